@@ -1,0 +1,255 @@
+//! What should exist: a validated fleet, with every share turned into a number.
+
+use crate::{
+    Architecture, Cloud, Digest, FleetName, Maker, MicroUsd, Pattern, Share, Template, Unit, Units,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A fleet as it should be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Desired {
+    /// The fleet's name.
+    pub fleet: FleetName,
+    /// Labels from its metadata.
+    pub labels: BTreeMap<String, String>,
+    /// How much.
+    pub capacity: CapacityGoal,
+    /// Of what.
+    pub instances: InstanceRules,
+    /// Where.
+    pub placement: PlacementRules,
+    /// At what price.
+    pub budget: Budget,
+    /// How machines are made, per cloud. A cloud without an entry uses the empty template.
+    pub templates: BTreeMap<Cloud, Template>,
+    /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
+    pub digest: Digest,
+}
+
+/// How much capacity, and how it is split between markets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CapacityGoal {
+    /// What is counted.
+    pub unit: Unit,
+    /// How much in all. `on_demand + spot`.
+    pub target: Units,
+    /// Of that, on-demand. Shares are rounded up to whole units here.
+    pub on_demand: Units,
+    /// Of that, spot.
+    pub spot: Units,
+}
+
+/// Which machines are allowed. Empty lists allow everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct InstanceRules {
+    /// Families or patterns over type names: `p5`, `Standard_ND96`, `g6*`.
+    pub families: Vec<Pattern>,
+    /// Types by name or pattern. A type is allowed if a family or a type matches.
+    pub types: Vec<Pattern>,
+    /// Families, types or patterns that are never used.
+    pub exclude: Vec<Pattern>,
+    /// vCPUs of one machine.
+    pub vcpus: Bounds,
+    /// Memory of one machine in MiB.
+    pub memory_mib: Bounds,
+    /// MiB of memory per vCPU.
+    pub mib_per_vcpu: Bounds,
+    /// Allowed architectures; empty: any.
+    pub architectures: BTreeSet<Architecture>,
+    /// Accelerators of one machine.
+    pub accelerators: AcceleratorRules,
+    /// Whether there must be, or must not be, a local disk.
+    pub local_disk: LocalDiskRule,
+    /// The cloud's own count of generations.
+    pub generation: Bounds,
+}
+
+/// Which accelerators are allowed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AcceleratorRules {
+    /// Names or patterns; empty: any, also none at all.
+    pub names: Vec<Pattern>,
+    /// Makers; empty: any.
+    pub makers: BTreeSet<Maker>,
+    /// How many in one machine, in thousandths.
+    pub count_milli: Bounds,
+    /// Memory of one accelerator in MiB.
+    pub memory_mib: Bounds,
+}
+
+impl AcceleratorRules {
+    /// Whether anything at all is asked of accelerators.
+    pub fn is_empty(&self) -> bool {
+        *self == AcceleratorRules::default()
+    }
+}
+
+/// Inclusive bounds; absent means unbounded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Bounds {
+    /// At least.
+    pub min: Option<u64>,
+    /// At most.
+    pub max: Option<u64>,
+}
+
+impl Bounds {
+    /// Whether nothing is asked.
+    pub fn is_unbounded(self) -> bool {
+        self.min.is_none() && self.max.is_none()
+    }
+
+    /// Whether a known value lies inside.
+    pub fn contains(self, value: u64) -> bool {
+        self.min.is_none_or(|min| value >= min) && self.max.is_none_or(|max| value <= max)
+    }
+}
+
+/// What is asked of a disk in the machine itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LocalDiskRule {
+    /// With or without.
+    #[default]
+    Any,
+    /// With.
+    Required,
+    /// Without.
+    Excluded,
+}
+
+/// Where machines may stand and how they are chosen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PlacementRules {
+    /// How pools are ranked.
+    pub strategy: Strategy,
+    /// Where. Never empty.
+    pub clouds: Vec<CloudRule>,
+    /// How far apart.
+    pub spread: Spread,
+    /// For the prioritized strategies, most wanted first. From `priorities`, else from the order
+    /// in which families and types are listed.
+    pub priorities: Vec<Pattern>,
+    /// Overrides of how much capacity one machine counts for; the first match holds.
+    pub weights: Vec<Weight>,
+    /// The most we pay for spot.
+    pub max_spot_price: Option<MaxSpotPrice>,
+}
+
+/// How much capacity one machine of some types counts for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Weight {
+    /// Which types.
+    pub types: Pattern,
+    /// How much one counts for.
+    pub units: Units,
+}
+
+/// One cloud and where in it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CloudRule {
+    /// The cloud.
+    pub cloud: Cloud,
+    /// Regions or patterns; empty: any.
+    pub regions: Vec<Pattern>,
+    /// Zones or patterns; empty: any.
+    pub zones: Vec<Pattern>,
+}
+
+/// How pools are ranked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Strategy {
+    /// Most likely to be had and to last.
+    CapacityOptimized,
+    /// The same, with the user's order where capacity is alike.
+    CapacityOptimizedPrioritized,
+    /// The cheapest of the likely.
+    PriceCapacityOptimized,
+    /// The cheapest.
+    LowestPrice,
+    /// Evenly over everything allowed.
+    Diversified,
+    /// The user's order.
+    Prioritized,
+}
+
+impl Strategy {
+    /// Every strategy.
+    pub const ALL: [Strategy; 6] = [
+        Strategy::CapacityOptimized,
+        Strategy::CapacityOptimizedPrioritized,
+        Strategy::PriceCapacityOptimized,
+        Strategy::LowestPrice,
+        Strategy::Diversified,
+        Strategy::Prioritized,
+    ];
+
+    /// The strategy as users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Strategy::CapacityOptimized => "capacity-optimized",
+            Strategy::CapacityOptimizedPrioritized => "capacity-optimized-prioritized",
+            Strategy::PriceCapacityOptimized => "price-capacity-optimized",
+            Strategy::LowestPrice => "lowest-price",
+            Strategy::Diversified => "diversified",
+            Strategy::Prioritized => "prioritized",
+        }
+    }
+}
+
+/// Limits on how much may stand together. Shares are of the fleet's target.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Spread {
+    /// At least this many zones, over all clouds.
+    pub min_zones: u32,
+    /// At most this share in one pool.
+    pub max_share_per_pool: Option<Share>,
+    /// At most this share in one zone.
+    pub max_share_per_zone: Option<Share>,
+    /// At most this share in one region.
+    pub max_share_per_region: Option<Share>,
+    /// At most this share on one cloud.
+    pub max_share_per_provider: Option<Share>,
+}
+
+/// The most we pay for spot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum MaxSpotPrice {
+    /// Per machine and hour.
+    Hourly(MicroUsd),
+    /// A share of the on-demand price of the same type in the same place.
+    ShareOfOnDemand(Share),
+}
+
+/// What the fleet may cost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Budget {
+    /// At most this much per hour: the tighter of the hourly and the monthly limit.
+    pub hourly: Option<MicroUsd>,
+    /// What happens when the target does not fit.
+    pub at_cap: AtCap,
+}
+
+/// What happens when the target does not fit into the budget.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AtCap {
+    /// Place what fits, base first; report the rest as unplaced.
+    #[default]
+    ShrinkBurst,
+    /// Launch nothing more until the whole target fits.
+    Hold,
+}

@@ -1,0 +1,44 @@
+//! Everything a decision is made from, in one value that can be saved and replayed.
+
+use crate::{Desired, Observed, Offering, Quota, Recorded, Rejection, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// Format number of saved inputs.
+pub const INPUTS_FORMAT: u32 = 1;
+
+/// The version of the engine that decides; part of a saved plan's premises.
+pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// All that a plan depends on: same inputs, same plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Inputs {
+    /// What should exist.
+    pub desired: Desired,
+    /// What the journal says.
+    pub recorded: Recorded,
+    /// What the clouds say.
+    pub observed: Observed,
+    /// Pools that the spec allows, in the order of their ids.
+    pub offerings: Vec<Offering>,
+    /// What rules out the other pools of the catalog, and how many.
+    pub rejected: Vec<(Rejection, u32)>,
+    /// Known limits of the accounts.
+    pub quotas: Vec<Quota>,
+    /// How much one apply may do.
+    pub limits: Limits,
+    /// The moment of decision.
+    pub now: Timestamp,
+}
+
+/// How much one apply may do.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Limits {
+    /// The exact number of machines a person allowed to be ended; `None`: one in ten, at least one.
+    pub allow_destroy: Option<u32>,
+    /// The exact number of vanished machines a person accepted as lost.
+    pub accept_loss: Option<u32>,
+    /// The fleet is to be taken down altogether.
+    pub destroy_all: bool,
+}

@@ -1,0 +1,50 @@
+//! The vocabulary of `fleet`: ids, money, offerings, machines, desired and observed state, plans
+//! and the reasons for every decision.
+//!
+//! Nothing here does IO or decides anything. Every type is plain data that can be printed, saved
+//! and compared, so that each arrow of the pipeline is a value a test can hold.
+
+mod capacity;
+mod catalog;
+mod desired;
+mod digest;
+mod id;
+mod inputs;
+mod machine;
+mod money;
+mod offering;
+mod pattern;
+mod plan;
+mod reason;
+mod recorded;
+mod report;
+mod resources;
+mod share;
+mod template;
+
+pub use capacity::{Unit, Units};
+pub use catalog::{Catalog, CatalogRow, InstanceKind};
+pub use desired::{
+    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, InstanceRules,
+    LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
+};
+pub use digest::{Digest, digest};
+pub use id::{
+    Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,
+    Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,
+};
+pub use inputs::{ENGINE_VERSION, INPUTS_FORMAT, Inputs, Limits};
+pub use machine::{Gap, GapCause, InterruptionNotice, Machine, MachineState, Observed, Ownership};
+pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError};
+pub use offering::{Obtainability, Offering, Quota, Quote, SignalSource};
+pub use pattern::Pattern;
+pub use plan::{Action, Create, Destroy, PLAN_FORMAT, Plan, Premises, Step, Victim};
+pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
+pub use recorded::{Attempt, Block, BlockScope, Recorded, SlotRecord, SlotState};
+pub use report::{Cost, GroupLine, PoolLine, Report};
+pub use resources::{Accelerators, Architecture, Maker, Resources};
+pub use share::Share;
+pub use template::{Disk, Template};
+
+/// A moment in time, to the nanosecond, in UTC.
+pub use jiff::Timestamp;

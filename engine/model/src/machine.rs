@@ -1,0 +1,168 @@
+//! What exists, as far as the clouds told us.
+
+use crate::{
+    Digest, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId, Scope, SlotId,
+    Timestamp, Token,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// One machine, as its cloud describes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Machine {
+    /// The cloud's name for it.
+    pub id: MachineId,
+    /// Where it stands.
+    pub place: Place,
+    /// What it is.
+    pub instance_type: InstanceType,
+    /// How it is paid for.
+    pub market: Market,
+    /// How it is.
+    pub state: MachineState,
+    /// When the cloud made it.
+    pub launched_at: Timestamp,
+    /// Price per hour, where the cloud tells.
+    pub price: Option<MicroUsd>,
+    /// What its tags say of its owner. `None`: not ours.
+    pub owner: Option<Ownership>,
+    /// The cloud means to take it back.
+    pub notice: Option<InterruptionNotice>,
+}
+
+impl Machine {
+    /// The pool it was taken from.
+    pub fn pool(&self) -> PoolId {
+        PoolId {
+            place: self.place.clone(),
+            instance_type: self.instance_type.clone(),
+            market: self.market,
+        }
+    }
+}
+
+/// The life of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum MachineState {
+    /// Being made.
+    Pending,
+    /// Up.
+    Running,
+    /// Being ended.
+    Stopping,
+    /// Gone, but still listed.
+    Terminated,
+}
+
+impl MachineState {
+    /// Whether it still costs money or soon will.
+    pub fn is_live(self) -> bool {
+        self != MachineState::Terminated
+    }
+
+    /// The state's name as users read it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            MachineState::Pending => "pending",
+            MachineState::Running => "running",
+            MachineState::Stopping => "stopping",
+            MachineState::Terminated => "terminated",
+        }
+    }
+}
+
+impl fmt::Display for MachineState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Tags that every machine of ours carries from its first moment.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Ownership {
+    /// The fleet that asked for it.
+    pub fleet: FleetUid,
+    /// The slot it fills.
+    pub slot: SlotId,
+    /// The request that made it.
+    pub token: Token,
+    /// The template it was made from.
+    pub template: Digest,
+}
+
+/// The cloud's warning that it will take a machine back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InterruptionNotice {
+    /// When it will be taken.
+    pub at: Timestamp,
+}
+
+/// Everything the clouds told us in one look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Observed {
+    /// When we looked.
+    pub taken_at: Timestamp,
+    /// Machines with tags of ours, live or lately ended.
+    pub machines: BTreeMap<MachineId, Machine>,
+    /// Scopes that answered in full.
+    pub complete: BTreeSet<Scope>,
+    /// Scopes that did not. Nothing in them is created, destroyed or forgotten.
+    pub gaps: Vec<Gap>,
+}
+
+impl Observed {
+    /// Whether we know what is in a scope.
+    pub fn is_complete(&self, scope: &Scope) -> bool {
+        self.complete.contains(scope)
+    }
+}
+
+/// A scope that did not answer in full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Gap {
+    /// Which scope.
+    pub scope: Scope,
+    /// Why.
+    pub cause: GapCause,
+    /// The cloud's own words, escaped.
+    pub detail: String,
+}
+
+/// Why a scope is a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapCause {
+    /// No answer in time, or an answer that something is broken.
+    Unreachable,
+    /// Part of the list is missing.
+    PartialList,
+    /// Credentials do not allow the look.
+    NotAllowed,
+    /// Throttled for longer than we wait.
+    Throttled,
+}
+
+impl GapCause {
+    /// The cause in a few words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            GapCause::Unreachable => "does not answer",
+            GapCause::PartialList => "answered in part",
+            GapCause::NotAllowed => "refused us",
+            GapCause::Throttled => "throttles us",
+        }
+    }
+}
+
+impl fmt::Display for GapCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}

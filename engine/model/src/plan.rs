@@ -1,0 +1,135 @@
+//! A plan: every change, in order, with nothing left to choose.
+
+use crate::{
+    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, StepId, Timestamp, Token, Why,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Format number of saved plans.
+pub const PLAN_FORMAT: u32 = 1;
+
+/// Everything that should be done to a fleet.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Plan {
+    /// Which fleet.
+    pub fleet: FleetName,
+    /// Its identity: the recorded one, or the one that the first apply will record.
+    pub uid: FleetUid,
+    /// The steps, in an order that respects `after`.
+    pub steps: Vec<Step>,
+    /// What must still be true when the first step is taken.
+    pub premises: Premises,
+}
+
+impl Plan {
+    /// Whether there is nothing to do.
+    pub fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+}
+
+/// What a plan was made from. Apply refuses if any of it moved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Premises {
+    /// Version of the engine that decided.
+    pub engine: String,
+    /// Digest of the spec.
+    pub spec: Digest,
+    /// Number of the last journal record.
+    pub journal: u64,
+    /// Digest of the machines seen and the scopes that answered.
+    pub observation: Digest,
+    /// Expected price per hour after the plan, to notice that prices moved.
+    pub hourly_after: MicroUsd,
+    /// When it was decided.
+    pub decided_at: Timestamp,
+    /// After this it is stale whatever else holds.
+    pub expires_at: Timestamp,
+}
+
+/// One request to one cloud.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// Its number.
+    pub id: StepId,
+    /// What to do.
+    pub action: Action,
+    /// Steps that must be done first. If one of them is not done, this one is not started.
+    pub after: BTreeSet<StepId>,
+    /// Why.
+    pub why: Why,
+}
+
+/// What a step does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Action {
+    /// Launch machines.
+    Create(Create),
+    /// End machines.
+    Destroy(Destroy),
+}
+
+impl Action {
+    /// How many machines it touches.
+    pub fn count(&self) -> usize {
+        match self {
+            Action::Create(create) => create.slots.len(),
+            Action::Destroy(destroy) => destroy.victims.len(),
+        }
+    }
+
+    /// The pool it touches.
+    pub fn pool(&self) -> &PoolId {
+        match self {
+            Action::Create(create) => &create.pool,
+            Action::Destroy(destroy) => &destroy.pool,
+        }
+    }
+}
+
+/// A launch, resolved to the last detail. This is what the journal keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Create {
+    /// The pool to launch from.
+    pub pool: PoolId,
+    /// The slots to fill, one machine each, in this order.
+    pub slots: Vec<SlotId>,
+    /// The idempotency token.
+    pub token: Token,
+    /// Expected price of one machine per hour.
+    pub price: Option<MicroUsd>,
+    /// The most to pay per machine and hour, for spot.
+    pub max_price: Option<MicroUsd>,
+    /// Fingerprint of the template.
+    pub template: Digest,
+}
+
+/// The end of machines of one pool.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Destroy {
+    /// The pool they stand in.
+    pub pool: PoolId,
+    /// Exactly these, and only if they still are what they were.
+    pub victims: Vec<Victim>,
+}
+
+/// A machine to end. Apply looks at it again, and leaves it alone unless all three match.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Victim {
+    /// The cloud's name for it.
+    pub machine: MachineId,
+    /// The slot it fills.
+    pub slot: SlotId,
+    /// When it was launched.
+    pub launched_at: Timestamp,
+    /// What it costs per hour.
+    pub price: Option<MicroUsd>,
+}

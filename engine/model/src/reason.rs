@@ -1,0 +1,264 @@
+//! Reasons, as values, from the decision to the screen.
+
+use crate::{
+    BlockScope, Bounds, Cloud, Group, MachineId, Market, MicroUsd, PoolId, Region, Scope, Share,
+    SlotName, Timestamp, Token, Unit, Units,
+};
+use serde::{Deserialize, Serialize};
+
+/// Why a step is in the plan.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum Why {
+    /// There is less capacity than wanted.
+    BelowTarget {
+        /// The group that is short.
+        group: Group,
+    },
+    /// A machine was, or is about to be, taken back.
+    ReplaceInterrupted {
+        /// The group that is short.
+        group: Group,
+    },
+    /// A machine stands in a pool that the spec no longer allows; its replacement comes first.
+    ReplaceDisallowed {
+        /// The group concerned.
+        group: Group,
+    },
+    /// There is more capacity than wanted.
+    AboveTarget {
+        /// The group that has too much.
+        group: Group,
+    },
+    /// The pool is no longer allowed by the spec.
+    PoolNotAllowed {
+        /// What rules it out.
+        because: Rejection,
+    },
+    /// The fleet costs more than its budget.
+    OverBudget {
+        /// The limit per hour.
+        limit: MicroUsd,
+    },
+    /// The user asked for the whole fleet to go.
+    FleetDestroyed,
+}
+
+/// Why something that the spec asks for is not in the plan, although it could be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum Hold {
+    /// More machines would be ended than one apply may end.
+    DestroyLimit {
+        /// How many one apply may end.
+        allowed: u32,
+        /// How many the spec asks to end.
+        wanted: u32,
+        /// How many of those are held back.
+        held: u32,
+    },
+    /// Replacements are not up yet; the old machines stay.
+    WaitingForReplacement {
+        /// How many old machines stay.
+        machines: u32,
+    },
+    /// Many machines vanished and nobody said why: nothing is changed until a person has looked.
+    Frozen {
+        /// How many are missing.
+        missing: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// The target does not fit into the budget, and the spec says to wait then.
+    Budget {
+        /// The limit per hour.
+        limit: MicroUsd,
+        /// What the target would cost.
+        needed: MicroUsd,
+    },
+    /// The scope did not answer, so its machines are left as they are.
+    Gap {
+        /// Which scope.
+        scope: Scope,
+        /// How many machines of ours are recorded there.
+        machines: u32,
+    },
+}
+
+/// Capacity that could not be placed, and the first reason that stood in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shortfall {
+    /// The group that is short.
+    pub group: Group,
+    /// By how much.
+    pub missing: Units,
+    /// In what unit.
+    pub unit: Unit,
+    /// What stands in the way, most pools first: the reason and how many pools it rules out.
+    pub because: Vec<(Rejection, u32)>,
+}
+
+/// A request whose outcome is not known. Its slots are frozen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct InDoubt {
+    /// Which request.
+    pub token: Token,
+    /// Where it was sent.
+    pub pool: PoolId,
+    /// Which slots wait for it.
+    pub slots: Vec<SlotName>,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+/// Why a pool is not used.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum Rejection {
+    /// The spec does not name this cloud.
+    CloudNotAllowed {
+        /// The cloud.
+        cloud: Cloud,
+    },
+    /// The spec does not name this region.
+    RegionNotAllowed,
+    /// The spec does not name this zone.
+    ZoneNotAllowed,
+    /// Neither a family nor a type of the spec matches.
+    FamilyNotAllowed,
+    /// The spec excludes it.
+    Excluded {
+        /// By which pattern.
+        pattern: String,
+    },
+    /// A requirement does not hold.
+    OutOfBounds {
+        /// Which requirement, as the spec names it.
+        requirement: String,
+        /// What the type has; `None`: unknown.
+        has: Option<u64>,
+        /// What is asked.
+        wants: Bounds,
+    },
+    /// The architecture is not allowed.
+    ArchitectureNotAllowed,
+    /// It has no accelerator that the spec names.
+    AcceleratorNotAllowed {
+        /// What it has.
+        has: Option<String>,
+    },
+    /// A local disk is required and missing, or excluded and there.
+    LocalDisk,
+    /// It has nothing of the unit in which the fleet counts, or it is not known how much.
+    NoWeight {
+        /// The unit.
+        unit: Unit,
+    },
+    /// It is not sold in this market.
+    NotSold {
+        /// The market.
+        market: Market,
+    },
+    /// Its price is not known, so no budget can be kept with it.
+    Unpriced,
+    /// Spot costs more than the spec allows.
+    AboveMaxSpotPrice {
+        /// The limit per hour.
+        limit: MicroUsd,
+    },
+    /// Spot costs as much as on-demand or more.
+    SpotNotCheaper,
+    /// It said no, and is not asked again before a time.
+    Blocked {
+        /// How wide the no reaches.
+        scope: BlockScope,
+        /// Until when.
+        until: Timestamp,
+        /// The cloud's code.
+        code: String,
+    },
+    /// The scope did not answer.
+    InGap {
+        /// Which scope.
+        scope: Scope,
+    },
+    /// A share limit is reached.
+    ShareReached {
+        /// Of what: pool, zone, region or provider.
+        of: String,
+        /// The limit.
+        limit: Share,
+    },
+    /// One machine is larger than a share limit allows.
+    LargerThanShare {
+        /// Of what: pool, zone, region or provider.
+        of: String,
+        /// The limit.
+        limit: Share,
+        /// What one machine counts for.
+        weight: Units,
+    },
+    /// The account's quota is used up.
+    QuotaReached {
+        /// In which region.
+        region: Region,
+        /// vCPUs allowed.
+        vcpus: u64,
+    },
+    /// The budget is used up.
+    BudgetReached {
+        /// The limit per hour.
+        limit: MicroUsd,
+    },
+    /// Other pools came first and were enough.
+    Outranked {
+        /// The worst pool that was still chosen.
+        by: PoolId,
+    },
+}
+
+/// Something a person should know that is no change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum Notice {
+    /// A machine carries our tags, but the journal does not know it. It is left alone.
+    NotRecorded {
+        /// Which machine.
+        machine: MachineId,
+        /// Its pool.
+        pool: PoolId,
+    },
+    /// The journal knows a machine that no longer carries our tags. It is left alone.
+    TagsLost {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it fills.
+        slot: SlotName,
+    },
+    /// A machine was taken back or is gone.
+    Gone {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it filled.
+        slot: SlotName,
+    },
+    /// Machines run an older template than the spec's.
+    OldTemplate {
+        /// How many.
+        machines: u32,
+    },
+    /// The cheapest spread does not reach the zones asked for.
+    FewerZones {
+        /// Reached.
+        zones: u32,
+        /// Asked for.
+        wanted: u32,
+    },
+    /// Machines without a known price; cost figures leave them out.
+    UnpricedMachines {
+        /// How many.
+        machines: u32,
+    },
+}

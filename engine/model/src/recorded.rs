@@ -1,0 +1,124 @@
+//! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
+
+use crate::{
+    Cloud, Create, Digest, FleetUid, MachineId, Market, MicroUsd, PoolId, Region, SlotName,
+    Timestamp, Token,
+};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The journal of one fleet, folded.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Recorded {
+    /// The fleet's identity; `None` before the first apply.
+    pub uid: Option<FleetUid>,
+    /// Number of the last record that was folded in.
+    pub seq: u64,
+    /// Every slot that was ever filled or tried.
+    pub slots: BTreeMap<SlotName, SlotRecord>,
+    /// Requests sent, or about to be sent, whose outcome we do not know.
+    pub in_doubt: BTreeMap<Token, Attempt>,
+    /// Pools, and wider scopes, that said no, and until when we do not ask again.
+    pub blocks: Vec<Block>,
+}
+
+/// What is known of one slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SlotRecord {
+    /// The last generation that was tried.
+    pub generation: u32,
+    /// How often that generation was tried and refused.
+    pub attempt: u32,
+    /// How it stands.
+    pub state: SlotState,
+}
+
+/// How a slot stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum SlotState {
+    /// Nobody fills it: refused, or its machine is observed to be gone.
+    Vacant,
+    /// A request for it is in doubt.
+    InDoubt {
+        /// Which request.
+        token: Token,
+    },
+    /// A machine fills it.
+    Filled {
+        /// Which machine.
+        machine: MachineId,
+        /// From which pool.
+        pool: PoolId,
+        /// When it was launched.
+        launched_at: Timestamp,
+        /// The price it was launched at: history is not re-priced from today's catalog.
+        price: Option<MicroUsd>,
+        /// The template it was made from.
+        template: Digest,
+        /// Ending was asked for, and is not yet observed.
+        ending: bool,
+    },
+}
+
+/// A request in doubt: what was to be sent, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attempt {
+    /// The request, resolved: a repeat sends exactly this.
+    pub create: Create,
+    /// When it was written down.
+    pub intended_at: Timestamp,
+}
+
+/// A scope that said no.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Block {
+    /// What is blocked.
+    pub scope: BlockScope,
+    /// Until when.
+    pub until: Timestamp,
+    /// The cloud's code.
+    pub code: String,
+}
+
+/// How wide a refusal reaches.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum BlockScope {
+    /// One pool has no capacity.
+    Pool {
+        /// Which.
+        pool: PoolId,
+    },
+    /// A quota of a region and market is used up.
+    Quota {
+        /// The cloud.
+        cloud: Cloud,
+        /// The region.
+        region: Region,
+        /// The market.
+        market: Market,
+    },
+    /// The cloud refuses us altogether.
+    Cloud {
+        /// Which.
+        cloud: Cloud,
+    },
+}
+
+impl BlockScope {
+    /// Whether a pool is inside.
+    pub fn covers(&self, pool: &PoolId) -> bool {
+        match self {
+            BlockScope::Pool { pool: blocked } => blocked == pool,
+            BlockScope::Quota { cloud, region, market } => {
+                *cloud == pool.place.cloud && *region == pool.place.region && *market == pool.market
+            }
+            BlockScope::Cloud { cloud } => *cloud == pool.place.cloud,
+        }
+    }
+}

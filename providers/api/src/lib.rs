@@ -1,0 +1,12 @@
+//! What every cloud must do for us: five calls, three outcomes, and errors that say what to do.
+//!
+//! A provider builds a request purely, sends it in one place, and reads the answer purely. It
+//! decides nothing: which pool, how many and when is in the plan.
+
+mod error;
+mod provider;
+
+pub use error::{Class, Error};
+pub use provider::{
+    CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered, OfferingsRequest, Provider,
+};

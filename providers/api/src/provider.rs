@@ -1,0 +1,106 @@
+//! The trait.
+
+use crate::Error;
+use async_trait::async_trait;
+use fleet_model::{
+    Cloud, Create, FleetName, FleetUid, Machine, MachineId, PoolId, Quota, Quote, Scope, Template,
+    Victim,
+};
+use std::collections::BTreeMap;
+
+/// A cloud, or its simulated twin.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// Which cloud this is.
+    fn cloud(&self) -> Cloud;
+
+    /// What pools cost now, how likely they are to be had, and what the account may use.
+    ///
+    /// Answers `quotes` in the order of `request.pools`. A pool the provider knows nothing of is
+    /// `None`: the catalog's price then stands.
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error>;
+
+    /// Every machine in a scope that carries tags of any fleet of ours, live or lately ended.
+    ///
+    /// `Err` and [`Listing::Partial`] both make the scope a gap. An empty complete list means
+    /// that there is nothing.
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error>;
+
+    /// Launches machines, all from one pool.
+    ///
+    /// The same token gives the same machines, however often it is sent. Fewer machines than
+    /// asked for is an answer, not an error. Tags are set in the call itself.
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error>;
+
+    /// Ends machines. One that is already gone counts as ended.
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error>;
+}
+
+/// Which pools to quote.
+#[derive(Debug, Clone, Copy)]
+pub struct OfferingsRequest<'a> {
+    /// The pools, all of this provider's cloud.
+    pub pools: &'a [PoolId],
+}
+
+/// The answer to [`Provider::offerings`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Offered {
+    /// One per pool asked for, in the same order.
+    pub quotes: Vec<Option<Quote>>,
+    /// Known limits. What is not listed is unknown, not zero.
+    pub quotas: Vec<Quota>,
+}
+
+/// The answer to [`Provider::machines`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listing {
+    /// Everything there is.
+    Complete(Vec<Machine>),
+    /// Some of what there is, and what the cloud said of the rest.
+    Partial(Vec<Machine>, String),
+}
+
+/// A launch, with everything the cloud needs to know.
+#[derive(Debug, Clone, Copy)]
+pub struct CreateRequest<'a> {
+    /// The fleet's identity, for the tags.
+    pub fleet: &'a FleetUid,
+    /// The fleet's name, for the people who read the tags.
+    pub name: &'a FleetName,
+    /// Labels of the fleet, carried as tags.
+    pub labels: &'a BTreeMap<String, String>,
+    /// Pool, slots, token and price limit.
+    pub create: &'a Create,
+    /// How the machines are made.
+    pub template: &'a Template,
+}
+
+/// The answer to [`Provider::create`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Created {
+    /// The machines, each tagged with its slot. More or fewer than asked for is possible.
+    pub machines: Vec<Machine>,
+    /// Why there are fewer than asked for.
+    pub shortfall: Option<Error>,
+}
+
+/// Machines to end, all in one scope.
+#[derive(Debug, Clone, Copy)]
+pub struct DestroyRequest<'a> {
+    /// The fleet they belong to.
+    pub fleet: &'a FleetUid,
+    /// Where they stand.
+    pub scope: &'a Scope,
+    /// The machines.
+    pub victims: &'a [Victim],
+}
+
+/// The answer to [`Provider::destroy`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Destroyed {
+    /// Ended now or gone before.
+    pub ended: Vec<MachineId>,
+    /// Left alone: the machine is not what the plan took it for, and why.
+    pub refused: Vec<(MachineId, String)>,
+}
