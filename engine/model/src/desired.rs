@@ -90,7 +90,9 @@ impl AcceleratorRules {
 }
 
 /// Inclusive bounds; absent means unbounded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(default)]
 pub struct Bounds {
     /// At least.
