@@ -3,9 +3,11 @@
 //! A provider builds a request purely, sends it in one place, and reads the answer purely. It
 //! decides nothing: which pool, how many and when is in the plan.
 
+mod clock;
 mod error;
 mod provider;
 
+pub use clock::Clock;
 pub use error::{Class, Error};
 pub use provider::{
     CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered, OfferingsRequest, Provider,
