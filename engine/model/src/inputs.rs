@@ -1,7 +1,11 @@
 //! Everything a decision is made from, in one value that can be saved and replayed.
 
-use crate::{Desired, Observed, Offering, Quota, Recorded, Rejection, Timestamp};
+use crate::{
+    Desired, InstanceKind, Observed, Offering, PoolId, Quota, Recorded, Rejection, Timestamp,
+};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Format number of saved inputs.
 pub const INPUTS_FORMAT: u32 = 1;
@@ -23,6 +27,8 @@ pub struct Inputs {
     pub offerings: Vec<Offering>,
     /// What rules out the other pools of the catalog, and how many.
     pub rejected: Vec<(Rejection, u32)>,
+    /// Pools that hold machines of ours and are not among the offerings.
+    pub held_pools: BTreeMap<PoolId, HeldPool>,
     /// Known limits of the accounts.
     pub quotas: Vec<Quota>,
     /// How much one apply may do.
@@ -39,6 +45,18 @@ pub struct Limits {
     pub allow_destroy: Option<u32>,
     /// The exact number of vanished machines a person accepted as lost.
     pub accept_loss: Option<u32>,
+    /// How many this apply has ended in earlier rounds.
+    pub already_destroyed: u32,
     /// The fleet is to be taken down altogether.
     pub destroy_all: bool,
+}
+
+/// A pool that holds machines of ours and is not among the offerings.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeldPool {
+    /// What its machines are; `None`: the catalog does not know the type.
+    pub kind: Option<Arc<InstanceKind>>,
+    /// What in the spec rules it out; `None`: nothing does, so its machines stay.
+    pub rejection: Option<Rejection>,
 }

@@ -10,6 +10,7 @@ mod desired;
 mod digest;
 mod id;
 mod inputs;
+mod journal;
 mod machine;
 mod money;
 mod offering;
@@ -33,7 +34,8 @@ pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,
 };
-pub use inputs::{ENGINE_VERSION, INPUTS_FORMAT, Inputs, Limits};
+pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
+pub use journal::{Departure, Event, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{Gap, GapCause, InterruptionNotice, Machine, MachineState, Observed, Ownership};
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError};
 pub use offering::{Obtainability, Offering, Quota, Quote, SignalSource};

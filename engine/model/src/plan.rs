@@ -1,7 +1,8 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, StepId, Timestamp, Token, Why,
+    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, StepId, Timestamp, Token,
+    Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -19,6 +20,8 @@ pub struct Plan {
     pub uid: FleetUid,
     /// The steps, in an order that respects `after`.
     pub steps: Vec<Step>,
+    /// Machines seen to be gone: apply writes that down before anything else.
+    pub vacate: Vec<Vacated>,
     /// What must still be true when the first step is taken.
     pub premises: Premises,
 }

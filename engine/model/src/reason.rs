@@ -256,6 +256,18 @@ pub enum Notice {
         /// Asked for.
         wanted: u32,
     },
+    /// A cloud made a machine that nobody asked for. It is left alone.
+    Surplus {
+        /// Which machine.
+        machine: MachineId,
+    },
+    /// Machines of a type that the catalog does not know. They stay, and count for nothing.
+    UnknownType {
+        /// Their pool.
+        pool: PoolId,
+        /// How many.
+        machines: u32,
+    },
     /// Machines without a known price; cost figures leave them out.
     UnpricedMachines {
         /// How many.

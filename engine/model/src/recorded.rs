@@ -5,7 +5,7 @@ use crate::{
     Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The journal of one fleet, folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,6 +19,10 @@ pub struct Recorded {
     pub slots: BTreeMap<SlotName, SlotRecord>,
     /// Requests sent, or about to be sent, whose outcome we do not know.
     pub in_doubt: BTreeMap<Token, Attempt>,
+    /// Machines that a cloud made and nobody asked for.
+    pub surplus: BTreeSet<MachineId>,
+    /// The last epoch of the lease.
+    pub epoch: u64,
     /// Pools, and wider scopes, that said no, and until when we do not ask again.
     pub blocks: Vec<Block>,
 }
@@ -27,9 +31,10 @@ pub struct Recorded {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SlotRecord {
-    /// The last generation that was tried.
+    /// The generation that fills the slot, or that will fill it next.
     pub generation: u32,
-    /// How often that generation was tried and refused.
+    /// How often that generation was tried and refused. Part of the token, so that a new try is a
+    /// new request; it rises only on proof that the last try made nothing.
     pub attempt: u32,
     /// How it stands.
     pub state: SlotState,

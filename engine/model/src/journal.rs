@@ -1,0 +1,144 @@
+//! What the journal keeps: one event for every intent and every outcome.
+
+use crate::{
+    Block, Create, Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, SlotName,
+    Timestamp, Token,
+};
+use serde::{Deserialize, Serialize};
+
+/// Format number of journal records.
+pub const JOURNAL_FORMAT: u32 = 1;
+
+/// Something that was meant, done, refused or seen. Never withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "event", rename_all_fields = "camelCase")]
+pub enum Event {
+    /// The fleet's first record gives it its identity.
+    Opened {
+        /// Its name.
+        fleet: FleetName,
+        /// Its identity.
+        uid: FleetUid,
+    },
+    /// A new holder of the lease begins. Appends of older epochs are refused from here on.
+    Epoch {
+        /// Its number.
+        epoch: u64,
+        /// Who holds it, for people.
+        holder: String,
+    },
+    /// A round of changes begins.
+    RoundStarted {
+        /// The spec it works towards.
+        spec: Digest,
+        /// Machines to launch.
+        create: u32,
+        /// Machines to end.
+        destroy: u32,
+        /// Price per hour expected afterwards.
+        hourly_after: MicroUsd,
+    },
+    /// A launch is about to be sent.
+    CreateIntended {
+        /// The request, resolved.
+        create: Create,
+    },
+    /// A launch was answered with machines: all that were asked for, or some.
+    Created {
+        /// Which request.
+        token: Token,
+        /// The machines, each with its slot.
+        machines: Vec<NewMachine>,
+        /// Slots that got none.
+        missing: Vec<SlotId>,
+        /// Machines that nobody asked for. They are reported until a person ends them.
+        surplus: Vec<MachineId>,
+    },
+    /// A launch was refused: it is proven that nothing was made.
+    CreateRefused {
+        /// Which request.
+        token: Token,
+        /// The cloud's code.
+        code: String,
+    },
+    /// The outcome of a launch is not known; its slots stay frozen.
+    CreateUnknown {
+        /// Which request.
+        token: Token,
+        /// The cloud's code, or what happened instead of an answer.
+        code: String,
+    },
+    /// Machines are about to be ended.
+    DestroyIntended {
+        /// Which, and where.
+        pool: PoolId,
+        /// The slots they fill.
+        slots: Vec<SlotId>,
+    },
+    /// A cloud declined to end machines that are not what we took them for.
+    DestroyRefused {
+        /// The slots concerned.
+        slots: Vec<SlotId>,
+        /// Why.
+        why: String,
+    },
+    /// Machines were seen to be gone; their slots are free.
+    Vacated {
+        /// Which.
+        gone: Vec<Vacated>,
+    },
+    /// A scope said no.
+    Blocked {
+        /// Which, and until when.
+        block: Block,
+    },
+    /// A round of changes ended.
+    RoundEnded {
+        /// Machines launched.
+        created: u32,
+        /// Machines ended.
+        destroyed: u32,
+        /// Steps that were refused.
+        refused: u32,
+        /// Steps whose outcome is not known.
+        unknown: u32,
+    },
+}
+
+/// A machine that a launch made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NewMachine {
+    /// The slot it fills.
+    pub slot: SlotId,
+    /// The cloud's name for it.
+    pub machine: MachineId,
+    /// When it was launched.
+    pub launched_at: Timestamp,
+    /// The price it was launched at.
+    pub price: Option<MicroUsd>,
+}
+
+/// A machine that is gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Vacated {
+    /// The slot it filled.
+    pub slot: SlotName,
+    /// Which machine.
+    pub machine: MachineId,
+    /// How it went.
+    pub how: Departure,
+}
+
+/// How a machine went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Departure {
+    /// We ended it.
+    Ended,
+    /// The cloud took it back or somebody ended it: it is listed as terminated.
+    Terminated,
+    /// It is no longer listed, and nobody said why.
+    Vanished,
+}
