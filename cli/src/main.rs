@@ -1,2 +1,37 @@
-//! Placeholder.
-fn main() {}
+//! `fleet`: from a spec on disk to capacity that holds.
+
+mod args;
+mod commands;
+mod exit;
+mod fail;
+mod logging;
+mod out;
+mod render;
+mod style;
+mod text;
+mod words;
+
+use args::Cli;
+use clap::Parser;
+use exit::Exit;
+use out::Out;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked) => {
+            // Help and version are answers; everything else is a wrong command line.
+            let exit = if asked.use_stderr() { Exit::Usage } else { Exit::Done };
+            let _ = asked.print();
+            return exit.into();
+        }
+    };
+    let mut out = Out::process(cli.global.no_color);
+    let exit = commands::run(cli, &mut out).unwrap_or_else(|failure| {
+        let exit = failure.exit;
+        out.aside(failure);
+        exit
+    });
+    out.close(exit).into()
+}

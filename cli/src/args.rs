@@ -1,0 +1,264 @@
+//! The command line.
+
+mod catalog;
+mod sim;
+
+pub(crate) use catalog::{CatalogCommand, ListArgs, Sort};
+pub(crate) use sim::{PoolPattern, Preset, SimCommand, parse_duration};
+
+use crate::exit;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+/// Provisions and holds fleets of machines over several clouds.
+///
+/// A YAML spec says how much capacity should exist, of what, where and at what price. `fleet`
+/// looks at the clouds, plans the difference, and applies it.
+#[derive(Debug, Parser)]
+#[command(name = "fleet", version, max_term_width = 100, after_help = exit::HELP)]
+#[command(after_long_help = concat!("First steps:\n  fleet init && fleet validate && fleet plan --sim && ",
+    "fleet apply --sim\n"))]
+pub(crate) struct Cli {
+    /// Flags that every command knows.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// Flags that every command knows.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Global options")]
+pub(crate) struct Global {
+    /// Use simulated clouds in place of every provider that the spec names
+    #[arg(long, global = true, env = "FLEET_SIM", value_parser = clap::builder::FalseyValueParser::new())]
+    pub sim: bool,
+    /// Where journal and leases live: a folder, or an s3://, gs:// or az:// URL
+    #[arg(long, global = true, env = "FLEET_STATE", default_value = ".fleet", value_name = "URL")]
+    pub state: String,
+    /// Catalog file to use, or `embedded`
+    #[arg(long, global = true, value_name = "FILE")]
+    pub catalog: Option<String>,
+    /// Policy files that every fleet must keep, besides those among the specs
+    #[arg(long, global = true, value_name = "FILE")]
+    pub policy: Vec<PathBuf>,
+    /// Only these fleets
+    #[arg(short, long, global = true, value_name = "NAME", value_delimiter = ',')]
+    pub fleet: Vec<String>,
+    /// How to print the result
+    #[arg(short, long, global = true, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    pub output: Format,
+    /// Log level (error, warn, info, debug, trace) or filter; logs go to stderr
+    #[arg(long, global = true, env = "FLEET_LOG", value_name = "LEVEL")]
+    pub log: Option<String>,
+    /// How to write logs
+    #[arg(long, global = true, value_enum, env = "FLEET_LOG_FORMAT", value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+    /// Never use colour (NO_COLOR does the same)
+    #[arg(long, global = true)]
+    pub no_color: bool,
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    Text,
+    /// For programs.
+    Json,
+    /// For comments on pull requests.
+    Markdown,
+}
+
+/// How logs are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// A line of words.
+    Text,
+    /// A line of JSON.
+    Json,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Write a starter spec and its schema
+    Init(InitArgs),
+    /// Check specs: syntax, sense, policies, and that something is left to choose from
+    Validate(SpecArgs),
+    /// Show what apply would change, and what it would cost
+    Plan(PlanArgs),
+    /// Make the clouds match the spec
+    Apply(ApplyArgs),
+    /// End every machine of a fleet
+    Destroy(DestroyArgs),
+    /// Run one round without questions, for cron and timers
+    Reconcile(ReconcileArgs),
+    /// Show the machines of a fleet, pool by pool
+    Status(StatusArgs),
+    /// Say why this pool, and why not that one
+    Explain(ExplainArgs),
+    /// Show what was done to a fleet, from its journal
+    History(HistoryArgs),
+    /// List machines that carry our tags and belong to no fleet; changes nothing
+    Sweep(SpecArgs),
+    /// Import, list and show instance types and prices
+    Catalog {
+        /// What to do with the catalog.
+        #[command(subcommand)]
+        command: CatalogCommand,
+    },
+    /// Steer the simulated clouds: time, capacity, faults
+    Sim {
+        /// What should happen.
+        #[command(subcommand)]
+        command: SimCommand,
+    },
+    /// Print the JSON Schema of specs, for editors
+    Schema,
+    /// Print completions for a shell
+    Completions {
+        /// Which shell.
+        shell: Shell,
+    },
+    /// Write the man pages into a folder
+    Man {
+        /// Where to; made if missing.
+        #[arg(default_value = "man")]
+        folder: PathBuf,
+    },
+}
+
+/// Specs to read.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct SpecArgs {
+    /// Files or folders with fleets and policies [default: fleet.yaml]
+    #[arg(value_name = "SPEC")]
+    pub specs: Vec<PathBuf>,
+}
+
+/// `fleet init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// The file to write
+    #[arg(default_value = "fleet.yaml")]
+    pub file: PathBuf,
+    /// The fleet's name
+    #[arg(long, default_value = "my-fleet")]
+    pub name: String,
+}
+
+/// `fleet plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    /// Save the plan for `fleet apply FILE`
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Exit with 2 if there are changes
+    #[arg(long)]
+    pub detailed_exitcode: bool,
+    /// Save everything the decision depends on, to replay it later
+    #[arg(long, value_name = "FILE")]
+    pub save_inputs: Option<PathBuf>,
+    /// Decide again from saved inputs; no cloud is asked
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["specs", "save_inputs", "out"])]
+    pub inputs: Option<PathBuf>,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// How much one apply may do.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub(crate) struct LimitArgs {
+    /// Allow exactly this many machines to be ended [default: one in ten, at least one]
+    #[arg(long, value_name = "N")]
+    pub allow_destroy: Option<u32>,
+    /// Accept exactly this many vanished machines as lost
+    #[arg(long, value_name = "N")]
+    pub accept_loss: Option<u32>,
+}
+
+/// `fleet apply`.
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArgs {
+    /// Files or folders with fleets, or one saved plan [default: fleet.yaml]
+    #[arg(value_name = "SPEC|PLAN")]
+    pub specs: Vec<PathBuf>,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// `fleet destroy`.
+#[derive(Debug, Args)]
+pub(crate) struct DestroyArgs {
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    /// Do not ask for the fleet's name
+    #[arg(short, long)]
+    pub yes: bool,
+}
+
+/// `fleet reconcile`.
+#[derive(Debug, Args)]
+pub(crate) struct ReconcileArgs {
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+}
+
+/// `fleet status`.
+#[derive(Debug, Args)]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    /// One line per machine, not per pool
+    #[arg(long)]
+    pub machines: bool,
+}
+
+/// `fleet explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Files or folders with fleets, or the name of a fleet in fleet.yaml [default: fleet.yaml]
+    #[arg(value_name = "SPEC|FLEET")]
+    pub specs: Vec<PathBuf>,
+    /// Pools to explain, `*` allowed: 'aws/us-east-1/*/p5.*/spot'
+    #[arg(long, value_name = "POOL")]
+    pub pool: Option<PoolPattern>,
+    /// The slot to explain: burst-3
+    #[arg(long, value_name = "SLOT", conflicts_with = "pool")]
+    pub slot: Option<fleet_model::SlotName>,
+    /// How many pools to list
+    #[arg(long, value_name = "N", default_value_t = 15)]
+    pub top: usize,
+}
+
+/// `fleet history`.
+#[derive(Debug, Args)]
+pub(crate) struct HistoryArgs {
+    /// Names of fleets [default: every fleet with a journal]
+    #[arg(value_name = "FLEET")]
+    pub fleets: Vec<String>,
+    /// The last so many records
+    #[arg(short = 'n', long, value_name = "N")]
+    pub last: Option<usize>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_makes_sense() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,77 @@
+//! Exit codes: the contract that scripts and CI rely on.
+
+use std::process::ExitCode;
+
+/// How a command ended, mildest first: of several fleets, the worst wins.
+///
+/// The order is not that of the numbers: a spec that cannot be read hides more than a lease that
+/// is held, and a failure hides everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Exit {
+    /// Done, or nothing to do.
+    Done,
+    /// `plan --detailed-exitcode` found changes.
+    Changes,
+    /// Applied, but something is held, unplaced or in doubt.
+    Unsettled,
+    /// Another apply holds the lease.
+    LeaseHeld,
+    /// The saved plan is stale.
+    PlanStale,
+    /// The spec is invalid.
+    SpecInvalid,
+    /// Something failed.
+    Failed,
+    /// The command line makes no sense. `EX_USAGE` of sysexits, because clap's own 2 means
+    /// "changes found" here.
+    Usage,
+}
+
+impl Exit {
+    /// The number.
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Exit::Done => 0,
+            Exit::Failed => 1,
+            Exit::Changes => 2,
+            Exit::Unsettled => 3,
+            Exit::SpecInvalid => 4,
+            Exit::PlanStale => 5,
+            Exit::LeaseHeld => 6,
+            Exit::Usage => 64,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        ExitCode::from(exit.code())
+    }
+}
+
+/// The table that `--help` and the man pages end with.
+pub(crate) const HELP: &str = "\
+Exit codes:
+  0   done, or nothing to do
+  1   failed
+  2   `plan --detailed-exitcode` found changes
+  3   applied, but something is held, unplaced or in doubt
+  4   the spec is invalid
+  5   the saved plan is stale
+  6   another apply holds the lease
+  64  the command line makes no sense
+With several fleets the worst wins: 1, then 4, 5, 6, 3, 2, 0.";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_wins() {
+        let worst = |exits: &[Exit]| exits.iter().max().map(|exit| exit.code());
+        assert_eq!(worst(&[Exit::Done, Exit::Changes]), Some(2));
+        assert_eq!(worst(&[Exit::Unsettled, Exit::Failed, Exit::Done]), Some(1));
+        assert_eq!(worst(&[Exit::PlanStale, Exit::LeaseHeld]), Some(5));
+        assert_eq!(worst(&[Exit::SpecInvalid, Exit::PlanStale]), Some(4));
+    }
+}

@@ -1,0 +1,83 @@
+//! What is said when a command cannot go on.
+
+use crate::exit::Exit;
+use crate::style;
+use crate::text::clean;
+use std::fmt;
+
+/// A failure: what happened, where, and what to do next. Causes are said once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Failure {
+    /// How the command ends.
+    pub exit: Exit,
+    /// What happened.
+    pub what: String,
+    /// Where: `file:line:column`, a URL, a flag.
+    pub place: Option<String>,
+    /// What to do next.
+    pub hint: Option<String>,
+    /// Already laid out for people; printed as it stands, instead of all the above.
+    pub rendered: bool,
+}
+
+/// What every command answers.
+pub(crate) type Answer<T = Exit> = Result<T, Failure>;
+
+impl Failure {
+    /// Something failed.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Failure { exit: Exit::Failed, what: what.into(), place: None, hint: None, rendered: false }
+    }
+
+    /// A report that already has its own layout, such as the diagnostics of a spec.
+    pub(crate) fn rendered(exit: Exit, text: impl Into<String>) -> Self {
+        Failure { exit, rendered: true, ..Failure::new(text) }
+    }
+
+    /// Says where.
+    pub(crate) fn at(mut self, place: impl fmt::Display) -> Self {
+        self.place = Some(place.to_string());
+        self
+    }
+
+    /// Says what to do next.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// Ends the command with this code.
+    pub(crate) fn exit(mut self, exit: Exit) -> Self {
+        self.exit = exit;
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.rendered {
+            return f.write_str(self.what.trim_end());
+        }
+        let (error, dim, hint) = (style::ERROR, style::DIM, style::HINT);
+        write!(f, "{error}error:{error:#} {}", clean(&self.what))?;
+        if let Some(place) = &self.place {
+            write!(f, "\n  {dim}-->{dim:#} {}", clean(place))?;
+        }
+        if let Some(text) = &self.hint {
+            write!(f, "\n{hint}hint:{hint:#} {}", clean(text))?;
+        }
+        Ok(())
+    }
+}
+
+/// Puts a file or URL to an IO error.
+pub(crate) trait Place<T> {
+    /// `what` is a phrase such as "cannot write the plan".
+    fn or_fail(self, what: &str, place: impl fmt::Display) -> Answer<T>;
+}
+
+impl<T, E: fmt::Display> Place<T> for Result<T, E> {
+    fn or_fail(self, what: &str, place: impl fmt::Display) -> Answer<T> {
+        self.map_err(|cause| Failure::new(format!("{what}: {cause}")).at(place))
+    }
+}

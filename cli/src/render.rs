@@ -1,0 +1,23 @@
+//! Values turned into screens: one module per screen and form.
+
+pub(crate) mod columns;
+pub(crate) mod plan_json;
+pub(crate) mod plan_markdown;
+pub(crate) mod plan_text;
+pub(crate) mod reasons;
+#[cfg(test)]
+mod samples;
+
+use fleet_model::{Place, Zone};
+
+/// A place in as few words as say it: most zones already name their region.
+pub(crate) fn place(place: &Place) -> String {
+    let (region, zone) = (place.region.as_str(), place.zone.as_str());
+    if zone == Zone::REGIONAL || zone.is_empty() {
+        format!("{} {region}", place.cloud)
+    } else if zone.starts_with(region) {
+        format!("{} {zone}", place.cloud)
+    } else {
+        format!("{} {region} {zone}", place.cloud)
+    }
+}

@@ -1,0 +1,138 @@
+//! A plan as a comment on a pull request: the summary first, the details folded away.
+
+use super::plan_json::{Summary, total};
+use super::plan_text::is_settled;
+use crate::text::{count, markdown, monthly, price};
+use crate::words;
+use fleet_model::{Cost, Plan, Report};
+
+/// All fleets in one comment.
+pub(crate) fn render(fleets: &[(&Plan, &Report)]) -> String {
+    let mut out = String::from("### Fleet plan\n\n");
+    out.push_str("| fleet | launch | end | keep | per hour | per month | |\n");
+    out.push_str("|---|--:|--:|--:|--:|--:|---|\n");
+    for (plan, report) in fleets {
+        let mark = match (plan.is_empty(), is_settled(report)) {
+            (true, true) => "no changes",
+            (false, true) => "",
+            (_, false) => "⚠️ see below",
+        };
+        let name = format!("`{}`", markdown(plan.fleet.as_str()));
+        out.push_str(&row(&name, Summary::of(report), &report.cost, mark));
+    }
+    if fleets.len() > 1 {
+        let sum = fleets.iter().fold(Summary::default(), |s, (_, r)| s.and(Summary::of(r)));
+        let cost = total(fleets.iter().map(|(_, report)| &report.cost));
+        out.push_str(&row("**all**", sum, &cost, ""));
+    }
+    for (plan, report) in fleets {
+        out.push_str(&details(plan, report));
+    }
+    out
+}
+
+fn row(name: &str, summary: Summary, cost: &Cost, mark: &str) -> String {
+    let Summary { create, destroy, keep } = summary;
+    let (before, after) = (cost.hourly_before, cost.hourly_after);
+    let change = |before: String, after: String| {
+        if before == after { after } else { format!("{before} → {after}") }
+    };
+    format!(
+        "| {name} | {create} | {destroy} | {keep} | {} | {} | {mark} |\n",
+        change(before.to_string(), after.to_string()),
+        change(monthly(before), monthly(after)),
+    )
+}
+
+fn details(plan: &Plan, report: &Report) -> String {
+    let name = markdown(plan.fleet.as_str());
+    let mut out = String::new();
+    let attention = attention(report);
+    if !attention.is_empty() {
+        out.push_str(&format!("\n**`{name}` needs attention**\n\n{attention}"));
+    }
+    out.push_str(&format!("\n<details><summary><code>{name}</code>: "));
+    let pools = count(report.pools.len() as u64, "pool");
+    out.push_str(&format!("{pools}, {}</summary>\n\n", count(plan.steps.len() as u64, "request")));
+    if !report.pools.is_empty() {
+        out.push_str(&format!(
+            "| | type | where | market | each/h | {} |\n|--:|---|---|---|--:|--:|\n",
+            report.unit
+        ));
+    }
+    for line in &report.pools {
+        for (sign, count) in [('−', line.destroy), ('+', line.create), ('=', line.keep)] {
+            if count == 0 {
+                continue;
+            }
+            let units = fleet_model::Units(line.weight.0.saturating_mul(count.into()));
+            out.push_str(&format!(
+                "| {sign}{count} | `{}` | {} | {} | {} | {units} |\n",
+                markdown(line.pool.instance_type.as_str()).replace("\\_", "_"),
+                markdown(&super::place(&line.pool.place)),
+                line.pool.market,
+                price(line.price),
+            ));
+        }
+    }
+    out.push_str("\n| group | wanted | before | after |\n|---|--:|--:|--:|\n");
+    for line in &report.groups {
+        let unit = report.unit;
+        out.push_str(&format!(
+            "| {} ({}) | {} {unit} | {} | {} |\n",
+            line.group,
+            line.group.market(),
+            line.wanted,
+            line.before,
+            line.after
+        ));
+    }
+    let Cost { hourly_after, hourly_on_demand, hourly_limit, .. } = report.cost;
+    out.push_str(&format!("\nThe same machines on demand: {hourly_on_demand} per hour."));
+    if let Some(limit) = hourly_limit {
+        let left = limit.saturating_sub(hourly_after);
+        out.push_str(&format!(" Budget: {limit} per hour, {left} left."));
+    }
+    out.push_str("\n\n</details>\n");
+    out
+}
+
+fn attention(report: &Report) -> String {
+    let mut out = String::new();
+    let mut item = |what: &str, next: Option<&str>| {
+        out.push_str(&format!("- {}", markdown(what)));
+        if let Some(next) = next {
+            out.push_str(&format!(". _{}_", markdown(next)));
+        }
+        out.push('\n');
+    };
+    for short in &report.unplaced {
+        let said = words::shortfall(short);
+        let because: Vec<String> = short
+            .because
+            .iter()
+            .take(3)
+            .map(|(reason, pools)| {
+                format!("{}: {}", count(*pools, "pool"), words::rejection(reason))
+            })
+            .collect();
+        item(&format!("{} ({})", said.what, because.join("; ")), said.next.as_deref());
+    }
+    for held in &report.held {
+        let said = words::hold(held);
+        item(&said.what, said.next.as_deref());
+    }
+    for doubt in &report.in_doubt {
+        let machines = count(doubt.slots.len() as u64, "machine");
+        item(&format!("a request for {machines} from {} is in doubt", doubt.pool), None);
+    }
+    for gap in &report.gaps {
+        let next = words::gap_next(gap.cause);
+        item(&format!("{} {} ({})", gap.scope, gap.cause, gap.detail), Some(next));
+    }
+    for notice in report.notices.iter().take(5) {
+        let said = words::notice(notice);
+        item(&said.what, said.next.as_deref());
+    }
+    out
+}

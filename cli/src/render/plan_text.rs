@@ -1,0 +1,264 @@
+//! A plan for people: reads like a diff, ends with the money.
+
+use super::columns::{Columns, left, right};
+use super::plan_json::Summary;
+use crate::style::{ADD, BOLD, DIM, HINT, PLAIN, REMOVE, WARN};
+use crate::text::{clean_line, count, monthly, price, thousands, wrap};
+use crate::words::{self, Said};
+use anstyle::Style;
+use fleet_model::{Action, Cost, Market, MicroUsd, Plan, PoolLine, Report, Units, Why};
+use std::collections::BTreeMap;
+
+/// More kept pools than this are summed up: a diff is about what changes.
+const KEPT_LINES: usize = 12;
+
+/// The whole screen for one fleet.
+pub(crate) fn render(plan: &Plan, report: &Report) -> String {
+    let summary = Summary::of(report);
+    let mut out = format!("{BOLD}fleet {}{BOLD:#}", clean_line(plan.fleet.as_str()));
+    let wanted: Units = report.groups.iter().map(|line| line.wanted).sum();
+    if !wanted.is_zero() {
+        let parts: Vec<String> = report
+            .groups
+            .iter()
+            .filter(|line| !line.wanted.is_zero())
+            .map(|line| format!("{} {}", line.wanted, line.group.market()))
+            .collect();
+        out.push_str(&format!(": {} wanted, {}", words::amount(wanted, report.unit), parts.join(" + ")));
+    }
+    out.push('\n');
+    let pools = pools(report);
+    if !pools.is_empty() {
+        out.push('\n');
+        out.push_str(&pools.render("  "));
+    }
+    if !plan.is_empty() {
+        out.push('\n');
+        out.push_str(&reasons(plan));
+    }
+    out.push('\n');
+    out.push_str(&groups(report).render("  "));
+    out.push_str(&money(&report.cost));
+    out.push_str(&attention(report));
+    out.push('\n');
+    out.push_str(&closing(plan, report, summary));
+    out
+}
+
+/// The last line: what would happen.
+fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
+    let Summary { create, destroy, keep } = summary;
+    if !plan.is_empty() {
+        return format!(
+            "{BOLD}Plan:{BOLD:#} {ADD}{} to launch{ADD:#}, {REMOVE}{} to end{REMOVE:#}, {} to keep.",
+            thousands(create.into()),
+            thousands(destroy.into()),
+            thousands(keep.into())
+        );
+    }
+    if is_settled(report) {
+        format!("{BOLD}No changes.{BOLD:#} The fleet is as the spec asks.")
+    } else {
+        format!("{BOLD}No changes{BOLD:#} can be made now; see above for what stands in the way.")
+    }
+}
+
+/// Whether nothing is held, unplaced, in doubt or unseen.
+pub(crate) fn is_settled(report: &Report) -> bool {
+    report.held.is_empty()
+        && report.unplaced.is_empty()
+        && report.in_doubt.is_empty()
+        && report.gaps.is_empty()
+}
+
+fn pools(report: &Report) -> Columns {
+    let mut columns = Columns::default();
+    if report.pools.is_empty() {
+        return columns;
+    }
+    columns.styled(
+        DIM,
+        [
+            right(""),
+            left("type"),
+            left("where"),
+            left("market"),
+            right("each/h"),
+            right("saves"),
+            right(report.unit.as_str()),
+        ],
+    );
+    let rows = |pick: fn(&PoolLine) -> u32| {
+        report.pools.iter().map(move |line| (line, pick(line))).filter(|(_, count)| *count > 0)
+    };
+    for (line, count) in rows(|line| line.destroy) {
+        pool(&mut columns, line, '-', count, REMOVE);
+    }
+    for (line, count) in rows(|line| line.create) {
+        pool(&mut columns, line, '+', count, ADD);
+    }
+    let kept: Vec<_> = rows(|line| line.keep).collect();
+    if kept.len() <= KEPT_LINES {
+        kept.into_iter().for_each(|(line, count)| pool(&mut columns, line, '=', count, DIM));
+    } else {
+        let machines: u64 = kept.iter().map(|(_, count)| u64::from(*count)).sum();
+        let text = format!("kept in {} pools (-o json lists them)", kept.len());
+        columns.styled(DIM, [right(format!("= {} ×", thousands(machines))), left(text)]);
+    }
+    columns
+}
+
+fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: Style) {
+    let units = Units(line.weight.0.saturating_mul(count.into()));
+    let rest = if sign == '=' { DIM } else { PLAIN };
+    columns.row([
+        right(format!("{sign} {} ×", thousands(count.into()))).style(style),
+        left(line.pool.instance_type.as_str()).style(style),
+        left(super::place(&line.pool.place)).style(rest),
+        left(line.pool.market.as_str()).style(rest),
+        right(price(line.price)).style(rest),
+        right(saving(line)).style(rest),
+        right(units.to_string()).style(rest),
+    ]);
+}
+
+/// How far below on-demand a spot price is.
+fn saving(line: &PoolLine) -> String {
+    match (line.pool.market, line.price, line.on_demand) {
+        (Market::Spot, Some(price), Some(full)) if full > MicroUsd(0) => percent_below(price, full),
+        _ => String::new(),
+    }
+}
+
+/// `62%` for a price that is 62 % below the full one; a minus if it is above.
+fn percent_below(price: MicroUsd, full: MicroUsd) -> String {
+    let below = (1.0 - price.0 as f64 / full.0 as f64) * 100.0;
+    format!("{:.0}%", below)
+}
+
+/// Why, summed over steps: a plan of a hundred requests has two or three reasons.
+fn reasons(plan: &Plan) -> String {
+    let mut sums: BTreeMap<(&Why, bool), u64> = BTreeMap::new();
+    for step in &plan.steps {
+        let create = matches!(step.action, Action::Create(_));
+        *sums.entry((&step.why, create)).or_default() += step.action.count() as u64;
+    }
+    let mut out = String::new();
+    for ((why, create), machines) in sums {
+        let (sign, style) = if create { ('+', ADD) } else { ('-', REMOVE) };
+        let text = format!("{} because {}", thousands(machines), words::why(why));
+        out.push_str(&format!("  {style}{sign}{style:#}{}\n", wrap(" ", &text)));
+    }
+    out
+}
+
+fn groups(report: &Report) -> Columns {
+    let mut columns = Columns::default();
+    let heads = ["wanted", "before", "after"].map(|head| right(format!("{head:>8}")));
+    columns.styled(DIM, [left(format!("{:<8}", report.unit.as_str()))].into_iter().chain(heads));
+    for line in &report.groups {
+        let after = right(line.after.to_string());
+        let short = line.after < line.wanted;
+        columns.row([
+            left(format!("{} ({})", line.group, line.group.market())),
+            right(line.wanted.to_string()),
+            right(line.before.to_string()),
+            if short { after.style(WARN) } else { after },
+        ]);
+    }
+    columns
+}
+
+/// Before, after, against on-demand, against the budget.
+pub(crate) fn money(cost: &Cost) -> String {
+    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced } = cost;
+    let change = |before: String, after: String| {
+        if hourly_before == hourly_after { after } else { format!("{before} → {after}") }
+    };
+    let mut out = format!(
+        "\n  {DIM}cost{DIM:#}    {BOLD}{}{BOLD:#} per hour, {} per month\n",
+        change(hourly_before.to_string(), hourly_after.to_string()),
+        change(monthly(*hourly_before), monthly(*hourly_after)),
+    );
+    if hourly_on_demand > hourly_after {
+        out.push_str(&format!(
+            "          {} below the {hourly_on_demand} of the same machines on demand\n",
+            percent_below(*hourly_after, *hourly_on_demand)
+        ));
+    }
+    if let Some(limit) = hourly_limit {
+        let left = if hourly_after > limit {
+            format!("{WARN}{} over{WARN:#}", hourly_after.saturating_sub(*limit))
+        } else {
+            format!("{} left", limit.saturating_sub(*hourly_after))
+        };
+        out.push_str(&format!("  {DIM}budget{DIM:#}  {limit} per hour, {left}\n"));
+    }
+    if *unpriced > 0 {
+        let text = format!("{} without a known price not counted", count(*unpriced, "machine"));
+        out.push_str(&format!("          {WARN}{text}{WARN:#}\n"));
+    }
+    out
+}
+
+/// Everything that is not as it should be, each with its reason and what to do next.
+pub(crate) fn attention(report: &Report) -> String {
+    let mut out = String::new();
+    for short in &report.unplaced {
+        let said = words::shortfall(short);
+        item(&mut out, "unplaced", &Said { what: said.what, next: None });
+        for (reason, pools) in short.because.iter().take(4) {
+            let text = format!("{}: {}", count(*pools, "pool"), words::rejection(reason));
+            out.push_str(&format!("{}\n", wrap("              ", &text)));
+        }
+        next(&mut out, said.next.as_deref());
+    }
+    report.held.iter().for_each(|held| item(&mut out, "held", &words::hold(held)));
+    for doubt in &report.in_doubt {
+        let slots = doubt.slots.len() as u64;
+        let what = format!(
+            "a request for {} from {} has no known outcome since {}; its slots wait",
+            count(slots, "machine"),
+            doubt.pool,
+            crate::text::when(doubt.since)
+        );
+        let next = "the next apply asks the cloud what became of it before anything else";
+        item(&mut out, "in doubt", &Said { what, next: Some(next.into()) });
+    }
+    for gap in &report.gaps {
+        let detail = clean_line(&gap.detail);
+        let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
+        let what = format!(
+            "{} {}{detail}: nothing in it is created, destroyed or forgotten",
+            gap.scope, gap.cause
+        );
+        item(&mut out, "gap", &Said { what, next: Some(words::gap_next(gap.cause).into()) });
+    }
+    notices(&mut out, report);
+    if out.is_empty() { out } else { format!("\n{out}") }
+}
+
+/// Notices of one kind can be many: the first few are shown.
+fn notices(out: &mut String, report: &Report) {
+    const SHOWN: usize = 5;
+    let all = &report.notices;
+    all.iter().take(SHOWN).for_each(|notice| item(out, "note", &words::notice(notice)));
+    if all.len() > SHOWN {
+        let what = format!("{} more; -o json lists them", all.len() - SHOWN);
+        item(out, "note", &Said { what, next: None });
+    }
+}
+
+fn item(out: &mut String, label: &str, said: &Said) {
+    let text = wrap("            ", &said.what);
+    let rest = text.strip_prefix("            ").unwrap_or(&text);
+    out.push_str(&format!("  {WARN}{label:<8}{WARN:#}  {rest}\n"));
+    next(out, said.next.as_deref());
+}
+
+fn next(out: &mut String, text: Option<&str>) {
+    if let Some(text) = text {
+        let text = wrap("              ", text);
+        out.push_str(&format!("            {HINT}→{HINT:#} {}\n", text.trim_start()));
+    }
+}

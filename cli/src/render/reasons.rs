@@ -1,0 +1,169 @@
+//! Reasons as JSON: `is` names the reason, money is in dollars, shares are in per cent, `why` is
+//! the sentence people read.
+
+use crate::text::clean_line;
+use crate::words;
+use fleet_model::{BlockScope, Hold, MicroUsd, Notice, Rejection, Share, Shortfall, Why};
+use serde_json::{Map, Value, json};
+
+fn usd(amount: MicroUsd) -> Value {
+    json!(amount.as_f64())
+}
+
+fn percent(share: Share) -> Value {
+    json!(f64::from(share.ppm()) / 10_000.0)
+}
+
+/// Adds sentences to the fields of a reason.
+fn with(mut fields: Value, sentences: [(&str, Option<String>); 2]) -> Value {
+    if let Value::Object(map) = &mut fields {
+        for (key, text) in sentences {
+            if let Some(text) = text {
+                map.insert(key.into(), json!(text));
+            }
+        }
+    }
+    fields
+}
+
+/// A reason of a step, without its sentence: that stands beside it.
+pub(crate) fn why(why: &Why) -> Value {
+    match why {
+        Why::BelowTarget { group } => json!({ "is": "belowTarget", "group": group }),
+        Why::ReplaceInterrupted { group } => json!({ "is": "replaceInterrupted", "group": group }),
+        Why::ReplaceDisallowed { group } => json!({ "is": "replaceDisallowed", "group": group }),
+        Why::AboveTarget { group } => json!({ "is": "aboveTarget", "group": group }),
+        Why::PoolNotAllowed { because } => {
+            json!({ "is": "poolNotAllowed", "because": rejection(because) })
+        }
+        Why::OverBudget { limit } => json!({ "is": "overBudget", "limitUsdPerHour": usd(*limit) }),
+        Why::FleetDestroyed => json!({ "is": "fleetDestroyed" }),
+    }
+}
+
+/// What is held, with its sentence and what lets it go.
+pub(crate) fn hold(hold: &Hold) -> Value {
+    let said = words::hold(hold);
+    let fields = match hold {
+        Hold::DestroyLimit { allowed, wanted, held } => {
+            json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held })
+        }
+        Hold::WaitingForReplacement { machines } => {
+            json!({ "is": "waitingForReplacement", "machines": machines })
+        }
+        Hold::Frozen { missing, of } => json!({ "is": "frozen", "missing": missing, "of": of }),
+        Hold::Budget { limit, needed } => json!({
+            "is": "budget", "limitUsdPerHour": usd(*limit), "neededUsdPerHour": usd(*needed),
+        }),
+        Hold::Gap { scope, machines } => {
+            json!({ "is": "gap", "scope": scope.to_string(), "machines": machines })
+        }
+    };
+    with(fields, [("why", Some(said.what)), ("next", said.next)])
+}
+
+/// What could not be placed, with everything that stood in the way.
+pub(crate) fn shortfall(short: &Shortfall) -> Value {
+    let said = words::shortfall(short);
+    let fields = json!({
+        "group": short.group,
+        "missing": short.missing.as_f64(),
+        "unit": short.unit,
+        "because": counted(&short.because),
+    });
+    with(fields, [("why", Some(said.what)), ("next", said.next)])
+}
+
+/// Rejections, each with the number of pools.
+pub(crate) fn counted(rejections: &[(Rejection, u32)]) -> Vec<Value> {
+    let one = |(reason, pools): &(Rejection, u32)| {
+        let mut fields = Map::new();
+        fields.insert("pools".into(), json!(pools));
+        if let Value::Object(more) = rejection(reason) {
+            fields.extend(more);
+        }
+        Value::Object(fields)
+    };
+    rejections.iter().map(one).collect()
+}
+
+/// Why a pool is not used, with its sentence.
+pub(crate) fn rejection(rejection: &Rejection) -> Value {
+    let fields = match rejection {
+        Rejection::CloudNotAllowed { cloud } => json!({ "is": "cloudNotAllowed", "cloud": cloud }),
+        Rejection::RegionNotAllowed => json!({ "is": "regionNotAllowed" }),
+        Rejection::ZoneNotAllowed => json!({ "is": "zoneNotAllowed" }),
+        Rejection::FamilyNotAllowed => json!({ "is": "familyNotAllowed" }),
+        Rejection::Excluded { pattern } => json!({ "is": "excluded", "pattern": pattern }),
+        Rejection::OutOfBounds { requirement, has, wants } => {
+            json!({ "is": "outOfBounds", "requirement": requirement, "has": has, "wants": wants })
+        }
+        Rejection::ArchitectureNotAllowed => json!({ "is": "architectureNotAllowed" }),
+        Rejection::AcceleratorNotAllowed { has } => {
+            json!({ "is": "acceleratorNotAllowed", "has": has })
+        }
+        Rejection::LocalDisk => json!({ "is": "localDisk" }),
+        Rejection::NoWeight { unit } => json!({ "is": "noWeight", "unit": unit }),
+        Rejection::NotSold { market } => json!({ "is": "notSold", "market": market }),
+        Rejection::Unpriced => json!({ "is": "unpriced" }),
+        Rejection::AboveMaxSpotPrice { limit } => {
+            json!({ "is": "aboveMaxSpotPrice", "limitUsdPerHour": usd(*limit) })
+        }
+        Rejection::SpotNotCheaper => json!({ "is": "spotNotCheaper" }),
+        Rejection::Blocked { scope, until, code } => json!({
+            "is": "blocked", "scope": block_scope(scope), "until": until, "code": clean_line(code),
+        }),
+        Rejection::InGap { scope } => json!({ "is": "inGap", "scope": scope.to_string() }),
+        Rejection::ShareReached { of, limit } => {
+            json!({ "is": "shareReached", "of": of, "limitPercent": percent(*limit) })
+        }
+        Rejection::LargerThanShare { of, limit, weight } => json!({
+            "is": "largerThanShare", "of": of, "limitPercent": percent(*limit),
+            "weight": weight.as_f64(),
+        }),
+        Rejection::QuotaReached { region, vcpus } => {
+            json!({ "is": "quotaReached", "region": region, "vcpus": vcpus })
+        }
+        Rejection::BudgetReached { limit } => {
+            json!({ "is": "budgetReached", "limitUsdPerHour": usd(*limit) })
+        }
+        Rejection::Outranked { by } => json!({ "is": "outranked", "by": by }),
+    };
+    with(fields, [("why", Some(words::rejection(rejection))), ("next", words::relax(rejection))])
+}
+
+/// Something to know.
+pub(crate) fn notice(notice: &Notice) -> Value {
+    let said = words::notice(notice);
+    let fields = match notice {
+        Notice::NotRecorded { machine, pool } => {
+            json!({ "is": "notRecorded", "machine": machine, "pool": pool })
+        }
+        Notice::TagsLost { machine, slot } => {
+            json!({ "is": "tagsLost", "machine": machine, "slot": slot })
+        }
+        Notice::Gone { machine, slot } => json!({ "is": "gone", "machine": machine, "slot": slot }),
+        Notice::OldTemplate { machines } => json!({ "is": "oldTemplate", "machines": machines }),
+        Notice::FewerZones { zones, wanted } => {
+            json!({ "is": "fewerZones", "zones": zones, "wanted": wanted })
+        }
+        Notice::Surplus { machine } => json!({ "is": "surplus", "machine": machine }),
+        Notice::UnknownType { pool, machines } => {
+            json!({ "is": "unknownType", "pool": pool, "machines": machines })
+        }
+        Notice::UnpricedMachines { machines } => {
+            json!({ "is": "unpricedMachines", "machines": machines })
+        }
+    };
+    with(fields, [("why", Some(said.what)), ("next", said.next)])
+}
+
+fn block_scope(scope: &BlockScope) -> Value {
+    match scope {
+        BlockScope::Pool { pool } => json!({ "is": "pool", "pool": pool }),
+        BlockScope::Quota { cloud, region, market } => {
+            json!({ "is": "quota", "cloud": cloud, "region": region, "market": market })
+        }
+        BlockScope::Cloud { cloud } => json!({ "is": "cloud", "cloud": cloud }),
+    }
+}

@@ -1,0 +1,20 @@
+//! Colours. Written always; the stream strips them unless a terminal listens.
+
+use anstyle::{AnsiColor, Style};
+
+/// What is added.
+pub(crate) const ADD: Style = AnsiColor::Green.on_default();
+/// What goes.
+pub(crate) const REMOVE: Style = AnsiColor::Red.on_default();
+/// What stays, and what matters less.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// What a reader should not miss.
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+/// Headings.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// The word `error:`.
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+/// The word `hint:`.
+pub(crate) const HINT: Style = AnsiColor::Cyan.on_default();
+/// Nothing at all.
+pub(crate) const PLAIN: Style = Style::new();

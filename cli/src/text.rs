@@ -1,0 +1,148 @@
+//! Small helpers for text that people read.
+
+use fleet_model::{MicroUsd, Timestamp};
+use std::borrow::Cow;
+use std::time::Duration;
+
+/// Text from outside, made harmless: what could move the cursor, change colours or turn the
+/// reading direction is shown as its escape.
+pub(crate) fn clean(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| {
+        (c.is_control() && c != '\n')
+            || matches!(c,
+                '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+                | '\u{e0000}'..='\u{e007f}')
+    };
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    let escape = |c: char| {
+        if harmful(c) { c.escape_unicode().to_string() } else { c.to_string() }
+    };
+    Cow::Owned(text.chars().map(escape).collect())
+}
+
+/// The same on one line, for table cells and list items.
+pub(crate) fn clean_line(text: &str) -> String {
+    clean(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// `1 machine`, `3 machines`.
+pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
+    let number = number.into();
+    if number == 1 { format!("1 {one}") } else { format!("{} {one}s", thousands(number)) }
+}
+
+/// `12,345`.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A price per hour, or the word for not knowing it.
+pub(crate) fn price(price: Option<MicroUsd>) -> String {
+    price.map_or_else(|| "unpriced".into(), |price| price.to_string())
+}
+
+/// A month's cost, in whole dollars: cents of an estimate are noise.
+pub(crate) fn monthly(hourly: MicroUsd) -> String {
+    let MicroUsd(micros) = hourly.per_month();
+    if micros < 100_000_000 {
+        return hourly.per_month().to_string();
+    }
+    format!("${}", thousands(micros.saturating_add(500_000) / 1_000_000))
+}
+
+/// A moment, to the minute, in UTC.
+pub(crate) fn when(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
+}
+
+/// The time from `since` to `now` in its two largest units: `3d 4h`, `2h 5m`, `40s`.
+pub(crate) fn age(since: Timestamp, now: Timestamp) -> String {
+    let seconds = u64::try_from(now.as_second().saturating_sub(since.as_second())).unwrap_or(0);
+    span(Duration::from_secs(seconds))
+}
+
+/// A duration in its two largest units.
+pub(crate) fn span(duration: Duration) -> String {
+    let s = duration.as_secs();
+    match (s / 86_400, s / 3600 % 24, s / 60 % 60, s % 60) {
+        (0, 0, 0, s) => format!("{s}s"),
+        (0, 0, m, _) => format!("{m}m"),
+        (0, h, m, _) => format!("{h}h {m:02}m"),
+        (d, h, ..) => format!("{d}d {h:02}h"),
+    }
+}
+
+/// Wraps a sentence: the first line is indented by `first`, the others by as many spaces.
+pub(crate) fn wrap(first: &str, sentence: &str) -> String {
+    const WIDTH: usize = 96;
+    let indent = first.chars().count();
+    let mut out = String::from(first);
+    let mut at = indent;
+    for (nth, word) in sentence.split_whitespace().enumerate() {
+        let width = word.chars().count();
+        if nth > 0 && at + 1 + width > WIDTH {
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            at = indent;
+        } else if nth > 0 {
+            out.push(' ');
+            at += 1;
+        }
+        out.push_str(word);
+        at += width;
+    }
+    out
+}
+
+/// Text inside a Markdown table or list: nothing in it is markup, mentions nobody, breaks no line.
+pub(crate) fn markdown(text: &str) -> String {
+    let mut out = String::new();
+    for c in clean_line(text).chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '@' => out.push_str("@\u{2060}"),
+            '\\' | '|' | '*' | '_' | '[' | ']' | '`' | '~' | '#' => {
+                out.push('\\');
+                out.push(c);
+            }
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_text_is_shown_as_escapes() {
+        assert_eq!(clean("no \u{1b}[31mred\u{202e}"), "no \\u{1b}[31mred\\u{202e}");
+        assert_eq!(clean_line("a\n b\r"), "a b\\u{d}");
+        assert_eq!(clean("plain — ü ×"), "plain — ü ×");
+        assert!(!markdown("@team <b>|").contains("@team"));
+    }
+
+    #[test]
+    fn spans_and_counts() {
+        assert_eq!(span(Duration::from_secs(42)), "42s");
+        assert_eq!(span(Duration::from_secs(7_500)), "2h 05m");
+        assert_eq!(span(Duration::from_secs(273_600)), "3d 04h");
+        assert_eq!(count(1u32, "machine"), "1 machine");
+        assert_eq!(count(12_000u32, "machine"), "12,000 machines");
+        assert_eq!(monthly(MicroUsd::dollars(400)), "$292,000");
+        assert_eq!(wrap("  - ", &"word ".repeat(30)).lines().count(), 2);
+    }
+}

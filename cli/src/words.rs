@@ -1,0 +1,282 @@
+//! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
+
+use crate::text::{clean_line, count, when};
+use fleet_model::{BlockScope, Bounds, GapCause, Hold, Notice, Rejection, Shortfall, Units, Why};
+
+/// A sentence, and what to do next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said {
+    /// What is the case.
+    pub what: String,
+    /// What to do about it, if anything.
+    pub next: Option<String>,
+}
+
+fn said(what: String, next: impl Into<String>) -> Said {
+    Said { what, next: Some(next.into()) }
+}
+
+/// Why a step is in the plan: completes "… because".
+pub(crate) fn why(why: &Why) -> String {
+    match why {
+        Why::BelowTarget { group } => format!("{group} is below its target"),
+        Why::ReplaceInterrupted { group } => {
+            format!("machines of {group} were taken back, or soon will be")
+        }
+        Why::ReplaceDisallowed { group } => {
+            format!("machines of {group} stand in pools that the spec no longer allows")
+        }
+        Why::AboveTarget { group } => format!("{group} is above its target"),
+        Why::PoolNotAllowed { because } => {
+            format!("the spec no longer allows the pool ({})", rejection(because))
+        }
+        Why::OverBudget { limit } => format!("the fleet costs more than its {limit}/h budget"),
+        Why::FleetDestroyed => "the whole fleet is to go".into(),
+    }
+}
+
+/// What is held back, and what lets it go.
+pub(crate) fn hold(hold: &Hold) -> Said {
+    match hold {
+        Hold::DestroyLimit { allowed, wanted, held } => said(
+            format!(
+                "{held} of {} to be ended stay for now: one apply ends at most {allowed}",
+                count(*wanted, "machine")
+            ),
+            format!(
+                "apply again to go on, or allow all at once with --allow-destroy {wanted}"
+            ),
+        ),
+        Hold::WaitingForReplacement { machines } => said(
+            format!("{} stay until their replacements are up", count(*machines, "old machine")),
+            "apply again in a few minutes",
+        ),
+        Hold::Frozen { missing, of } => said(
+            format!(
+                "{missing} of {of} machines vanished and nobody said why: nothing is changed \
+                 until a person has looked"
+            ),
+            format!(
+                "look at the clouds' consoles; if they are really gone, run again with \
+                 --accept-loss {missing}"
+            ),
+        ),
+        Hold::Budget { limit, needed } => said(
+            format!(
+                "the target would cost {needed}/h, the budget is {limit}/h, and the spec says to \
+                 hold then"
+            ),
+            "raise the budget, lower capacity.target, or set budget.atCap: shrink-burst",
+        ),
+        Hold::Gap { scope, machines } => said(
+            format!(
+                "{scope} did not answer: {} recorded there stay as they are",
+                count(*machines, "machine")
+            ),
+            format!("apply again when {scope} answers"),
+        ),
+    }
+}
+
+/// What could not be placed.
+pub(crate) fn shortfall(short: &Shortfall) -> Said {
+    let Shortfall { group, missing, unit, because } = short;
+    let what = format!("{missing} {unit} of {group} could not be placed");
+    let next = because.iter().find_map(|(reason, _)| relax(reason));
+    Said { what, next }
+}
+
+/// Why a pool is not used: completes "n pools: …".
+pub(crate) fn rejection(rejection: &Rejection) -> String {
+    match rejection {
+        Rejection::CloudNotAllowed { cloud } => format!("the spec does not name {cloud}"),
+        Rejection::RegionNotAllowed => "the spec does not name the region".into(),
+        Rejection::ZoneNotAllowed => "the spec does not name the zone".into(),
+        Rejection::FamilyNotAllowed => "no family or type of the spec matches".into(),
+        Rejection::Excluded { pattern } => format!("excluded by `{}`", clean_line(pattern)),
+        Rejection::OutOfBounds { requirement, has, wants } => {
+            let has = has.map_or_else(|| "unknown".into(), |has| has.to_string());
+            format!("{} is {has}, the spec asks for {}", clean_line(requirement), bounds(*wants))
+        }
+        Rejection::ArchitectureNotAllowed => "the architecture is not allowed".into(),
+        Rejection::AcceleratorNotAllowed { has: Some(name) } => {
+            format!("the spec does not name its accelerator {}", clean_line(name))
+        }
+        Rejection::AcceleratorNotAllowed { has: None } => {
+            "it has no accelerator with a name".into()
+        }
+        Rejection::LocalDisk => "its local disk is not as the spec asks".into(),
+        Rejection::NoWeight { unit } => format!("it has no {unit}, or nobody knows how many"),
+        Rejection::NotSold { market } => format!("not sold as {market}"),
+        Rejection::Unpriced => "its price is not known, so no budget could be kept".into(),
+        Rejection::AboveMaxSpotPrice { limit } => {
+            format!("spot costs more than the allowed {limit}/h")
+        }
+        Rejection::SpotNotCheaper => "spot costs as much as on-demand, or more".into(),
+        Rejection::Blocked { scope, until, code } => format!(
+            "{} said no ({}), and is asked again after {}",
+            block_scope(scope),
+            clean_line(code),
+            when(*until)
+        ),
+        Rejection::InGap { scope } => format!("{scope} did not answer"),
+        Rejection::ShareReached { of, limit } => {
+            format!("the {} already holds {limit} of the target, its limit", clean_line(of))
+        }
+        Rejection::LargerThanShare { of, limit, weight } => format!(
+            "one machine counts for {weight}, more than the {limit} allowed per {}",
+            clean_line(of)
+        ),
+        Rejection::QuotaReached { region, vcpus } => {
+            format!("the quota of {vcpus} vCPUs in {region} is used up")
+        }
+        Rejection::BudgetReached { limit } => format!("the budget of {limit}/h is used up"),
+        Rejection::Outranked { by } => format!("better pools were enough, the last of them {by}"),
+    }
+}
+
+/// The short name of a kind of rejection, for counting: "12 pools: …".
+pub(crate) fn rejection_kind(why: &Rejection) -> String {
+    match why {
+        Rejection::OutOfBounds { requirement, wants, .. } => {
+            format!("{} is not {}", clean_line(requirement), bounds(*wants))
+        }
+        Rejection::AcceleratorNotAllowed { .. } => {
+            "it has no accelerator that the spec names".into()
+        }
+        Rejection::Outranked { .. } => "better pools were enough".into(),
+        Rejection::CloudNotAllowed { .. }
+        | Rejection::RegionNotAllowed
+        | Rejection::ZoneNotAllowed
+        | Rejection::FamilyNotAllowed
+        | Rejection::Excluded { .. }
+        | Rejection::ArchitectureNotAllowed
+        | Rejection::LocalDisk
+        | Rejection::NoWeight { .. }
+        | Rejection::NotSold { .. }
+        | Rejection::Unpriced
+        | Rejection::AboveMaxSpotPrice { .. }
+        | Rejection::SpotNotCheaper
+        | Rejection::Blocked { .. }
+        | Rejection::InGap { .. }
+        | Rejection::ShareReached { .. }
+        | Rejection::LargerThanShare { .. }
+        | Rejection::QuotaReached { .. }
+        | Rejection::BudgetReached { .. } => rejection(why),
+    }
+}
+
+/// What would take a rejection out of the way, where a person can do it.
+pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
+    let text = match rejection {
+        Rejection::CloudNotAllowed { .. } | Rejection::RegionNotAllowed => {
+            "add clouds or regions under placement.clouds"
+        }
+        Rejection::ZoneNotAllowed => "add zones under placement.clouds, or leave zones out",
+        Rejection::FamilyNotAllowed => "add to instances.families or instances.types",
+        Rejection::Excluded { .. } => "take the pattern out of instances.exclude",
+        Rejection::OutOfBounds { requirement, .. } => {
+            return Some(format!("widen instances.{}", clean_line(requirement)));
+        }
+        Rejection::ArchitectureNotAllowed => "add to instances.architectures",
+        Rejection::AcceleratorNotAllowed { .. } => "add to instances.accelerators.names",
+        Rejection::LocalDisk => "set instances.localDisk: any",
+        Rejection::NoWeight { .. } => "count in another unit (capacity.unit)",
+        Rejection::NotSold { .. } => "allow other families or regions, or less spot",
+        Rejection::Unpriced => "import a catalog with prices, or lift the budget",
+        Rejection::AboveMaxSpotPrice { .. } => "raise placement.maxSpotPrice",
+        Rejection::Blocked { .. } => "apply again later, or allow more regions and families",
+        Rejection::InGap { .. } => "apply again when it answers, or allow other regions",
+        Rejection::ShareReached { .. } | Rejection::LargerThanShare { .. } => {
+            "raise the limit under placement.spread, or allow more pools"
+        }
+        Rejection::QuotaReached { .. } => "ask the cloud for more quota, or allow other regions",
+        Rejection::BudgetReached { .. } => "raise the budget, or allow cheaper pools",
+        Rejection::SpotNotCheaper | Rejection::Outranked { .. } => return None,
+    };
+    Some(text.into())
+}
+
+/// Something to know that is no change.
+pub(crate) fn notice(notice: &Notice) -> Said {
+    match notice {
+        Notice::NotRecorded { machine, pool } => said(
+            format!(
+                "{} in {pool} carries our tags, but the journal does not know it; it is left alone",
+                clean_line(machine.as_str())
+            ),
+            "`fleet sweep` lists such machines",
+        ),
+        Notice::TagsLost { machine, slot } => said(
+            format!(
+                "{} fills {slot}, but no longer carries our tags; it is left alone",
+                clean_line(machine.as_str())
+            ),
+            "put the tags back, or end the machine by hand",
+        ),
+        Notice::Gone { machine, slot } => Said {
+            what: format!("{} is gone; it filled {slot}", clean_line(machine.as_str())),
+            next: None,
+        },
+        Notice::OldTemplate { machines } => Said {
+            what: format!("{} made from an older template", count(*machines, "machine")),
+            next: None,
+        },
+        Notice::FewerZones { zones, wanted } => said(
+            format!("machines stand in {}, the spec asks for {wanted}", count(*zones, "zone")),
+            "allow more regions or zones, or lower placement.spread.minZones",
+        ),
+        Notice::Surplus { machine } => said(
+            format!(
+                "{} was made although nobody asked for it; it is left alone and costs money",
+                clean_line(machine.as_str())
+            ),
+            "end it by hand in the cloud's console",
+        ),
+        Notice::UnknownType { pool, machines } => said(
+            format!(
+                "{} in {pool} stay and count for nothing: the catalog does not know the type",
+                count(*machines, "machine")
+            ),
+            "import a newer catalog: `fleet catalog import DIR`",
+        ),
+        Notice::UnpricedMachines { machines } => said(
+            format!("{} without a known price; costs leave them out", count(*machines, "machine")),
+            "import a catalog with prices: `fleet catalog import DIR`",
+        ),
+    }
+}
+
+/// How wide a refusal reaches.
+pub(crate) fn block_scope(scope: &BlockScope) -> String {
+    match scope {
+        BlockScope::Pool { pool } => pool.to_string(),
+        BlockScope::Quota { cloud, region, market } => format!("{market} in {cloud}/{region}"),
+        BlockScope::Cloud { cloud } => format!("all of {cloud}"),
+    }
+}
+
+/// What to do about a gap.
+pub(crate) fn gap_next(cause: GapCause) -> &'static str {
+    match cause {
+        GapCause::Unreachable | GapCause::PartialList => "apply again when it answers in full",
+        GapCause::NotAllowed => "check the credentials and their permissions",
+        GapCause::Throttled => "apply again in a few minutes",
+    }
+}
+
+/// `8 to 96`, `at least 8`, `at most 96`, `exactly 8`.
+pub(crate) fn bounds(bounds: Bounds) -> String {
+    match (bounds.min, bounds.max) {
+        (Some(min), Some(max)) if min == max => format!("exactly {min}"),
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("at least {min}"),
+        (None, Some(max)) => format!("at most {max}"),
+        (None, None) => "anything".into(),
+    }
+}
+
+/// An amount with its unit: `24 gpus`.
+pub(crate) fn amount(units: Units, unit: fleet_model::Unit) -> String {
+    format!("{units} {unit}")
+}
