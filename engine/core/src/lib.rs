@@ -1,1 +1,43 @@
-//! Placeholder.
+//! The decisions: pure functions from [`Inputs`] to a [`Plan`] and its reasons.
+//!
+//! No clock, no chance, no file, no network. What cannot be done is in the report, not an error:
+//! one GPU that cannot be placed must not hide nine good nodes.
+
+mod candidates;
+mod check;
+mod cost;
+mod decide;
+mod eligible;
+mod explain;
+mod fold;
+mod ledger;
+mod order;
+mod place;
+mod rank;
+mod report;
+mod staleness;
+mod token;
+mod walk;
+
+pub use check::{Violation, check};
+pub use decide::{Planned, plan};
+pub use eligible::{Eligible, eligible, rejection};
+pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
+pub use fold::fold;
+pub use ledger::SETTLE_WINDOW;
+pub use staleness::{Stale, premises, stale};
+pub use walk::{StepState, Walk};
+
+use fleet_model::{Desired, InstanceKind, Units};
+
+/// How much capacity one machine counts for in a fleet: the spec's word, else what it has.
+pub fn weight(desired: &Desired, kind: &InstanceKind) -> Option<Units> {
+    let said = desired.placement.weights.iter().find(|weight| {
+        weight.types.matches(kind.name.as_str())
+            || kind.cloud.is_family(weight.types.as_str(), &kind.name)
+    });
+    match said {
+        Some(weight) => Some(weight.units),
+        None => kind.resources.weight(desired.capacity.unit),
+    }
+}

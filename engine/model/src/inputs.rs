@@ -1,7 +1,8 @@
 //! Everything a decision is made from, in one value that can be saved and replayed.
 
 use crate::{
-    Desired, InstanceKind, Observed, Offering, PoolId, Quota, Recorded, Rejection, Timestamp,
+    Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded, Rejection,
+    Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +18,8 @@ pub const ENGINE_VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Inputs {
+    /// The fleet's identity: the recorded one, or a new one that the first apply will record.
+    pub uid: FleetUid,
     /// What should exist.
     pub desired: Desired,
     /// What the journal says.

@@ -41,7 +41,7 @@ pub struct Premises {
     pub engine: String,
     /// Digest of the spec.
     pub spec: Digest,
-    /// Number of the last journal record.
+    /// Number of changes in the journal.
     pub journal: u64,
     /// Digest of the machines seen and the scopes that answered.
     pub observation: Digest,

@@ -13,8 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Recorded {
     /// The fleet's identity; `None` before the first apply.
     pub uid: Option<FleetUid>,
-    /// Number of the last record that was folded in.
+    /// Number of the last journal record that was folded in.
     pub seq: u64,
+    /// How many events changed what is recorded here: a saved plan stands on this number.
+    pub changes: u64,
     /// Every slot that was ever filled or tried.
     pub slots: BTreeMap<SlotName, SlotRecord>,
     /// Requests sent, or about to be sent, whose outcome we do not know.

@@ -1,0 +1,152 @@
+//! A linter that every plan passes before anything is sent.
+
+use crate::decide::Planned;
+use crate::ledger::find_offering;
+use crate::order::graph;
+use fleet_model::{
+    Action, Inputs, MicroUsd, PoolId, Scope, SlotId, SlotState, StepId, Token, Units,
+};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// A rule that a plan breaks. Never expected: it is a bug in the engine, and stops the apply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "each variant says it in its message")]
+pub enum Violation {
+    Cycle,
+    UnknownPredecessor { step: StepId },
+    SlotTwice { slot: SlotId },
+    SlotOccupied { slot: SlotId },
+    TokenTwice { token: Token },
+    EmptyStep { step: StepId },
+    TooManyAtOnce { step: StepId },
+    TouchesGap { step: StepId, scope: Scope },
+    PoolNotOffered { step: StepId, pool: PoolId },
+    UnknownVictim { step: StepId, slot: SlotId },
+    OverBudget { limit: MicroUsd, after: MicroUsd },
+    OverTarget { after: Units, bound: Units },
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Violation::Cycle => write!(f, "steps wait for each other in a circle"),
+            Violation::UnknownPredecessor { step } => {
+                write!(f, "step {step} waits for a step that is not in the plan")
+            }
+            Violation::SlotTwice { slot } => write!(f, "slot {slot} is filled twice"),
+            Violation::SlotOccupied { slot } => write!(f, "slot {slot} is filled already"),
+            Violation::TokenTwice { token } => write!(f, "token {token} is used twice"),
+            Violation::EmptyStep { step } => write!(f, "step {step} does nothing"),
+            Violation::TooManyAtOnce { step } => {
+                write!(f, "step {step} asks for more machines than one request may")
+            }
+            Violation::TouchesGap { step, scope } => {
+                write!(f, "step {step} touches {scope}, which did not answer")
+            }
+            Violation::PoolNotOffered { step, pool } => {
+                write!(f, "step {step} buys from {pool}, which the spec does not allow")
+            }
+            Violation::UnknownVictim { step, slot } => {
+                write!(f, "step {step} ends a machine in {slot} that the journal does not know")
+            }
+            Violation::OverBudget { limit, after } => {
+                write!(f, "the plan launches machines and costs {after} of {limit} per hour")
+            }
+            Violation::OverTarget { after, bound } => {
+                write!(f, "the plan would hold {after} units, and may hold {bound}")
+            }
+        }
+    }
+}
+
+/// Every rule that a plan breaks.
+pub fn check(inputs: &Inputs, planned: &Planned) -> Vec<Violation> {
+    let mut found = Vec::new();
+    let steps = &planned.plan.steps;
+    if petgraph::algo::is_cyclic_directed(&graph(steps)) {
+        found.push(Violation::Cycle);
+    }
+    let ids: BTreeSet<StepId> = steps.iter().map(|step| step.id).collect();
+    let vacated: BTreeSet<_> = planned.plan.vacate.iter().map(|vacated| vacated.slot).collect();
+    let mut slots = BTreeSet::new();
+    let mut tokens = BTreeSet::new();
+    let mut creates = false;
+    for step in steps {
+        let id = step.id;
+        if !step.after.is_subset(&ids) {
+            found.push(Violation::UnknownPredecessor { step: id });
+        }
+        if step.action.count() == 0 {
+            found.push(Violation::EmptyStep { step: id });
+        }
+        let scope = step.action.pool().place.scope();
+        if !inputs.observed.is_complete(&scope) {
+            found.push(Violation::TouchesGap { step: id, scope });
+        }
+        match &step.action {
+            Action::Create(create) => {
+                creates = true;
+                if create.slots.len() > create.pool.place.cloud.max_per_create() as usize {
+                    found.push(Violation::TooManyAtOnce { step: id });
+                }
+                if find_offering(inputs, &create.pool).is_none() {
+                    let pool = create.pool.clone();
+                    found.push(Violation::PoolNotOffered { step: id, pool });
+                }
+                if !tokens.insert(&create.token) {
+                    found.push(Violation::TokenTwice { token: create.token.clone() });
+                }
+                for &slot in &create.slots {
+                    if !slots.insert(slot.name) {
+                        found.push(Violation::SlotTwice { slot });
+                    }
+                    let free = inputs.recorded.slots.get(&slot.name).is_none_or(|record| {
+                        matches!(record.state, SlotState::Vacant) || vacated.contains(&slot.name)
+                    });
+                    if !free {
+                        found.push(Violation::SlotOccupied { slot });
+                    }
+                }
+            }
+            Action::Destroy(destroy) => {
+                for victim in &destroy.victims {
+                    let known =
+                        inputs.recorded.slots.get(&victim.slot.name).is_some_and(|record| {
+                            record.generation == victim.slot.generation
+                                && matches!(&record.state,
+                                SlotState::Filled { machine, .. } if *machine == victim.machine)
+                        });
+                    if !known {
+                        let slot = victim.slot;
+                        found.push(Violation::UnknownVictim { step: id, slot });
+                    }
+                }
+            }
+        }
+    }
+    check_amounts(inputs, planned, creates, &mut found);
+    found
+}
+
+fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut Vec<Violation>) {
+    if !creates {
+        return;
+    }
+    let cost = planned.report.cost;
+    if let Some(limit) = cost.hourly_limit
+        && cost.hourly_after > limit
+    {
+        found.push(Violation::OverBudget { limit, after: cost.hourly_after });
+    }
+    // Launches never take the fleet further above its target than one machine's overshoot per
+    // group: that is what whole machines cost.
+    let largest = inputs.offerings.iter().filter_map(|o| crate::weight(&inputs.desired, &o.kind));
+    let largest = largest.max().unwrap_or_default();
+    for line in &planned.report.groups {
+        let bound = line.before.max(line.wanted + largest);
+        if line.after > bound {
+            found.push(Violation::OverTarget { after: line.after, bound });
+        }
+    }
+}

@@ -1,0 +1,391 @@
+//! The decision: what to keep, what to launch, what to end.
+
+use crate::candidates::{Candidate, Ground, candidates};
+use crate::ledger::{Holding, Ledger, Standing, ledger};
+use crate::order;
+use crate::place::{Field, Taken, Usage};
+use crate::report;
+use fleet_model::{
+    AtCap, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Report, Units, Why,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A plan and what it means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Planned {
+    /// What to do.
+    pub plan: Plan,
+    /// Why, at what price, and what is not done.
+    pub report: Report,
+}
+
+/// Decides. Total: what cannot be done is in the report.
+pub fn plan(inputs: &Inputs) -> Planned {
+    with_decision(inputs, |decision| {
+        let plan = order::order(decision);
+        let report = report::report(decision, &plan);
+        Planned { plan, report }
+    })
+}
+
+/// Everything that was decided, and what it was decided from.
+pub(crate) struct Decision<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) ledger: &'a Ledger,
+    pub(crate) field: &'a Field<'a>,
+    pub(crate) not_now: &'a [(&'a Offering, Rejection)],
+    pub(crate) choice: Choice,
+    pub(crate) held: Vec<Hold>,
+}
+
+/// What to launch and what to end.
+#[derive(Clone)]
+pub(crate) struct Choice {
+    /// Machines to launch, per group.
+    pub(crate) taken: BTreeMap<Group, Taken>,
+    /// Machines to end, by position in the ledger, and why.
+    pub(crate) victims: BTreeMap<usize, Why>,
+    /// Those of them whose place is taken by a launch of this very plan.
+    pub(crate) replaced: BTreeSet<usize>,
+    /// Machines that should be replaced, but for which no replacement was found.
+    pub(crate) waiting: u32,
+    /// What is wanted per group, after the base's overshoot is taken off the burst.
+    pub(crate) wanted: BTreeMap<Group, Units>,
+    pub(crate) usage: Usage,
+}
+
+/// Makes the decision and hands it on. (A closure, because a decision borrows its working set.)
+pub(crate) fn with_decision<R>(inputs: &Inputs, then: impl FnOnce(&Decision<'_>) -> R) -> R {
+    let ledger = ledger(inputs);
+    let ground = Ground::new(inputs, ledger.holdings.iter().map(|holding| &holding.pool));
+    let (candidates, not_now) = candidates(inputs, &ground);
+    let field = Field::new(inputs, &candidates, &ground);
+    let mut held = gap_holds(inputs, &ledger);
+    let choice = match frozen(inputs, &ledger) {
+        Some(hold) => {
+            held.push(hold);
+            Choice::keep_everything(&field, &ledger)
+        }
+        None => within_limits(inputs, &field, &ledger, &mut held),
+    };
+    let (ledger, not_now) = (&ledger, not_now.as_slice());
+    then(&Decision { inputs, ledger, field: &field, not_now, choice, held })
+}
+
+/// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.
+fn frozen(inputs: &Inputs, ledger: &Ledger) -> Option<Hold> {
+    let (missing, of) = (ledger.vanished, ledger.recorded_live);
+    let suspicious = missing > 3 && u64::from(missing) * 10 > u64::from(of) * 3;
+    let accepted = inputs.limits.accept_loss == Some(missing);
+    (suspicious && !accepted).then_some(Hold::Frozen { missing, of })
+}
+
+fn gap_holds(inputs: &Inputs, ledger: &Ledger) -> Vec<Hold> {
+    let inside = |scope| {
+        ledger.holdings.iter().filter(|holding| holding.pool.place.scope() == scope).count() as u32
+    };
+    let gaps = inputs.observed.gaps.iter();
+    gaps.map(|gap| Hold::Gap { scope: gap.scope.clone(), machines: inside(gap.scope.clone()) })
+        .filter(|hold| !matches!(hold, Hold::Gap { machines: 0, .. }))
+        .collect()
+}
+
+/// Ends no more machines than one apply may, unless a person allowed the exact number.
+fn within_limits(
+    inputs: &Inputs,
+    field: &Field<'_>,
+    ledger: &Ledger,
+    held: &mut Vec<Hold>,
+) -> Choice {
+    let limits = inputs.limits;
+    let free = choose(inputs, field, ledger, u32::MAX);
+    let asked = free.victims.len() as u32;
+    let allowed = (ledger.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
+    let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
+    let mut choice = if asked <= allowed || exact == Some(asked) {
+        free
+    } else {
+        let choice = choose(inputs, field, ledger, allowed);
+        let held_back = asked.saturating_sub(choice.victims.len() as u32);
+        held.push(Hold::DestroyLimit { allowed, wanted: asked, held: held_back });
+        choice
+    };
+    if inputs.desired.budget.at_cap == AtCap::Hold {
+        hold_at_cap(inputs, field, ledger, &mut choice, held);
+    }
+    if choice.waiting > 0 {
+        held.push(Hold::WaitingForReplacement { machines: choice.waiting });
+    }
+    choice
+}
+
+/// The spec says to wait until the whole target fits the budget.
+fn hold_at_cap(
+    inputs: &Inputs,
+    field: &Field<'_>,
+    ledger: &Ledger,
+    choice: &mut Choice,
+    held: &mut Vec<Hold>,
+) {
+    let Some(limit) = inputs.desired.budget.hourly else { return };
+    let capped = choice.taken.values().any(|taken| {
+        taken.refused.keys().any(|reason| matches!(reason, Rejection::BudgetReached { .. }))
+            && !taken.short.is_zero()
+    });
+    if !capped {
+        return;
+    }
+    let mut unlimited = inputs.clone();
+    unlimited.desired.budget.hourly = None;
+    let field_without = Field::new(&unlimited, field.candidates, field.ground);
+    let needed = choose(&unlimited, &field_without, ledger, u32::MAX).usage.spend;
+    *choice = Choice::keep_everything(field, ledger);
+    held.push(Hold::Budget { limit, needed });
+}
+
+impl Choice {
+    fn keep_everything(field: &Field<'_>, ledger: &Ledger) -> Choice {
+        let mut usage = field.usage();
+        for holding in ledger.holdings.iter().filter(|holding| holding.standing.counts()) {
+            hold(field, &mut usage, holding);
+        }
+        Choice {
+            taken: BTreeMap::new(),
+            victims: BTreeMap::new(),
+            replaced: BTreeSet::new(),
+            waiting: 0,
+            wanted: BTreeMap::new(),
+            usage,
+        }
+    }
+}
+
+fn hold(field: &Field<'_>, usage: &mut Usage, holding: &Holding) {
+    field.hold(usage, &holding.pool, holding.weight);
+    usage.spend += holding.price.unwrap_or_default();
+}
+
+/// Chooses, ending at most `quota` machines.
+fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
+    if inputs.limits.destroy_all {
+        return destroy_all(field, ledger, quota);
+    }
+    let goal = inputs.desired.capacity;
+    let mut work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
+    work.end_surplus(Group::Base, goal.on_demand);
+    work.end_surplus(Group::Burst, goal.spot);
+    work.shed_over_budget();
+    let mut replaced = work.replace_disallowed();
+    let mut usage = work.hold_kept(&mut replaced);
+
+    let mut taken = BTreeMap::new();
+    let mut wanted = BTreeMap::from([(Group::Base, goal.on_demand), (Group::Burst, goal.spot)]);
+    let mut waiting = 0;
+    let mut base_after = Units(0);
+    for group in Group::ALL {
+        if group == Group::Burst {
+            // What the base gives beyond its share, the burst need not.
+            let overshoot = base_after.saturating_sub(goal.on_demand);
+            wanted.insert(group, goal.spot.saturating_sub(overshoot));
+        }
+        let need = wanted[&group].saturating_sub(work.kept(group));
+        let mut filled = field.fill(&mut usage, group.market(), need);
+        waiting += work.keep_unreplaced(group, &mut replaced, &mut filled.short);
+        let launched: Units = filled
+            .counts
+            .iter()
+            .map(|(at, n)| Units(field.candidates[*at as usize].weight.0 * u64::from(*n)))
+            .sum();
+        if group == Group::Base {
+            base_after = work.kept(group) + launched;
+        }
+        taken.insert(group, filled);
+    }
+    Choice { taken, victims: work.victims, replaced, waiting, wanted, usage }
+}
+
+fn destroy_all(field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
+    let mut choice = Choice::keep_everything(field, ledger);
+    let touchable = |holding: &Holding| match holding.standing {
+        Standing::Good | Standing::Disallowed(_) | Standing::Interrupted => true,
+        Standing::Fixed | Standing::Ending => false,
+    };
+    let holdings = ledger.holdings.iter().enumerate().filter(|(_, h)| touchable(h));
+    let victims = holdings.take(quota as usize);
+    choice.victims = victims.map(|(at, _)| (at, Why::FleetDestroyed)).collect();
+    let gone = choice.victims.keys().map(|at| &ledger.holdings[*at]);
+    let gone: MicroUsd =
+        gone.filter(|holding| holding.standing.counts()).filter_map(|holding| holding.price).sum();
+    choice.usage.spend = choice.usage.spend - gone;
+    choice
+}
+
+/// The choice of victims, step by step.
+struct Work<'a> {
+    inputs: &'a Inputs,
+    field: &'a Field<'a>,
+    ledger: &'a Ledger,
+    quota: u32,
+    victims: BTreeMap<usize, Why>,
+}
+
+impl Work<'_> {
+    fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
+        let numbered = self.ledger.holdings.iter().enumerate();
+        numbered.filter(move |(_, h)| h.slot.name.group == group && h.standing.counts())
+    }
+
+    /// Capacity of a group that stays.
+    fn kept(&self, group: Group) -> Units {
+        self.group(group)
+            .filter(|(at, _)| !self.victims.contains_key(at))
+            .map(|(_, holding)| holding.weight)
+            .sum()
+    }
+
+    fn end(&mut self, at: usize, why: Why) -> bool {
+        let free = (self.victims.len() as u32) < self.quota;
+        if free {
+            self.victims.insert(at, why);
+        }
+        free
+    }
+
+    /// Holdings of a group that may be ended, worst first: asked to end before, not allowed,
+    /// unpriced, dearest per unit, youngest.
+    fn worst_first(&self, group: Group) -> Vec<usize> {
+        let mut order: Vec<(usize, &Holding)> = self
+            .group(group)
+            .filter(|(at, h)| h.standing != Standing::Fixed && !self.victims.contains_key(at))
+            .collect();
+        order.sort_by_cached_key(|(_, holding)| {
+            let per_unit =
+                holding.price.map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
+            (
+                !holding.ending,
+                !matches!(holding.standing, Standing::Disallowed(_)),
+                per_unit.is_some(),
+                std::cmp::Reverse(per_unit),
+                std::cmp::Reverse(holding.launched_at),
+                std::cmp::Reverse(holding.slot),
+            )
+        });
+        order.into_iter().map(|(at, _)| at).collect()
+    }
+
+    fn end_surplus(&mut self, group: Group, wanted: Units) {
+        let mut have = self.kept(group);
+        if have <= wanted {
+            return;
+        }
+        for at in self.worst_first(group) {
+            let holding = &self.ledger.holdings[at];
+            if holding.weight.is_zero() || have - holding.weight < wanted || have < holding.weight {
+                continue;
+            }
+            have = have - holding.weight;
+            let why = match &holding.standing {
+                Standing::Disallowed(because) => Why::PoolNotAllowed { because: because.clone() },
+                _ => Why::AboveTarget { group },
+            };
+            self.end(at, why);
+        }
+    }
+
+    /// Sheds burst, dearest first, until what is left fits the budget. Never the base.
+    fn shed_over_budget(&mut self) {
+        let budget = self.inputs.desired.budget;
+        let (Some(limit), AtCap::ShrinkBurst) = (budget.hourly, budget.at_cap) else { return };
+        let counted =
+            self.ledger.holdings.iter().enumerate().filter(|(at, holding)| {
+                holding.standing.counts() && !self.victims.contains_key(at)
+            });
+        let mut spend: MicroUsd = counted.filter_map(|(_, holding)| holding.price).sum();
+        if spend <= limit {
+            return;
+        }
+        for at in self.worst_first(Group::Burst) {
+            if spend <= limit {
+                break;
+            }
+            spend = spend - self.ledger.holdings[at].price.unwrap_or_default();
+            self.end(at, Why::OverBudget { limit });
+        }
+    }
+
+    /// Machines in pools that the spec no longer allows.
+    fn replace_disallowed(&mut self) -> BTreeSet<usize> {
+        let mut replaced = BTreeSet::new();
+        for (at, holding) in self.ledger.holdings.iter().enumerate() {
+            if let Standing::Disallowed(because) = &holding.standing
+                && !self.victims.contains_key(&at)
+                && self.end(at, Why::PoolNotAllowed { because: because.clone() })
+            {
+                replaced.insert(at);
+            }
+        }
+        replaced
+    }
+
+    /// Counts what stays against every limit, oldest first; what is over a share limit is
+    /// replaced as well.
+    fn hold_kept(&mut self, replaced: &mut BTreeSet<usize>) -> Usage {
+        let mut usage = self.field.usage();
+        let mut kept: Vec<usize> = (0..self.ledger.holdings.len())
+            .filter(|at| {
+                self.ledger.holdings[*at].standing.counts() && !self.victims.contains_key(at)
+            })
+            .collect();
+        kept.sort_by_key(|at| {
+            let holding = &self.ledger.holdings[*at];
+            // What cannot be moved comes first; then the base; then age.
+            (holding.standing != Standing::Fixed, holding.slot.name.group, holding.launched_at, *at)
+        });
+        for at in kept {
+            let holding = &self.ledger.holdings[at];
+            let over = self.field.holds_within_caps(&usage, &holding.pool, holding.weight);
+            if let Some(because) = over
+                && holding.standing == Standing::Good
+                && self.end(at, Why::PoolNotAllowed { because })
+            {
+                replaced.insert(at);
+                continue;
+            }
+            hold(self.field, &mut usage, holding);
+        }
+        usage
+    }
+
+    /// A machine without a replacement stays. Returns how many do.
+    fn keep_unreplaced(
+        &mut self,
+        group: Group,
+        replaced: &mut BTreeSet<usize>,
+        short: &mut Units,
+    ) -> u32 {
+        let mut kept = 0;
+        let of_group: Vec<usize> = replaced
+            .iter()
+            .copied()
+            .filter(|at| self.ledger.holdings[*at].slot.name.group == group)
+            .rev()
+            .collect();
+        for at in of_group {
+            if short.is_zero() {
+                break;
+            }
+            replaced.remove(&at);
+            self.victims.remove(&at);
+            *short = short.saturating_sub(self.ledger.holdings[at].weight);
+            kept += 1;
+        }
+        kept
+    }
+}
+
+impl<'a> Decision<'a> {
+    /// The candidate at a position.
+    pub(crate) fn candidate(&self, at: u32) -> &Candidate<'a> {
+        &self.field.candidates[at as usize]
+    }
+}

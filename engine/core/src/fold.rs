@@ -1,0 +1,103 @@
+//! From the journal's events to what is recorded.
+
+use fleet_model::{
+    Attempt, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp, Token,
+};
+
+/// Folds one event, written down `at` a time, into what is recorded.
+pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
+    if !matches!(event, Event::Epoch { .. } | Event::RoundStarted { .. } | Event::RoundEnded { .. })
+    {
+        recorded.changes += 1;
+    }
+    match event {
+        Event::Opened { fleet: _, uid } => recorded.uid = Some(uid.clone()),
+        Event::Epoch { epoch, holder: _ } => recorded.epoch = *epoch,
+        Event::CreateIntended { create } => {
+            for slot in &create.slots {
+                let record = record(recorded, *slot);
+                if record.generation != slot.generation {
+                    record.attempt = 0;
+                }
+                record.generation = slot.generation;
+                record.state = SlotState::InDoubt { token: create.token.clone() };
+            }
+            let attempt = Attempt { create: create.clone(), intended_at: at };
+            recorded.in_doubt.insert(create.token.clone(), attempt);
+        }
+        Event::Created { token, machines, missing, surplus } => {
+            let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
+            for NewMachine { slot, machine, launched_at, price } in machines {
+                record(recorded, *slot).state = SlotState::Filled {
+                    machine: machine.clone(),
+                    pool: create.pool.clone(),
+                    launched_at: *launched_at,
+                    price: *price,
+                    template: create.template,
+                    ending: false,
+                };
+            }
+            vacate_untried(recorded, token, missing);
+            recorded.surplus.extend(surplus.iter().cloned());
+        }
+        Event::CreateRefused { token, code: _ } => {
+            let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
+            vacate_untried(recorded, token, &create.slots);
+        }
+        Event::DestroyIntended { pool: _, slots } => set_ending(recorded, slots, true),
+        Event::DestroyRefused { slots, why: _ } => set_ending(recorded, slots, false),
+        Event::Vacated { gone } => {
+            for vacated in gone {
+                let Some(record) = recorded.slots.get_mut(&vacated.slot) else { continue };
+                let filled_by_it = matches!(&record.state,
+                    SlotState::Filled { machine, .. } if *machine == vacated.machine);
+                if filled_by_it {
+                    *record = SlotRecord {
+                        generation: record.generation + 1,
+                        attempt: 0,
+                        state: SlotState::Vacant,
+                    };
+                }
+            }
+        }
+        Event::Blocked { block } => {
+            recorded.blocks.retain(|old| old.scope != block.scope && old.until > at);
+            recorded.blocks.push(block.clone());
+        }
+        // The request stays in doubt: only an answer or a look at the cloud can settle it.
+        Event::CreateUnknown { token: _, code: _ } => {}
+        // For `history` alone.
+        Event::RoundStarted { .. } | Event::RoundEnded { .. } => {}
+    }
+}
+
+fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
+    recorded.slots.entry(slot.name).or_insert(SlotRecord {
+        generation: slot.generation,
+        attempt: 0,
+        state: SlotState::Vacant,
+    })
+}
+
+/// Slots that a request was proven not to fill: free again, and the next try is a new request.
+fn vacate_untried(recorded: &mut Recorded, token: &Token, slots: &[SlotId]) {
+    for slot in slots {
+        let record = record(recorded, *slot);
+        if matches!(&record.state, SlotState::InDoubt { token: of } if of == token) {
+            record.state = SlotState::Vacant;
+            record.attempt += 1;
+        }
+    }
+}
+
+fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) {
+    for slot in slots {
+        let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+        if record.generation != slot.generation {
+            continue;
+        }
+        if let SlotState::Filled { ending, .. } = &mut record.state {
+            *ending = value;
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! How many machines to take from which pool.
+//!
+//! Greedy: the best machine that still fits every limit, until the need is covered. A pool's key
+//! rises as it fills, so the heap always knows the next best. What does not fit any more is set
+//! aside with its reason.
+
+use crate::candidates::{Candidate, Ground};
+use crate::rank::{self, Key};
+use fleet_model::{
+    Cloud, Desired, Inputs, Market, MicroUsd, Place, PoolId, Quota, Rejection, Share, Strategy,
+    Units,
+};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+/// What is taken so far, against every limit.
+#[derive(Debug, Clone)]
+pub(crate) struct Usage {
+    pools: Vec<Units>,
+    zones: Vec<Units>,
+    regions: Vec<Units>,
+    clouds: BTreeMap<Cloud, Units>,
+    quotas: Vec<u64>,
+    /// Price per hour of everything taken.
+    pub(crate) spend: MicroUsd,
+}
+
+/// The candidates and the limits they are taken under.
+pub(crate) struct Field<'a> {
+    pub(crate) desired: &'a Desired,
+    pub(crate) candidates: &'a [Candidate<'a>],
+    pub(crate) ground: &'a Ground,
+    quotas: &'a [Quota],
+    caps: Caps,
+}
+
+/// Share limits as amounts.
+struct Caps {
+    pool: Option<(Share, Units)>,
+    zone: Option<(Share, Units)>,
+    region: Option<(Share, Units)>,
+    cloud: Option<(Share, Units)>,
+}
+
+impl Caps {
+    fn new(desired: &Desired) -> Self {
+        let target = desired.capacity.target;
+        let cap = |share: Option<Share>| share.map(|s| (s, Units(s.floor_of(target.0))));
+        let spread = desired.placement.spread;
+        Caps {
+            pool: cap(spread.max_share_per_pool),
+            zone: cap(spread.max_share_per_zone),
+            region: cap(spread.max_share_per_region),
+            cloud: cap(spread.max_share_per_provider),
+        }
+    }
+}
+
+/// What was taken for one group.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Taken {
+    /// Machines per candidate.
+    pub(crate) counts: BTreeMap<u32, u32>,
+    /// What could not be covered.
+    pub(crate) short: Units,
+    /// Why each candidate that was tried in vain did not fit, and how many share that reason.
+    pub(crate) refused: BTreeMap<Rejection, u32>,
+}
+
+impl<'a> Field<'a> {
+    pub(crate) fn new(
+        inputs: &'a Inputs,
+        candidates: &'a [Candidate<'a>],
+        ground: &'a Ground,
+    ) -> Self {
+        let caps = Caps::new(&inputs.desired);
+        Field { desired: &inputs.desired, candidates, ground, quotas: &inputs.quotas, caps }
+    }
+
+    /// The state in which nothing is taken.
+    pub(crate) fn usage(&self) -> Usage {
+        Usage {
+            pools: vec![Units(0); self.candidates.len()],
+            zones: vec![Units(0); self.ground.zones()],
+            regions: vec![Units(0); self.ground.regions()],
+            clouds: BTreeMap::new(),
+            quotas: self.quotas.iter().map(|q| q.vcpus.saturating_sub(q.used_vcpus)).collect(),
+            spend: MicroUsd(0),
+        }
+    }
+
+    /// Counts a machine that is held already. Its vCPUs are in the quota's own count.
+    pub(crate) fn hold(&self, usage: &mut Usage, pool: &PoolId, weight: Units) {
+        if let Some(at) = self.candidate(pool) {
+            usage.pools[at as usize] += weight;
+        }
+        self.hold_place(usage, &pool.place, weight);
+    }
+
+    fn hold_place(&self, usage: &mut Usage, place: &Place, weight: Units) {
+        if let Some((zone, region)) = self.ground.number(place) {
+            usage.zones[zone as usize] += weight;
+            usage.regions[region as usize] += weight;
+        }
+        *usage.clouds.entry(place.cloud).or_default() += weight;
+    }
+
+    /// Whether a machine that is held already keeps every share limit.
+    pub(crate) fn holds_within_caps(
+        &self,
+        usage: &Usage,
+        pool: &PoolId,
+        weight: Units,
+    ) -> Option<Rejection> {
+        let in_pool = self.candidate(pool).map_or(Units(0), |at| usage.pools[at as usize]);
+        let (zone, region) = self.ground.number(&pool.place)?;
+        self.over_caps(usage, in_pool, zone, region, pool.place.cloud, weight)
+    }
+
+    fn over_caps(
+        &self,
+        usage: &Usage,
+        in_pool: Units,
+        zone: u32,
+        region: u32,
+        cloud: Cloud,
+        weight: Units,
+    ) -> Option<Rejection> {
+        let in_cloud = usage.clouds.get(&cloud).copied().unwrap_or_default();
+        let checks = [
+            ("pool", self.caps.pool, in_pool),
+            ("zone", self.caps.zone, usage.zones[zone as usize]),
+            ("region", self.caps.region, usage.regions[region as usize]),
+            ("provider", self.caps.cloud, in_cloud),
+        ];
+        for (of, cap, used) in checks {
+            let Some((limit, cap)) = cap else { continue };
+            if weight > cap {
+                return Some(Rejection::LargerThanShare { of: of.into(), limit, weight });
+            }
+            if used + weight > cap {
+                return Some(Rejection::ShareReached { of: of.into(), limit });
+            }
+        }
+        None
+    }
+
+    /// Why one more machine of a candidate does not fit; `None` if it does.
+    pub(crate) fn misfit(&self, usage: &Usage, at: u32) -> Option<Rejection> {
+        let candidate = &self.candidates[at as usize];
+        let cloud = candidate.offering.pool.place.cloud;
+        let in_pool = usage.pools[at as usize];
+        let over = self.over_caps(
+            usage,
+            in_pool,
+            candidate.zone,
+            candidate.region,
+            cloud,
+            candidate.weight,
+        );
+        if over.is_some() {
+            return over;
+        }
+        if let Some(limit) = self.desired.budget.hourly {
+            let price = candidate.offering.price.unwrap_or_default();
+            if usage.spend + price > limit {
+                return Some(Rejection::BudgetReached { limit });
+            }
+        }
+        let quota = candidate.quota? as usize;
+        (candidate.vcpus > usage.quotas[quota]).then(|| Rejection::QuotaReached {
+            region: self.quotas[quota].region.clone(),
+            vcpus: self.quotas[quota].vcpus,
+        })
+    }
+
+    fn take(&self, usage: &mut Usage, at: u32) {
+        let candidate = &self.candidates[at as usize];
+        usage.pools[at as usize] += candidate.weight;
+        usage.zones[candidate.zone as usize] += candidate.weight;
+        usage.regions[candidate.region as usize] += candidate.weight;
+        let cloud = candidate.offering.pool.place.cloud;
+        *usage.clouds.entry(cloud).or_default() += candidate.weight;
+        usage.spend += candidate.offering.price.unwrap_or_default();
+        if let Some(quota) = candidate.quota.map(|quota| quota as usize) {
+            usage.quotas[quota] = usage.quotas[quota].saturating_sub(candidate.vcpus);
+        }
+    }
+
+    fn candidate(&self, pool: &PoolId) -> Option<u32> {
+        self.candidates
+            .binary_search_by(|candidate| candidate.offering.pool.cmp(pool))
+            .ok()
+            .map(|at| at as u32)
+    }
+
+    /// Covers `need` from the pools of one market.
+    pub(crate) fn fill(&self, usage: &mut Usage, market: Market, need: Units) -> Taken {
+        let strategy = self.desired.placement.strategy;
+        let before = usage.clone();
+        let taken = self.fill_by(usage, market, need, strategy);
+        let over_budget =
+            taken.refused.keys().any(|r| matches!(r, Rejection::BudgetReached { .. }));
+        if taken.short.is_zero() || !over_budget || strategy == Strategy::LowestPrice {
+            return taken;
+        }
+        // The strategy's own choice does not fit the budget: more for the same money comes first.
+        let mut cheaper_usage = before;
+        let cheaper = self.fill_by(&mut cheaper_usage, market, need, Strategy::LowestPrice);
+        if cheaper.short < taken.short {
+            *usage = cheaper_usage;
+            return cheaper;
+        }
+        taken
+    }
+
+    fn fill_by(
+        &self,
+        usage: &mut Usage,
+        market: Market,
+        mut need: Units,
+        strategy: Strategy,
+    ) -> Taken {
+        let mut taken = Taken::default();
+        let key = |usage: &Usage, at: u32, need: Units| -> Key {
+            let candidate = &self.candidates[at as usize];
+            let carried = usage.pools[at as usize];
+            let useful = candidate.weight.min(need);
+            let target = self.desired.capacity.target;
+            rank::key(strategy, candidate, at, carried, useful, target)
+        };
+        let ours = |at: &u32| self.candidates[*at as usize].offering.pool.market == market;
+        let all = 0..self.candidates.len() as u32;
+        need = self.reach_zones(usage, &mut taken, need, &|usage, at, need| {
+            ours(&at).then(|| key(usage, at, need))
+        });
+        let mut heap: BinaryHeap<Reverse<Key>> = if need.is_zero() {
+            BinaryHeap::new()
+        } else {
+            let keys: Vec<_> =
+                all.clone().filter(ours).map(|at| Reverse(key(usage, at, need))).collect();
+            keys.into()
+        };
+        while !need.is_zero() {
+            let Some(mut best) = heap.peek_mut() else { break };
+            let at = best.0.3;
+            if let Some(misfit) = self.misfit(usage, at) {
+                *taken.refused.entry(misfit).or_default() += 1;
+                std::collections::binary_heap::PeekMut::pop(best);
+                continue;
+            }
+            if self.candidates[at as usize].weight > need {
+                // The last machine gives more than is needed: compare by useful units.
+                let fits = all.clone().filter(ours).filter(|at| self.misfit(usage, *at).is_none());
+                let Some(at) = fits.min_by_key(|at| key(usage, *at, need)) else { break };
+                need = self.take_one(usage, &mut taken, at, need);
+                continue;
+            }
+            need = self.take_one(usage, &mut taken, at, need);
+            let next = key(usage, at, need);
+            if best.0 != next {
+                best.0 = next;
+            }
+        }
+        taken.short = need;
+        taken
+    }
+
+    fn take_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32, need: Units) -> Units {
+        self.take(usage, at);
+        *taken.counts.entry(at).or_default() += 1;
+        need - self.candidates[at as usize].weight
+    }
+
+    /// First one machine in each of as many zones as the spec asks for, best zones first.
+    fn reach_zones(
+        &self,
+        usage: &mut Usage,
+        taken: &mut Taken,
+        mut need: Units,
+        key: &dyn Fn(&Usage, u32, Units) -> Option<Key>,
+    ) -> Units {
+        let wanted = self.desired.placement.spread.min_zones as usize;
+        while !need.is_zero() && self.zones_used(usage) < wanted {
+            let fresh = (0..self.candidates.len() as u32)
+                .filter(|at| usage.zones[self.candidates[*at as usize].zone as usize].is_zero());
+            let best = fresh
+                .filter_map(|at| Some((key(usage, at, need)?, at)))
+                .filter(|(_, at)| self.misfit(usage, *at).is_none())
+                .min();
+            let Some((_, at)) = best else { break };
+            need = self.take_one(usage, taken, at, need);
+        }
+        need
+    }
+
+    pub(crate) fn zones_used(&self, usage: &Usage) -> usize {
+        usage.zones.iter().filter(|units| !units.is_zero()).count()
+    }
+}

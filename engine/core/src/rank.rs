@@ -1,0 +1,60 @@
+//! The order in which pools are taken, one for each strategy.
+
+use crate::candidates::Candidate;
+use fleet_model::{Market, Strategy, Units};
+
+/// Smaller is taken first. The last part is the position among the candidates, which is the order
+/// of pool ids: ties have one winner.
+pub(crate) type Key = (u64, u64, u64, u32);
+
+/// What a spot pool is taken for when its cloud says nothing of it.
+const SPOT_PRIOR: u64 = 50;
+/// The same for on-demand, which is seldom refused.
+const ON_DEMAND_PRIOR: u64 = 90;
+/// Points a pool's score loses if it carried the whole fleet. What is taken from a pool makes it
+/// shallower, and what stands together falls together.
+const CROWDING: u64 = 50;
+/// Scores this close count as equal, and price decides: the signals are noisy.
+const SCORE_STEP: u64 = 10;
+
+/// Where a candidate stands if it carries `carried` already and `useful` units of one more machine
+/// would be needed.
+pub(crate) fn key(
+    strategy: Strategy,
+    candidate: &Candidate<'_>,
+    at: u32,
+    carried: Units,
+    useful: Units,
+    target: Units,
+) -> Key {
+    let price = match candidate.offering.price {
+        Some(price) => price.0.saturating_mul(1000) / useful.0.max(1),
+        None => u64::MAX,
+    };
+    let score = score(candidate, carried, target);
+    let depth = (100 - score) / SCORE_STEP;
+    let priority = u64::from(candidate.priority);
+    match strategy {
+        Strategy::CapacityOptimized => (depth, price, 0, at),
+        Strategy::CapacityOptimizedPrioritized => (depth, priority, price, at),
+        // The price of a machine that is likely to be lost is nearer to twice its price.
+        Strategy::PriceCapacityOptimized => (price.saturating_mul(200 - score) / 100, price, 0, at),
+        Strategy::LowestPrice => (price, 0, 0, at),
+        Strategy::Diversified => (carried.0, price, 0, at),
+        Strategy::Prioritized => (priority, price, 0, at),
+    }
+}
+
+/// 0 hopeless to 100 certain, less what the pool carries already.
+fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
+    let prior = match candidate.offering.pool.market {
+        Market::Spot => SPOT_PRIOR,
+        Market::OnDemand | Market::Reserved => ON_DEMAND_PRIOR,
+    };
+    let signal = candidate.offering.obtainability.map(|signal| u64::from(signal.percent.min(100)));
+    let crowding = match candidate.offering.pool.market {
+        Market::Spot => CROWDING * carried.0.min(target.0) / target.0.max(1),
+        Market::OnDemand | Market::Reserved => 0,
+    };
+    signal.unwrap_or(prior).saturating_sub(crowding)
+}

@@ -1,0 +1,194 @@
+//! What a decision means, for people and programs.
+
+use crate::cost::cost;
+use crate::decide::Decision;
+use crate::ledger::find_offering;
+use fleet_model::{
+    Action, Group, GroupLine, InDoubt, Notice, Plan, PoolId, PoolLine, Rejection, Report, Share,
+    Shortfall, SlotState, Units,
+};
+use std::collections::BTreeMap;
+
+/// How many reasons of a shortfall are listed.
+const REASONS: usize = 5;
+
+/// Explains a plan.
+pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
+    let inputs = decision.inputs;
+    let cost = cost(decision);
+    let mut notices = decision.ledger.notices.clone();
+    notices.extend(
+        decision
+            .ledger
+            .vacate
+            .iter()
+            .map(|vacated| Notice::Gone { machine: vacated.machine.clone(), slot: vacated.slot }),
+    );
+    let old = decision.ledger.holdings.iter().filter(|h| h.old_template && h.standing.counts());
+    match old.count() as u32 {
+        0 => {}
+        machines => notices.push(Notice::OldTemplate { machines }),
+    }
+    if cost.unpriced > 0 {
+        notices.push(Notice::UnpricedMachines { machines: cost.unpriced });
+    }
+    let zones = decision.field.zones_used(&decision.choice.usage) as u32;
+    let wanted = inputs.desired.placement.spread.min_zones;
+    let empty = inputs.desired.capacity.target.is_zero() || inputs.limits.destroy_all;
+    if zones < wanted && !empty && !decision.choice.taken.is_empty() {
+        notices.push(Notice::FewerZones { zones, wanted });
+    }
+    Report {
+        unit: inputs.desired.capacity.unit,
+        groups: Group::ALL.into_iter().map(|group| group_line(decision, plan, group)).collect(),
+        pools: pool_lines(decision, plan),
+        cost,
+        held: decision.held.clone(),
+        unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
+        in_doubt: in_doubt(decision),
+        gaps: inputs.observed.gaps.clone(),
+        notices,
+        candidates: inputs.offerings.len() as u32,
+        rejected: inputs.rejected.clone(),
+    }
+}
+
+fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
+    let goal = decision.inputs.desired.capacity;
+    let spec = match group {
+        Group::Base => goal.on_demand,
+        Group::Burst => goal.spot,
+    };
+    let wanted = if decision.inputs.limits.destroy_all { Units(0) } else { spec };
+    let mut line = GroupLine {
+        group,
+        wanted: decision.choice.wanted.get(&group).copied().unwrap_or(wanted),
+        before: Units(0),
+        after: Units(0),
+        keep: 0,
+        create: 0,
+        destroy: 0,
+    };
+    for (at, holding) in decision.ledger.holdings.iter().enumerate() {
+        if holding.slot.name.group != group || !holding.standing.counts() {
+            continue;
+        }
+        line.before += holding.weight;
+        if !decision.choice.victims.contains_key(&at) {
+            line.after += holding.weight;
+            line.keep += 1;
+        }
+    }
+    for step in &plan.steps {
+        match &step.action {
+            Action::Create(create) if create.slots[0].name.group == group => {
+                line.create += create.slots.len() as u32;
+            }
+            Action::Destroy(destroy) => {
+                let of_group = destroy.victims.iter().filter(|v| v.slot.name.group == group);
+                line.destroy += of_group.count() as u32;
+            }
+            Action::Create(_) => {}
+        }
+    }
+    if let Some(taken) = decision.choice.taken.get(&group) {
+        let weight = |at: u32| decision.candidate(at).weight.0;
+        line.after += taken.counts.iter().map(|(&at, &n)| Units(weight(at) * u64::from(n))).sum();
+    }
+    line
+}
+
+fn pool_lines(decision: &Decision<'_>, plan: &Plan) -> Vec<PoolLine> {
+    let mut lines: BTreeMap<PoolId, PoolLine> = BTreeMap::new();
+    let line = |pool: &PoolId, weight: Units| {
+        let offering = find_offering(decision.inputs, pool);
+        PoolLine {
+            pool: pool.clone(),
+            weight,
+            keep: 0,
+            create: 0,
+            destroy: 0,
+            price: offering.and_then(|offering| offering.price),
+            on_demand: offering.and_then(|offering| offering.on_demand),
+            obtainability: offering.and_then(|offering| offering.obtainability),
+            share: Share::NONE,
+        }
+    };
+    for (at, holding) in decision.ledger.holdings.iter().enumerate() {
+        let gone = decision.choice.victims.contains_key(&at);
+        if !holding.standing.counts() && !gone {
+            continue;
+        }
+        let line = lines
+            .entry(holding.pool.clone())
+            .or_insert_with(|| line(&holding.pool, holding.weight));
+        line.price = line.price.or(holding.price);
+        if gone {
+            line.destroy += 1;
+        } else {
+            line.keep += 1;
+        }
+    }
+    for step in &plan.steps {
+        let Action::Create(create) = &step.action else { continue };
+        let weight = find_offering(decision.inputs, &create.pool)
+            .and_then(|offering| crate::weight(&decision.inputs.desired, &offering.kind));
+        lines
+            .entry(create.pool.clone())
+            .or_insert_with(|| line(&create.pool, weight.unwrap_or_default()))
+            .create += create.slots.len() as u32;
+    }
+    let target = decision.inputs.desired.capacity.target.0.max(1);
+    let mut lines: Vec<PoolLine> = lines.into_values().collect();
+    for line in &mut lines {
+        let units = line.weight.0 * u64::from(line.keep + line.create);
+        let ppm = (units.saturating_mul(1_000_000) / target).min(1_000_000);
+        line.share = Share::from_ppm(ppm as u32).unwrap_or(Share::ALL);
+    }
+    lines
+}
+
+fn shortfall(decision: &Decision<'_>, group: Group) -> Option<Shortfall> {
+    let taken = decision.choice.taken.get(&group)?;
+    if taken.short.is_zero() {
+        return None;
+    }
+    let mut because: BTreeMap<Rejection, u32> = taken.refused.clone();
+    for (offering, reason) in decision.not_now {
+        if offering.pool.market == group.market() {
+            *because.entry(reason.clone()).or_default() += 1;
+        }
+    }
+    let mut because: Vec<(Rejection, u32)> = because.into_iter().collect();
+    if because.is_empty() {
+        // Nothing was even a candidate: the spec's own filters are the reason.
+        because = decision.inputs.rejected.clone();
+    }
+    because.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    because.truncate(REASONS);
+    let unit = decision.inputs.desired.capacity.unit;
+    Some(Shortfall { group, missing: taken.short, unit, because })
+}
+
+fn in_doubt(decision: &Decision<'_>) -> Vec<InDoubt> {
+    let recorded = &decision.inputs.recorded;
+    let attempts = recorded.in_doubt.iter();
+    attempts
+        .map(|(token, attempt)| InDoubt {
+            token: token.clone(),
+            pool: attempt.create.pool.clone(),
+            slots: attempt
+                .create
+                .slots
+                .iter()
+                .map(|slot| slot.name)
+                .filter(|name| {
+                    recorded.slots.get(name).is_some_and(|record| {
+                        matches!(&record.state, SlotState::InDoubt { token: of } if of == token)
+                    })
+                })
+                .collect(),
+            since: attempt.intended_at,
+        })
+        .collect()
+}
