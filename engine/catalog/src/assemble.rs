@@ -49,7 +49,8 @@ impl Assembly {
             row.kind = kind_ids[row.kind as usize];
             row.place = place_ids[row.place as usize];
         }
-        rows.sort_by_key(|row| (u64::from(row.place) << 32) | u64::from(row.kind));
+        rows = by_number(rows, kinds.len(), |row| row.kind);
+        rows = by_number(rows, places.len(), |row| row.place);
         let before = rows.len();
         rows.dedup_by(|later, kept| {
             let same = (later.place, later.kind) == (kept.place, kept.kind);
@@ -85,4 +86,48 @@ fn sorted<T: Ord + Clone>(items: Vec<T>) -> (Vec<T>, Vec<u32>) {
         ids[old] = index(new);
     }
     (order.into_iter().map(|old| items[old].clone()).collect(), ids)
+}
+
+/// Sorts by a number below `below`, keeping the order of equals: linear, where comparing took
+/// half of the time of reading the snapshot.
+fn by_number(rows: Vec<CatalogRow>, below: usize, of: fn(&CatalogRow) -> u32) -> Vec<CatalogRow> {
+    if rows.is_sorted_by_key(of) {
+        return rows;
+    }
+    let mut starts = vec![0; below + 1];
+    for row in &rows {
+        starts[of(row) as usize + 1] += 1;
+    }
+    for at in 1..starts.len() {
+        starts[at] += starts[at - 1];
+    }
+    let mut sorted = rows.clone();
+    for row in rows {
+        let start = &mut starts[of(&row) as usize];
+        sorted[*start] = row;
+        *start += 1;
+    }
+    sorted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet_model::MicroUsd;
+
+    #[test]
+    fn any_order_ends_in_the_one_order() {
+        let mut catalog = crate::testing::small();
+        let rows = catalog.rows.clone();
+        let (kinds, places) = (catalog.kinds.len(), catalog.places.len());
+        let backwards = rows.iter().rev().copied().collect();
+        let by_kind = by_number(backwards, kinds, |row| row.kind);
+        catalog.rows = by_number(by_kind, places, |row| row.place);
+        assert_eq!(catalog.rows, rows);
+        assert_eq!(crate::validate(&catalog), Ok(()));
+        assert_eq!(by_number(Vec::new(), 0, |row| row.kind), []);
+        let twin = CatalogRow { on_demand: Some(MicroUsd(1)), ..rows[0] };
+        let both = by_number(vec![rows[1], rows[0], twin], places, |row| row.place);
+        assert_eq!((both[0], both[1]), (rows[0], twin));
+    }
 }
