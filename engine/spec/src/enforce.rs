@@ -1,0 +1,220 @@
+//! Policies upon fleets: what a fleet leaves open is narrowed, what it names against a limit is an
+//! error at its place in the fleet's file.
+
+use crate::fleet::{Draft, covers};
+use crate::policy::Policy;
+use crate::reader::near;
+use fleet_model::{Cloud, MicroUsd, Pattern};
+
+/// Holds one fleet against all of its policies.
+///
+/// First everything the user wrote is checked against every policy, while indices still mean what
+/// the file says; only then is the fleet narrowed.
+pub(crate) fn enforce(draft: &mut Draft, policies: &[&Policy]) {
+    for policy in policies {
+        labels(draft, policy);
+        clouds(draft, policy);
+        regions(draft, policy);
+        machines(draft, policy);
+        budget(draft, policy);
+    }
+    for policy in policies {
+        narrow(draft, policy);
+    }
+}
+
+impl Draft {
+    /// An error at a field, in the fleet's name, with the policy in the hint.
+    pub(crate) fn refuse(&mut self, policy: &Policy, path: &str, what: String, hint: String) {
+        let message = format!("fleet `{}`: {what}", self.desired.fleet);
+        let hint = format!("policy `{}` ({}) {hint}", policy.name, policy.file.display());
+        let diagnostic = self.places.diagnostic(path, message, Some(hint));
+        self.problems.push(diagnostic);
+    }
+
+    /// Whether a section could not be read in full; then its indices do not fit the file.
+    fn is_broken(&self, path: &str) -> bool {
+        self.broken.iter().any(|broken| broken.starts_with(path))
+    }
+}
+
+fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
+}
+
+fn labels(draft: &mut Draft, policy: &Policy) {
+    for (name, pattern) in &policy.required_labels {
+        let path = format!("metadata.labels.{name}");
+        match (draft.desired.labels.get(name).cloned(), pattern) {
+            (None, _) => {
+                let have: Vec<&str> = draft.desired.labels.keys().map(String::as_str).collect();
+                let meant = near(name, &have).map(|near| format!("; is `{near}` meant?"));
+                let hint = format!("requires it{}", meant.unwrap_or_default());
+                draft.refuse(policy, "metadata.labels", format!("label `{name}` is missing"), hint);
+            }
+            (Some(value), Some(pattern)) if !pattern.matches(&value) => {
+                let what = format!("label `{name}` is not allowed to be `{value}`");
+                draft.refuse(policy, &path, what, format!("wants it to match `{pattern}`"));
+            }
+            (Some(_), _) => {}
+        }
+    }
+}
+
+fn clouds(draft: &mut Draft, policy: &Policy) {
+    let written = draft.places.has("spec.placement.clouds");
+    if policy.providers.is_empty() || !written || draft.is_broken("spec.placement.clouds") {
+        return;
+    }
+    let hint = format!("allows: {}", list(&policy.providers));
+    for (at, rule) in draft.desired.placement.clouds.clone().into_iter().enumerate() {
+        if !policy.providers.contains(&rule.cloud) {
+            let path = format!("spec.placement.clouds[{at}].provider");
+            let what = format!("provider `{}` is not allowed", rule.cloud);
+            draft.refuse(policy, &path, what, hint.clone());
+        }
+    }
+}
+
+fn regions(draft: &mut Draft, policy: &Policy) {
+    if policy.regions.is_empty() || draft.is_broken("spec.placement.clouds") {
+        return;
+    }
+    let hint = format!("allows: {}", list(&policy.regions));
+    for (at, rule) in draft.desired.placement.clouds.clone().into_iter().enumerate() {
+        for (item, region) in rule.regions.iter().enumerate() {
+            if narrowed(std::slice::from_ref(region), &policy.regions, covers).is_empty() {
+                let path = format!("spec.placement.clouds[{at}].regions[{item}]");
+                let what = format!("region `{region}` is not allowed");
+                draft.refuse(policy, &path, what, hint.clone());
+            }
+        }
+    }
+}
+
+fn machines(draft: &mut Draft, policy: &Policy) {
+    let instances = draft.desired.instances.clone();
+    for (name, what, wanted) in
+        [("families", "family", &instances.families), ("types", "type", &instances.types)]
+    {
+        if draft.is_broken(&format!("spec.instances.{name}")) {
+            continue;
+        }
+        for (at, pattern) in wanted.iter().enumerate() {
+            let path = format!("spec.instances.{name}[{at}]");
+            let one = std::slice::from_ref(pattern);
+            if !policy.families.is_empty() && narrowed(one, &policy.families, within).is_empty() {
+                let hint = format!("allows: {}", list(&policy.families));
+                draft.refuse(policy, &path, format!("{what} `{pattern}` is not allowed"), hint);
+            } else if let Some(by) = policy.exclude.iter().find(|by| within(by, pattern)) {
+                let hint = format!("excludes `{by}`");
+                draft.refuse(policy, &path, format!("{what} `{pattern}` is not allowed"), hint);
+            }
+        }
+    }
+}
+
+fn budget(draft: &mut Draft, policy: &Policy) {
+    let (Some(most), Some(budget)) = (policy.per_fleet, draft.desired.budget.hourly) else {
+        return;
+    };
+    if budget > most {
+        let what = format!("a budget of {} is too high", per_hour(budget));
+        let hint = format!("allows {} for each fleet", per_hour(most));
+        let path = budget_path(draft);
+        draft.refuse(policy, path, what, hint);
+    }
+}
+
+/// The field that sets a fleet's budget.
+pub(crate) fn budget_path(draft: &Draft) -> &'static str {
+    ["spec.budget.hourlyUsd", "spec.budget.monthlyUsd", "spec.budget"]
+        .into_iter()
+        .find(|path| draft.places.has(path))
+        .unwrap_or("spec")
+}
+
+/// Both forms, because limits come in both.
+pub(crate) fn per_hour(price: MicroUsd) -> String {
+    format!("{price} per hour ({} per month)", price.per_month())
+}
+
+fn narrow(draft: &mut Draft, policy: &Policy) {
+    let desired = &mut draft.desired;
+    if !policy.providers.is_empty() {
+        desired.placement.clouds.retain(|rule| policy.providers.contains(&rule.cloud));
+        desired.templates.retain(|cloud, _| policy.providers.contains(cloud));
+    }
+    if !policy.regions.is_empty() {
+        for rule in &mut desired.placement.clouds {
+            rule.regions = narrowed_or(&rule.regions, &policy.regions, covers);
+        }
+        desired.placement.clouds.retain(|rule| !rule.regions.is_empty());
+    }
+    let instances = &mut desired.instances;
+    if !policy.families.is_empty() {
+        match (instances.families.is_empty(), instances.types.is_empty()) {
+            (true, true) => instances.families = policy.families.clone(),
+            (_, _) => {
+                instances.families = narrowed(&instances.families, &policy.families, within);
+                instances.types = narrowed(&instances.types, &policy.families, within);
+            }
+        }
+    }
+    let new = policy.exclude.iter().filter(|pattern| !instances.exclude.contains(pattern));
+    let new: Vec<Pattern> = new.cloned().collect();
+    instances.exclude.extend(new);
+    if desired.budget.hourly.is_none() {
+        desired.budget.hourly = policy.per_fleet;
+    }
+    let nothing = instances.families.is_empty() && instances.types.is_empty();
+    let nowhere = desired.placement.clouds.is_empty();
+    // With an error already told, there is nothing new in this.
+    if draft.problems.iter().any(|one| one.severity == crate::Severity::Error) {
+        return;
+    }
+    if nowhere {
+        let what = "no place is left under its policies".into();
+        draft.refuse(
+            policy,
+            "spec.placement",
+            what,
+            "and the others allow nothing in common".into(),
+        );
+    } else if nothing && !policy.families.is_empty() {
+        let what = "no machine is left under its policies".into();
+        draft.refuse(
+            policy,
+            "spec.instances",
+            what,
+            "and the others allow nothing in common".into(),
+        );
+    }
+}
+
+type Contains = fn(&Pattern, &Pattern) -> bool;
+
+/// What of a list is allowed: items inside an allowed one, and allowed ones inside an item. Two
+/// patterns that merely overlap have no common pattern; they are left out, on the safe side.
+fn narrowed(items: &[Pattern], allowed: &[Pattern], contains: Contains) -> Vec<Pattern> {
+    let mut out: Vec<Pattern> = Vec::new();
+    for item in items {
+        if allowed.iter().any(|wide| contains(wide, item)) {
+            out.push(item.clone());
+        } else {
+            out.extend(allowed.iter().filter(|narrow| contains(item, narrow)).cloned());
+        }
+    }
+    out
+}
+
+/// The same where an empty list means everything.
+fn narrowed_or(items: &[Pattern], allowed: &[Pattern], contains: Contains) -> Vec<Pattern> {
+    if items.is_empty() { allowed.to_vec() } else { narrowed(items, allowed, contains) }
+}
+
+/// Whether a family or pattern holds everything that another one does, on any cloud.
+fn within(wide: &Pattern, narrow: &Pattern) -> bool {
+    let family = |cloud: Cloud| cloud.is_family(wide.as_str(), &narrow.as_str().into());
+    covers(wide, narrow) || Cloud::ALL.into_iter().any(family)
+}

@@ -1,0 +1,117 @@
+//! How much, and how it is split between markets.
+
+use crate::reader::{Field, Object, Reader};
+use crate::scalar::Number;
+use crate::wire;
+use crate::words::UNITS;
+use fleet_model::{CapacityGoal, Share, Unit, Units};
+
+/// More machines than any fleet has; slots are numbered in 32 bits.
+const MOST_INSTANCES: u64 = 1_000_000;
+/// More vCPUs, GPUs or GiB than any fleet has.
+const MOST_UNITS: u64 = 1_000_000_000;
+
+pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> CapacityGoal {
+    let nothing = CapacityGoal {
+        unit: Unit::Instances,
+        target: Units(0),
+        on_demand: Units(0),
+        spot: Units(0),
+    };
+    let object = spec
+        .and_then(|spec| spec.require(reader, "capacity"))
+        .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
+    let Some(object) = object else {
+        return nothing;
+    };
+    let unit = object.get(reader, "unit").and_then(|field| reader.word(&field, "unit", UNITS));
+    let unit = unit.unwrap_or(Unit::Instances);
+    let target_at = object.require(reader, "target");
+    let target = target_at.as_ref().and_then(|field| amount(reader, field, unit));
+    let base_at = object
+        .get(reader, "base")
+        .and_then(|field| reader.object(&field, wire::Base::FIELDS))
+        .and_then(|base| base.require(reader, "onDemand"));
+    let base = base_at.as_ref().and_then(|field| base(reader, field, unit, target));
+    let spot = object
+        .get(reader, "burst")
+        .and_then(|field| reader.object(&field, wire::Burst::FIELDS))
+        .and_then(|burst| burst.require(reader, "spot"))
+        .and_then(|field| reader.share(&field))
+        .unwrap_or(Share::ALL);
+    let Some(target) = target else {
+        return CapacityGoal { unit, ..nothing };
+    };
+    split(unit, target, base.unwrap_or_default(), spot)
+}
+
+/// An amount in the fleet's unit.
+pub(super) fn amount(reader: &mut Reader<'_>, field: &Field<'_>, unit: Unit) -> Option<Units> {
+    let (places, most) = match unit {
+        Unit::Instances => (0, MOST_INSTANCES),
+        Unit::Vcpus => (0, MOST_UNITS),
+        Unit::Gpus | Unit::MemoryGib => (3, MOST_UNITS * 1000),
+    };
+    let value = reader.number(field, Number { places, min: 0, max: most })?;
+    Some(if places == 0 { Units::whole(value) } else { Units(value) })
+}
+
+/// The on-demand base: an amount, or a share of the target rounded up to whole units.
+fn base(
+    reader: &mut Reader<'_>,
+    field: &Field<'_>,
+    unit: Unit,
+    target: Option<Units>,
+) -> Option<Units> {
+    if Reader::is_share(field) {
+        let share = reader.share(field)?;
+        let target = target?;
+        let exact = u128::from(target.0) * u128::from(share.ppm());
+        let whole = exact.div_ceil(1_000_000_000);
+        return Some(Units::whole(u64::try_from(whole).unwrap_or(u64::MAX)).min(target));
+    }
+    let base = amount(reader, field, unit)?;
+    if let Some(target) = target
+        && base > target
+    {
+        let message = format!("base is above the target: {base} of {target} {unit}");
+        let hint = format!("lower base.onDemand to {target} or less");
+        reader.error(field, message, Some(hint));
+        return None;
+    }
+    Some(base)
+}
+
+/// Splits a target: the spot share of what is above the base, rounded down to whole units; the
+/// rest is on-demand. All of the rest needs no rounding, so that half a GPU can be spot.
+fn split(unit: Unit, target: Units, base: Units, spot: Share) -> CapacityGoal {
+    let rest = target.saturating_sub(base);
+    let spot = match spot {
+        Share::ALL => rest,
+        share => Units::whole(share.floor_of(rest.0) / 1000),
+    };
+    CapacityGoal { unit, target, on_demand: target.saturating_sub(spot), spot }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounding_goes_toward_on_demand() {
+        let check = |target: u64, base: u64, percent: f64, on_demand: u64, spot: u64| {
+            let share = Share::from_percent(percent).expect("a share");
+            let goal = split(Unit::Gpus, Units(target), Units(base), share);
+            assert_eq!((goal.on_demand.0, goal.spot.0), (on_demand, spot), "{target} {base}");
+            assert_eq!(goal.on_demand + goal.spot, goal.target);
+        };
+        check(64_000, 16_000, 100.0, 16_000, 48_000);
+        check(10_000, 0, 75.0, 3_000, 7_000);
+        check(10_000, 3_000, 50.0, 7_000, 3_000);
+        check(1_000, 0, 99.9999, 1_000, 0);
+        check(500, 0, 100.0, 0, 500);
+        check(2_500, 0, 50.0, 1_500, 1_000);
+        check(0, 0, 50.0, 0, 0);
+        check(5_000, 5_000, 100.0, 5_000, 0);
+    }
+}

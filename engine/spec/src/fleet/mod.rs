@@ -1,0 +1,165 @@
+//! A document of kind `Fleet` → what should exist.
+
+mod capacity;
+mod instances;
+mod later;
+mod placement;
+mod reach;
+mod template;
+
+pub(crate) use instances::covers;
+
+use crate::diagnostic::Diagnostic;
+use crate::places::Places;
+use crate::reader::{Field, Object, Reader};
+use crate::source::{Source, quote};
+use crate::words::AT_CAP;
+use crate::yaml::{Kind, Node};
+use crate::{NotYetObeyed, wire};
+use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, digest};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A fleet as read, before policies. Only without errors is it whole.
+pub(crate) struct Draft {
+    pub(crate) desired: Desired,
+    pub(crate) places: Places,
+    pub(crate) not_yet_obeyed: Vec<NotYetObeyed>,
+    pub(crate) problems: Vec<Diagnostic>,
+    /// Paths of what could not be read: lists there are shorter than in the file.
+    pub(crate) broken: Vec<String>,
+}
+
+/// Reads a document of kind `Fleet`. `folder` is where files named by it are looked for.
+pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> Draft {
+    let top = Field::document(document);
+    let mut reader = Reader::new(source, subject("fleet", document));
+    let places = Places::of(source, document);
+    let object = reader.object(&top, wire::Fleet::FIELDS);
+    let (name, labels) = metadata(&mut reader, object.as_ref());
+    let spec = object
+        .and_then(|object| object.require(&mut reader, "spec"))
+        .and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
+    let capacity = capacity::read(&mut reader, spec.as_ref());
+    let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
+    let placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
+    let budget = budget(&mut reader, spec.as_ref());
+    let templates = template::read(&mut reader, spec.as_ref(), &placement.clouds, folder);
+    let not_yet_obeyed = later::read(&mut reader, spec.as_ref(), capacity.unit, &places);
+    let desired = Desired {
+        fleet: FleetName::new(name),
+        labels,
+        capacity,
+        instances,
+        placement,
+        budget,
+        templates,
+        digest: digest("spec/none", []),
+    };
+    let broken = reader.broken();
+    Draft { desired, places, not_yet_obeyed, problems: reader.problems, broken }
+}
+
+/// How messages speak of a document.
+pub(crate) fn subject(kind: &str, document: &Node) -> String {
+    let name = document.get("metadata").and_then(|entry| entry.value.text_of("name"));
+    name.map(|name| format!("{kind} `{}`", quote(name))).unwrap_or_default()
+}
+
+/// Name and labels.
+pub(crate) fn metadata(
+    reader: &mut Reader<'_>,
+    object: Option<&Object<'_>>,
+) -> (String, BTreeMap<String, String>) {
+    let metadata = object
+        .and_then(|object| object.require(reader, "metadata"))
+        .and_then(|field| reader.object(&field, wire::Metadata::FIELDS));
+    let Some(metadata) = metadata else {
+        return Default::default();
+    };
+    let name = metadata.require(reader, "name").and_then(|field| name(reader, &field));
+    let labels = metadata.get(reader, "labels").map(|field| labels(reader, &field));
+    (name.unwrap_or_default(), labels.unwrap_or_default())
+}
+
+/// A DNS label: it becomes part of tags and of names on every cloud.
+fn name(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
+    const LONGEST: usize = 63;
+    let text = reader.text(field)?;
+    let good = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    let edges = text.starts_with('-') || text.ends_with('-');
+    if text.len() <= LONGEST && text.bytes().all(good) && !edges {
+        return Some(text);
+    }
+    let mut better: String = text.to_lowercase().chars().map(fit).collect();
+    better.truncate(LONGEST);
+    let better = better.trim_matches('-');
+    let hint = if better.is_empty() {
+        "use lower-case letters, digits and `-`, 63 at most".into()
+    } else {
+        format!("use lower-case letters, digits and `-`, 63 at most: `{better}`")
+    };
+    reader.error(field, format!("`{}` is not a usable name", quote(&text)), Some(hint));
+    None
+}
+
+fn fit(char: char) -> char {
+    if char.is_ascii_alphanumeric() { char } else { '-' }
+}
+
+/// A mapping from name to text.
+pub(crate) fn labels(reader: &mut Reader<'_>, field: &Field<'_>) -> BTreeMap<String, String> {
+    if !field.is_map() {
+        let found = field.node.describe();
+        let message =
+            format!("`{}` must be a mapping from name to text, found {found}", field.name());
+        reader.error(field, message, Some("write `team: research`, one on a line".into()));
+    }
+    let mut labels = BTreeMap::new();
+    for (key, inner) in field.entries() {
+        let odd = |char: char| !(char.is_ascii_alphanumeric() || "-_./:".contains(char));
+        if key.is_empty() || key.len() > 128 || key.contains(odd) {
+            let message = format!("`{}` is not a usable name", quote(key));
+            let hint = "use letters, digits, `-`, `_`, `.`, `/` and `:`, 128 at most";
+            reader.error_at(inner.key, &inner.path, message, Some(hint.into()));
+        }
+        match &inner.node.kind {
+            Kind::Scalar { text, .. } if !inner.node.is_null() && text.len() <= 256 => {
+                labels.insert(key.to_owned(), text.clone());
+            }
+            Kind::Scalar { .. } | Kind::List(_) | Kind::Map(_) => {
+                let found = inner.node.describe();
+                let message =
+                    format!("`{}` must be text of 256 characters at most, found {found}", key);
+                let hint = format!("write {}: value", quote(key));
+                reader.error(&inner, message, Some(hint));
+            }
+        }
+    }
+    labels
+}
+
+fn budget(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Budget {
+    let Some(field) = spec.and_then(|spec| spec.get(reader, "budget")) else {
+        return Budget::default();
+    };
+    let Some(object) = reader.object(&field, wire::Budget::FIELDS) else {
+        return Budget::default();
+    };
+    let hourly = object.get(reader, "hourlyUsd").and_then(|field| reader.usd(&field));
+    let monthly = object.get(reader, "monthlyUsd").and_then(|field| reader.usd(&field));
+    let at_cap = object
+        .get(reader, "atCap")
+        .and_then(|field| reader.word(&field, "way to act at the cap", AT_CAP));
+    if field.entries().next().is_none() {
+        let hint = "set hourlyUsd or monthlyUsd, or remove budget";
+        reader.error(&field, "`budget` sets no limit".into(), Some(hint.into()));
+    }
+    Budget { hourly: tighter(hourly, monthly), at_cap: at_cap.unwrap_or_default() }
+}
+
+/// The tighter of an hourly and a monthly limit, per hour. Rounded down: never over a limit.
+pub(crate) fn tighter(hourly: Option<MicroUsd>, monthly: Option<MicroUsd>) -> Option<MicroUsd> {
+    let per_hour = monthly.map(|MicroUsd(month)| MicroUsd(month / HOURS_PER_MONTH));
+    hourly.into_iter().chain(per_hour).min()
+}

@@ -1,0 +1,157 @@
+//! Where machines may stand and how pools are chosen.
+
+use super::reach;
+use crate::reader::{Field, Object, Reader};
+use crate::scalar::Number;
+use crate::wire;
+use crate::words::{CLOUDS, STRATEGIES};
+use crate::yaml::Kind;
+use fleet_model::{
+    CapacityGoal, Cloud, CloudRule, InstanceRules, MaxSpotPrice, Pattern, PlacementRules, Share,
+    Spread, Strategy, Weight,
+};
+
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    spec: Option<&Object<'_>>,
+    instances: &InstanceRules,
+    capacity: &CapacityGoal,
+) -> PlacementRules {
+    let mut rules = PlacementRules {
+        strategy: Strategy::CapacityOptimized,
+        clouds: everywhere(),
+        spread: Spread::default(),
+        // The order of writing is the order of wanting, unless the spec says otherwise.
+        priorities: instances.families.iter().chain(&instances.types).cloned().collect(),
+        weights: Vec::new(),
+        max_spot_price: None,
+    };
+    let object = spec
+        .and_then(|spec| spec.get(reader, "placement"))
+        .and_then(|field| reader.object(&field, wire::Placement::FIELDS));
+    let Some(object) = object else {
+        return rules;
+    };
+    if let Some(field) = object.get(reader, "strategy") {
+        let strategy = reader.word(&field, "strategy", STRATEGIES);
+        rules.strategy = strategy.unwrap_or(rules.strategy);
+    }
+    let clouds_at = object.get(reader, "clouds");
+    if let Some(field) = &clouds_at {
+        let clouds = reader.list(field, cloud);
+        rules.clouds = if clouds.is_empty() { rules.clouds } else { clouds };
+    }
+    if let Some(field) = object.get(reader, "priorities") {
+        rules.priorities = reader.patterns(&field);
+        if !matches!(rules.strategy, Strategy::Prioritized | Strategy::CapacityOptimizedPrioritized)
+        {
+            let message =
+                format!("strategy `{}` does not look at priorities", rules.strategy.as_str());
+            let hint = "use prioritized or capacity-optimized-prioritized, or remove priorities";
+            reader.warn(&field, message, Some(hint.into()));
+        }
+    }
+    if let Some(field) = object.get(reader, "weights") {
+        rules.weights = reader.list(&field, weight);
+    }
+    if let Some(field) = object.get(reader, "maxSpotPrice") {
+        rules.max_spot_price = max_spot_price(reader, &field);
+    }
+    if let Some(field) = object.get(reader, "spread") {
+        rules.spread = spread(reader, &field);
+        // What can be reached is known only if everything could be read.
+        let errors = reader.broken();
+        let broken = |path: &str| errors.iter().any(|error| error.starts_with(path));
+        if !broken("spec.placement") && !broken("spec.instances") {
+            reach::check(reader, &field, &rules, instances, capacity);
+        }
+    }
+    rules
+}
+
+/// Every cloud, without limits.
+fn everywhere() -> Vec<CloudRule> {
+    Cloud::ALL
+        .into_iter()
+        .map(|cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new() })
+        .collect()
+}
+
+fn cloud(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<CloudRule> {
+    if let Kind::Scalar { text, .. } = &item.node.kind {
+        let message = format!("a cloud must be a mapping, found `{}`", crate::source::quote(text));
+        reader.error(item, message, Some(format!("write {{ provider: {text} }}")));
+        return None;
+    }
+    let object = reader.object(item, wire::CloudRule::FIELDS)?;
+    let cloud = object
+        .require(reader, "provider")
+        .and_then(|field| reader.word(&field, "provider", CLOUDS));
+    let regions = object.get(reader, "regions").map(|field| any_or(reader, &field));
+    let zones_at = object.get(reader, "zones");
+    let zones = zones_at.as_ref().map(|field| any_or(reader, field)).unwrap_or_default();
+    if let (Some(Cloud::Lambda), Some(field), false) = (cloud, &zones_at, zones.is_empty()) {
+        let message = "lambda has no zones to choose from".into();
+        reader.error(field, message, Some("remove zones; choose regions instead".into()));
+    }
+    Some(CloudRule { cloud: cloud?, regions: regions.unwrap_or_default(), zones })
+}
+
+/// A list of names or patterns; empty for `any`.
+fn any_or(reader: &mut Reader<'_>, field: &Field<'_>) -> Vec<Pattern> {
+    match &field.node.kind {
+        Kind::Scalar { text, .. } if text == "any" => Vec::new(),
+        Kind::Scalar { .. } | Kind::List(_) | Kind::Map(_) => reader.patterns(field),
+    }
+}
+
+fn weight(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<Weight> {
+    const UNITS: Number = Number { min: 1, ..Number::MILLI };
+    let object = reader.object(item, wire::Weight::FIELDS)?;
+    let types = object.require(reader, "types").and_then(|field| reader.pattern(&field));
+    let units = object.require(reader, "units").and_then(|field| reader.number(&field, UNITS));
+    Some(Weight { types: types?, units: fleet_model::Units(units?) })
+}
+
+fn max_spot_price(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<MaxSpotPrice> {
+    if !Reader::is_share(field) {
+        return reader.usd(field).map(MaxSpotPrice::Hourly);
+    }
+    let share = reader.share(field)?;
+    if share == Share::NONE {
+        let hint = "raise it; for no spot at all, set capacity.burst.spot: 0%";
+        reader.error(field, "no spot is sold at 0%".into(), Some(hint.into()));
+        return None;
+    }
+    Some(MaxSpotPrice::ShareOfOnDemand(share))
+}
+
+fn spread(reader: &mut Reader<'_>, field: &Field<'_>) -> Spread {
+    let Some(object) = reader.object(field, wire::Spread::FIELDS) else {
+        return Spread::default();
+    };
+    let share = |reader: &mut Reader<'_>, name: &str| {
+        let field = object.get(reader, name)?;
+        let share = reader.share(&field)?;
+        if share == Share::NONE {
+            let message = format!("`{name}` of 0% leaves room for nothing");
+            reader.error(&field, message, Some("raise it, or remove it".into()));
+            return None;
+        }
+        Some(share)
+    };
+    let max_share_per_pool = share(reader, "maxSharePerPool");
+    let max_share_per_zone = share(reader, "maxSharePerZone");
+    let max_share_per_region = share(reader, "maxSharePerRegion");
+    let max_share_per_provider = share(reader, "maxSharePerProvider");
+    let min_zones = object
+        .get(reader, "minZones")
+        .and_then(|field| reader.number(&field, Number::whole(0, 1000)));
+    Spread {
+        min_zones: min_zones.and_then(|zones| u32::try_from(zones).ok()).unwrap_or_default(),
+        max_share_per_pool,
+        max_share_per_zone,
+        max_share_per_region,
+        max_share_per_provider,
+    }
+}

@@ -1,0 +1,254 @@
+//! Files and folders → fleets, held against their policies.
+
+mod files;
+
+use crate::canonical;
+use crate::diagnostic::{Diagnostic, Diagnostics};
+use crate::enforce::enforce;
+use crate::fleet::Draft;
+use crate::places::{Location, Places};
+use crate::policy::Policy;
+use crate::reader::near;
+use crate::{input, source::quote, total, yaml};
+use files::{Files, Found, Scope};
+use fleet_model::{Desired, MicroUsd};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// What to load besides the paths.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LoadOptions {
+    /// Policies that hold for every fleet, wherever they lie.
+    pub policies: Vec<PathBuf>,
+    /// Only these fleets, by name; empty: all. The others are still checked.
+    pub select: Vec<String>,
+}
+
+/// What was loaded.
+#[derive(Debug)]
+pub struct Loaded {
+    /// The fleets, in the order of files and documents.
+    pub fleets: Vec<LoadedFleet>,
+    /// Every policy that was found.
+    pub policies: Vec<Policy>,
+    /// What the authors should know.
+    pub warnings: Diagnostics,
+}
+
+/// A field that is read and checked, and not yet obeyed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NotYetObeyed {
+    /// The field, e.g. `spec.updates.maxUnavailable`.
+    pub path: String,
+    /// Where it stands.
+    pub place: Location,
+}
+
+/// A valid fleet and where its fields stand.
+pub struct LoadedFleet {
+    /// What should exist.
+    pub desired: Desired,
+    /// The file it came from.
+    pub file: PathBuf,
+    /// Fields that are not yet obeyed.
+    pub not_yet_obeyed: Vec<NotYetObeyed>,
+    /// Names of the policies that were applied.
+    pub policies: Vec<String>,
+    places: Places,
+}
+
+/// Without the templates: user data is never printed.
+impl fmt::Debug for LoadedFleet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LoadedFleet")
+            .field("fleet", &self.desired.fleet)
+            .field("file", &self.file)
+            .field("digest", &self.desired.digest)
+            .finish_non_exhaustive()
+    }
+}
+
+impl LoadedFleet {
+    /// Where a field stands, e.g. `spec.instances.families[3]`; `None` if it is not written down.
+    pub fn place_of(&self, path: &str) -> Option<Location> {
+        self.places.has(path).then(|| self.places.location(path))
+    }
+
+    /// An error at a field, or at the nearest field around it that is written down: for what only
+    /// the caller can know, such as that nothing in the catalog is left after the filters.
+    pub fn error_at(
+        &self,
+        path: &str,
+        message: impl fmt::Display,
+        hint: impl Into<Option<String>>,
+    ) -> Diagnostic {
+        let message = format!("fleet `{}`: {message}", self.desired.fleet);
+        self.places.diagnostic(path, message, hint.into())
+    }
+}
+
+/// Loads files and folders. Everything that is wrong is told at once.
+///
+/// A folder is searched for `*.yaml` and `*.yml`, hidden folders left out; files of others in it
+/// are passed over. A policy holds for its own folder and below; besides, `policy.yaml` and
+/// `policy.yml` are looked for from each path upward to the root of the repository.
+pub fn load(paths: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Diagnostics> {
+    let mut files = Files::default();
+    for path in paths {
+        files.add(path);
+    }
+    for path in &options.policies {
+        files.add_policy(path);
+    }
+    for path in paths {
+        files.discover(path);
+    }
+    if files.drafts.is_empty() && files.policies.is_empty() && files.problems.is_empty() {
+        let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        let message = format!("no fleet found in {}", quote(&named.join(", ")));
+        let hint = "a spec begins with `apiVersion: fleet/v1`; `fleet init` writes one";
+        files.problems.push(Diagnostic::general(message, Some(hint.to_owned())));
+    }
+    finish(files, &options.select)
+}
+
+/// Loads the text of one file. Policies in it hold for every fleet in it.
+pub fn load_str(name: &str, text: &str) -> Result<Loaded, Diagnostics> {
+    load_bytes(name, text.as_bytes())
+}
+
+/// Loads the bytes of one file, whatever they are.
+pub fn load_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, Diagnostics> {
+    let mut files = Files::default();
+    let length = bytes.len() as u64;
+    let text = if length > input::MAX_FILE {
+        Err(input::Refusal::TooLarge { bytes: length, most: input::MAX_FILE })
+    } else {
+        input::text(bytes.to_vec())
+    };
+    match text {
+        Ok(text) => files.text(Path::new(name), None, &text, Found::Named),
+        Err(refusal) => files.refuse(Path::new(name), &refusal),
+    }
+    finish(files, &[])
+}
+
+fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
+    duplicates(&mut files);
+    let mut applied: Vec<Vec<String>> = Vec::new();
+    for (draft, file) in &mut files.drafts {
+        let holds = files.policies.iter().filter(|(_, scope)| scope.covers(file.as_deref()));
+        let holds: Vec<&Policy> = holds.map(|(policy, _)| policy).collect();
+        enforce(draft, &holds);
+        applied.push(holds.iter().map(|policy| policy.name.clone()).collect());
+    }
+    totals(&mut files);
+    let mut problems = files.problems;
+    let mut fleets = Vec::new();
+    for ((draft, _), policies) in files.drafts.into_iter().zip(applied) {
+        problems.extend(draft.problems);
+        let mut desired = draft.desired;
+        desired.digest = canonical::digest_of(&desired);
+        fleets.push(LoadedFleet {
+            file: draft.places.location("").file,
+            desired,
+            not_yet_obeyed: draft.not_yet_obeyed,
+            policies,
+            places: draft.places,
+        });
+    }
+    problems.extend(unknown(select, &fleets));
+    let mut problems = Diagnostics(problems);
+    problems.tidy();
+    cap(&mut problems);
+    if problems.has_errors() {
+        return Err(problems);
+    }
+    if !select.is_empty() {
+        fleets.retain(|fleet| select.iter().any(|name| name == fleet.desired.fleet.as_str()));
+    }
+    let policies = files.policies.into_iter().map(|(policy, _)| policy).collect();
+    Ok(Loaded { fleets, policies, warnings: problems })
+}
+
+/// Two fleets of one name would fight over the same machines.
+fn duplicates(files: &mut Files) {
+    let mut first: BTreeMap<String, Location> = BTreeMap::new();
+    for (draft, _) in &mut files.drafts {
+        let name = draft.desired.fleet.to_string();
+        let place = draft.places.location("metadata.name");
+        if name.is_empty() {
+            continue;
+        }
+        if let Some(other) = first.get(&name) {
+            let message = format!("fleet `{name}` is described twice");
+            let hint = format!("rename or remove one; the first is at {other}");
+            let diagnostic = draft.places.diagnostic("metadata.name", message, Some(hint));
+            draft.problems.push(diagnostic);
+        } else {
+            first.insert(name, place);
+        }
+    }
+}
+
+fn totals(files: &mut Files) {
+    let policies = files.policies.clone();
+    for (policy, scope) in &policies {
+        if policy.total.is_none() {
+            continue;
+        }
+        let others = others(policy, scope, files);
+        let under = files.drafts.iter_mut().filter(|(_, file)| scope.covers(file.as_deref()));
+        let mut under: Vec<&mut Draft> = under.map(|(draft, _)| draft).collect();
+        total::check(policy, &mut under, others);
+    }
+}
+
+/// What fleets in a policy's folder that were not asked for may cost.
+fn others(policy: &Policy, scope: &Scope, files: &Files) -> MicroUsd {
+    let Scope::Folder(folder) = scope else {
+        return MicroUsd(0);
+    };
+    let named: BTreeSet<&str> =
+        files.drafts.iter().map(|(draft, _)| draft.desired.fleet.as_str()).collect();
+    let mut all = Files::default();
+    all.add(folder);
+    all.drafts
+        .iter()
+        .filter(|(draft, _)| !named.contains(draft.desired.fleet.as_str()))
+        .filter_map(|(draft, _)| draft.desired.budget.hourly.or(policy.per_fleet))
+        .sum()
+}
+
+fn unknown(select: &[String], fleets: &[LoadedFleet]) -> Vec<Diagnostic> {
+    let names: Vec<&str> = fleets.iter().map(|fleet| fleet.desired.fleet.as_str()).collect();
+    let missing = select.iter().filter(|name| !names.contains(&name.as_str()));
+    missing
+        .map(|name| {
+            let hint = match near(name, &names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if names.is_empty() => "there is none in these files".into(),
+                None => format!("fleets here: {}", names.join(", ")),
+            };
+            Diagnostic::general(format!("there is no fleet `{}`", quote(name)), hint)
+        })
+        .collect()
+}
+
+/// Keeps the first problems of each file.
+fn cap(problems: &mut Diagnostics) {
+    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
+    problems.0.retain(|one| {
+        let count = counts.entry(one.file.clone()).or_default();
+        *count += 1;
+        *count <= yaml::MAX_PROBLEMS
+    });
+    for (file, count) in counts.into_iter().filter(|(_, count)| *count > yaml::MAX_PROBLEMS) {
+        let message = format!("there is more wrong than the first {} things", yaml::MAX_PROBLEMS);
+        let hint = format!("mend these first ({count} were found before we stopped)");
+        problems.0.push(Diagnostic::about_file(file, message, hint));
+    }
+}

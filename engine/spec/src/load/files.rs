@@ -1,0 +1,286 @@
+//! Finding and reading the documents.
+
+use crate::diagnostic::Diagnostic;
+use crate::fleet::{self, Draft};
+use crate::input::{self, Refusal};
+use crate::policy::{self, Policy};
+use crate::reader::{Field, Reader, near};
+use crate::source::{Source, quote};
+use crate::words::API_VERSION;
+use crate::yaml::{self, Node};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Folders below a folder; a link that leads in a circle ends here as well.
+const MAX_FOLDERS: usize = 32;
+/// Files that one folder may bring.
+const MAX_FILES: usize = 10_000;
+/// Names under which a policy is found from below.
+const POLICY_FILES: [&str; 2] = ["policy.yaml", "policy.yml"];
+
+/// How a file came to be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// By name: it must be ours.
+    Named,
+    /// In a folder: it may be somebody else's.
+    Folder,
+    /// As the policy of a folder above: only its policies count.
+    Above,
+    /// As a policy by name: only its policies count, and there must be one.
+    Policy,
+}
+
+/// For which fleets a policy holds.
+#[derive(Clone, PartialEq, Eq)]
+pub(super) enum Scope {
+    All,
+    Folder(PathBuf),
+}
+
+impl Scope {
+    pub(super) fn covers(&self, file: Option<&Path>) -> bool {
+        match self {
+            Scope::All => true,
+            Scope::Folder(folder) => file.is_some_and(|file| file.starts_with(folder)),
+        }
+    }
+}
+
+/// What was found so far.
+#[derive(Default)]
+pub(super) struct Files {
+    seen: BTreeSet<PathBuf>,
+    /// Fleets, each with the true path of its file, if it has one.
+    pub(super) drafts: Vec<(Draft, Option<PathBuf>)>,
+    pub(super) policies: Vec<(Policy, Scope)>,
+    pub(super) problems: Vec<Diagnostic>,
+}
+
+impl Files {
+    /// A path that the user named: a file, or a folder with all below it.
+    pub(super) fn add(&mut self, path: &Path) {
+        if !path.is_dir() {
+            return self.read(path, Found::Named);
+        }
+        let mut files = Vec::new();
+        if walk(path, MAX_FOLDERS, &mut files).is_err() {
+            let message = format!("more than {MAX_FILES} files, or {MAX_FOLDERS} folders deep");
+            let hint = "name a folder that holds specs".to_owned();
+            self.problems.push(Diagnostic::about_file(path, message, hint));
+        }
+        for file in files {
+            self.read(&file, Found::Folder);
+        }
+    }
+
+    /// A policy that the user named.
+    pub(super) fn add_policy(&mut self, path: &Path) {
+        let before = (self.policies.len(), self.problems.len());
+        self.read(path, Found::Policy);
+        if before == (self.policies.len(), self.problems.len()) {
+            let hint = "a policy begins with `apiVersion: fleet/v1` and `kind: Policy`".to_owned();
+            let message = "this file holds no policy";
+            self.problems.push(Diagnostic::about_file(path, message, hint));
+        }
+    }
+
+    /// Looks for policies from a path upward to the root of its repository, so that naming one
+    /// file does not slip past the organisation's limits.
+    pub(super) fn discover(&mut self, path: &Path) {
+        let Ok(real) = path.canonicalize() else {
+            return;
+        };
+        let here = std::env::current_dir().and_then(|here| here.canonicalize());
+        let folders = real.ancestors().skip(usize::from(!real.is_dir()));
+        for folder in folders {
+            for name in POLICY_FILES {
+                let file = folder.join(name);
+                if file.is_file() {
+                    // Shown as the user would write it.
+                    let shown = here.as_ref().ok().and_then(|here| file.strip_prefix(here).ok());
+                    self.read(shown.unwrap_or(&file), Found::Above);
+                }
+            }
+            if folder.join(".git").exists() {
+                break;
+            }
+        }
+    }
+
+    fn read(&mut self, path: &Path, found: Found) {
+        let real = path.canonicalize().ok();
+        // The same file by two ways is one file, except that a policy by name reaches further.
+        if let Some(real) = &real
+            && found != Found::Policy
+            && !self.seen.insert(real.clone())
+        {
+            return;
+        }
+        match input::read(path, input::MAX_FILE) {
+            Ok(text) => self.text(path, real, &text, found),
+            Err(refusal) => {
+                let others = matches!(found, Found::Folder | Found::Above)
+                    && !matches!(refusal, Refusal::Io(_))
+                    && !input::looks_ours(path);
+                if !others {
+                    self.refuse(path, &refusal);
+                }
+            }
+        }
+    }
+
+    pub(super) fn refuse(&mut self, path: &Path, refusal: &Refusal) {
+        let message = format!("this file {}", refusal.what());
+        let mut diagnostic = Diagnostic::about_file(path, message, refusal.hint());
+        if let Refusal::NotUtf8 { line, column } | Refusal::Binary { line, column } = refusal {
+            diagnostic.line = u32::try_from(*line).unwrap_or(u32::MAX);
+            diagnostic.column = u32::try_from(*column).unwrap_or(u32::MAX);
+        }
+        self.problems.push(diagnostic);
+    }
+
+    /// The text of a file.
+    pub(super) fn text(&mut self, path: &Path, real: Option<PathBuf>, text: &str, found: Found) {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let parsed = yaml::parse(Source::new(path, text));
+        let ours = parsed.documents.iter().any(is_ours)
+            || (!parsed.problems.is_empty() && input::mentions_us(text));
+        let named = matches!(found, Found::Named | Found::Policy);
+        if !ours && !named {
+            return;
+        }
+        if parsed.documents.is_empty() && parsed.problems.is_empty() {
+            let hint = "a spec begins with `apiVersion: fleet/v1`".to_owned();
+            let message = "this file holds no document";
+            self.problems.push(Diagnostic::about_file(path, message, hint));
+        }
+        self.problems.extend(parsed.problems);
+        for document in &parsed.documents {
+            self.document(&parsed.source, document, real.as_deref(), found);
+        }
+    }
+
+    fn document(&mut self, source: &Source, document: &Node, real: Option<&Path>, found: Found) {
+        let mut reader = Reader::new(source, String::new());
+        let kind = kind(&mut reader, document);
+        self.problems.extend(reader.problems);
+        let folder = real.and_then(Path::parent);
+        match kind {
+            Some(DocumentKind::Fleet) if matches!(found, Found::Named | Found::Folder) => {
+                let draft = fleet::read(source, document, folder);
+                self.drafts.push((draft, real.map(Path::to_path_buf)));
+            }
+            Some(DocumentKind::Policy) => {
+                let (policy, problems) = policy::read(source, document);
+                self.problems.extend(problems);
+                let scope = match (found, folder) {
+                    (Found::Policy, _) | (_, None) => Scope::All,
+                    (_, Some(folder)) => Scope::Folder(folder.to_path_buf()),
+                };
+                self.policy(policy, scope, source, found);
+            }
+            Some(DocumentKind::Fleet) | None => {}
+        }
+    }
+
+    fn policy(&mut self, policy: Policy, scope: Scope, source: &Source, found: Found) {
+        let name = source.file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        if found == Found::Folder && !POLICY_FILES.contains(&name) {
+            let what = format!(
+                "policy `{}` is not found when a single file is named",
+                quote(&policy.name)
+            );
+            let hint = "keep policies in a file named policy.yaml".to_owned();
+            self.problems.push(Diagnostic::about_file(&source.file, what, hint).into_warning());
+        }
+        // By name it holds everywhere; the same one of the folder then adds nothing.
+        self.policies.retain(|(old, _)| scope != Scope::All || *old != policy);
+        self.policies.push((policy, scope));
+    }
+}
+
+/// The YAML files of a folder and below, sorted; hidden folders and links to folders left out.
+fn walk(folder: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), ()> {
+    let Some(depth) = depth.checked_sub(1) else {
+        return Err(());
+    };
+    // A folder that cannot be listed has nothing for us; a named file would be an error.
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Ok(());
+    };
+    let mut entries: Vec<_> = entries.flatten().collect();
+    entries.sort_by_key(std::fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        let hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        let yaml = path.extension().is_some_and(|end| end == "yaml" || end == "yml");
+        if is_folder && !hidden {
+            walk(&path, depth, files)?;
+        } else if yaml && path.is_file() {
+            files.push(path);
+            if files.len() > MAX_FILES {
+                return Err(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a document is meant for us. A misspelt version is: passing over it in silence would
+/// look as if the fleet had been removed.
+fn is_ours(document: &Node) -> bool {
+    match document.text_of("apiVersion") {
+        Some(version) => version.starts_with("fleet/") || near(version, &[API_VERSION]).is_some(),
+        None => document.text_of("kind") == Some("Fleet"),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum DocumentKind {
+    Fleet,
+    Policy,
+}
+
+const KINDS: crate::words::Words<DocumentKind> =
+    &[("Fleet", DocumentKind::Fleet), ("Policy", DocumentKind::Policy)];
+
+/// Version and kind of a document. With a wrong version, the rest is still read: its other errors
+/// are worth telling.
+fn kind(reader: &mut Reader<'_>, document: &Node) -> Option<DocumentKind> {
+    let top = Field::document(document);
+    if !top.is_map() {
+        let message = format!("a document must be a mapping, found {}", document.describe());
+        let hint = "a spec begins with `apiVersion: fleet/v1`";
+        reader.error(&top, message, Some(hint.into()));
+        return None;
+    }
+    let field = |name: &str| top.entries().find(|(key, _)| *key == name).map(|(_, inner)| inner);
+    match field("apiVersion") {
+        None => {
+            let message = "`apiVersion` is missing".into();
+            let hint = format!("begin the document with `apiVersion: {API_VERSION}`");
+            reader.error(&top, message, Some(hint));
+        }
+        Some(field) => {
+            let version = reader.text(&field);
+            if let Some(version) = version.filter(|version| version != API_VERSION) {
+                let message = format!("unknown apiVersion `{}`", quote(&version));
+                let hint = match near(&version, &[API_VERSION]) {
+                    Some(_) if !version.starts_with("fleet/") => "did you mean `fleet/v1`?".into(),
+                    _ => format!("this version of fleet reads {API_VERSION}"),
+                };
+                reader.error(&field, message, Some(hint));
+            }
+        }
+    }
+    match field("kind") {
+        None => {
+            let message = "`kind` is missing".into();
+            reader.error(&top, message, Some("add `kind: Fleet` or `kind: Policy`".into()));
+            None
+        }
+        Some(field) => reader.word(&field, "kind", KINDS),
+    }
+}

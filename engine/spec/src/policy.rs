@@ -1,0 +1,140 @@
+//! A document of kind `Policy` → an organisation's limits.
+
+use crate::diagnostic::Diagnostic;
+use crate::fleet::{metadata, subject, tighter};
+use crate::reader::{Field, Object, Reader};
+use crate::source::{Source, quote};
+use crate::wire;
+use crate::words::CLOUDS;
+use crate::yaml::{Kind, Node};
+use fleet_model::{Cloud, MicroUsd, Pattern};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// An organisation's limits on fleets.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Policy {
+    /// What it is called.
+    pub name: String,
+    /// Where it was found.
+    pub file: PathBuf,
+    /// Allowed clouds; empty: all.
+    pub providers: BTreeSet<Cloud>,
+    /// Allowed regions; empty: all.
+    pub regions: Vec<Pattern>,
+    /// Allowed families; empty: all.
+    pub families: Vec<Pattern>,
+    /// What is never used.
+    pub exclude: Vec<Pattern>,
+    /// The most one fleet may cost per hour.
+    pub per_fleet: Option<MicroUsd>,
+    /// The most all fleets under the policy may cost together per hour.
+    pub total: Option<MicroUsd>,
+    /// Labels that every fleet must have, and what their values must match.
+    pub required_labels: BTreeMap<String, Option<Pattern>>,
+}
+
+/// Reads a document of kind `Policy`.
+pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>) {
+    let top = Field::document(document);
+    let mut reader = Reader::new(source, subject("policy", document));
+    let object = reader.object(&top, wire::Policy::FIELDS);
+    let (name, _) = metadata(&mut reader, object.as_ref());
+    let mut policy = Policy {
+        name,
+        file: source.file.clone(),
+        providers: BTreeSet::new(),
+        regions: Vec::new(),
+        families: Vec::new(),
+        exclude: Vec::new(),
+        per_fleet: None,
+        total: None,
+        required_labels: BTreeMap::new(),
+    };
+    let spec = object
+        .and_then(|object| object.require(&mut reader, "spec"))
+        .and_then(|field| reader.object(&field, wire::PolicySpec::FIELDS));
+    if let Some(spec) = spec {
+        limits(&mut reader, &spec, &mut policy);
+    }
+    (policy, reader.problems)
+}
+
+fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
+    if spec.field().entries().next().is_none() {
+        let message = "`spec` limits nothing".into();
+        let fields = wire::PolicySpec::FIELDS.join(", ");
+        reader.error(spec.field(), message, Some(format!("its fields are: {fields}")));
+    }
+    if let Some(field) = spec.get(reader, "providers") {
+        let list = reader.list(&field, |reader, item| reader.word(item, "provider", CLOUDS));
+        policy.providers = list.into_iter().collect();
+    }
+    if let Some(field) = spec.get(reader, "regions") {
+        policy.regions = reader.patterns(&field);
+    }
+    if let Some(field) = spec.get(reader, "families") {
+        policy.families = reader.patterns(&field);
+    }
+    if let Some(field) = spec.get(reader, "exclude") {
+        policy.exclude = reader.patterns(&field);
+    }
+    if let Some(field) = spec.get(reader, "budget") {
+        budget(reader, &field, policy);
+    }
+    if let Some(field) = spec.get(reader, "requiredLabels") {
+        policy.required_labels = required_labels(reader, &field);
+    }
+}
+
+fn budget(reader: &mut Reader<'_>, field: &Field<'_>, policy: &mut Policy) {
+    let Some(object) = reader.object(field, wire::PolicyBudget::FIELDS) else {
+        return;
+    };
+    if field.entries().next().is_none() {
+        let hint = format!("set one of: {}", wire::PolicyBudget::FIELDS.join(", "));
+        reader.error(field, "`budget` sets no limit".into(), Some(hint));
+    }
+    let mut usd = |name: &str| object.get(reader, name).and_then(|field| reader.usd(&field));
+    policy.per_fleet = tighter(usd("perFleetHourlyUsd"), usd("perFleetMonthlyUsd"));
+    policy.total = tighter(usd("totalHourlyUsd"), usd("totalMonthlyUsd"));
+    if let (Some(each), Some(total)) = (policy.per_fleet, policy.total)
+        && each > total
+    {
+        let message = format!("one fleet may cost {each} per hour, all together only {total}");
+        let hint = "lower the limit per fleet, or raise the total";
+        reader.warn(field, message, Some(hint.into()));
+    }
+}
+
+/// A list of names, or a mapping from name to the pattern of its value.
+fn required_labels(
+    reader: &mut Reader<'_>,
+    field: &Field<'_>,
+) -> BTreeMap<String, Option<Pattern>> {
+    if !field.is_map() {
+        let names = reader.list(field, |reader, item| reader.text(item));
+        return names.into_iter().map(|name| (name, None)).collect();
+    }
+    if field.entries().next().is_none() {
+        let message = "`requiredLabels` requires nothing".into();
+        reader.error(field, message, Some("name a label, or remove the field".into()));
+    }
+    let mut labels = BTreeMap::new();
+    for (name, inner) in field.entries() {
+        // Values of labels are free text, so their patterns are as well.
+        match &inner.node.kind {
+            Kind::Scalar { text, .. } if !inner.node.is_null() => {
+                labels.insert(name.to_owned(), Some(Pattern::new(text.clone())));
+            }
+            Kind::Scalar { .. } | Kind::List(_) | Kind::Map(_) => {
+                let message = format!("`{}` must be a pattern", quote(name));
+                let hint = format!("write {}: \"*\" for any value", quote(name));
+                reader.error(&inner, message, Some(hint));
+            }
+        }
+    }
+    labels
+}

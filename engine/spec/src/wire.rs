@@ -1,0 +1,311 @@
+//! The wire format: every field of `fleet/v1`, described once.
+//!
+//! From these types come the JSON Schema, the reference page and the lists of fields that the
+//! reader knows. Nothing is deserialised into them: serde would stop at the first error.
+
+use crate::wire_scalar::{
+    AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, Flag, FleetKind,
+    Glob, Labels, LocalDiskWord, Name, OnNotice, PerCloud, PolicyKind, Provider, RequiredLabels,
+    ShareText, StrategyWord, Text, UnitWord, UpdateStrategy, Usd, UsdOrShare, Whole,
+};
+use schemars::JsonSchema;
+
+macro_rules! wire {
+    ($($(#[$meta:meta])* $name:ident {
+        $($(#[$field_meta:meta])* $wire:literal $field:ident: $type:ty,)*
+    })*) => {$(
+        $(#[$meta])*
+        #[derive(JsonSchema)]
+        #[schemars(deny_unknown_fields)]
+        #[expect(dead_code, reason = "described, never built")]
+        pub(crate) struct $name {
+            $($(#[$field_meta])* #[schemars(rename = $wire)] $field: $type,)*
+        }
+        impl $name {
+            /// The fields that the reader knows.
+            pub(crate) const FIELDS: &'static [&'static str] = &[$($wire),*];
+        }
+    )*};
+}
+
+wire! {
+    /// A fleet: how much capacity of what kind should exist, where, and at what price.
+    Fleet {
+        /// The version of the language.
+        "apiVersion" api_version: ApiVersion,
+        /// What this document is.
+        "kind" kind: FleetKind,
+        /// What the fleet is called.
+        "metadata" metadata: Metadata,
+        /// What should exist.
+        "spec" spec: FleetSpec,
+    }
+
+    /// What a thing is called.
+    Metadata {
+        /// Unique among all fleets (or policies): lower-case letters, digits and `-`, 63 at most.
+        "name" name: Name,
+        /// Labels for people and policies. Values are text; `1.10` stays `1.10`.
+        "labels" labels: Option<Labels>,
+    }
+
+    /// What should exist.
+    FleetSpec {
+        /// How much, and how it is split between on-demand and spot.
+        "capacity" capacity: Capacity,
+        /// Which machines are allowed. Absent: every type that offers the unit.
+        "instances" instances: Option<Instances>,
+        /// Where machines may stand and how pools are chosen. Absent: anywhere on every cloud.
+        "placement" placement: Option<Placement>,
+        /// What the fleet may cost. Absent: the policy's ceiling, or no limit.
+        "budget" budget: Option<Budget>,
+        /// How machines are made. Each field is one value for all clouds, or one per cloud.
+        "template" template: Option<Template>,
+        /// How machines are replaced when the template changes. Read and checked; not yet obeyed.
+        "updates" updates: Option<Updates>,
+        /// What happens when a cloud announces an interruption. Read and checked; not yet obeyed.
+        "interruption" interruption: Option<Interruption>,
+        /// Targets by the clock. Read and checked; not yet obeyed.
+        "schedule" schedule: Option<Vec<ScheduleEntry>>,
+    }
+
+    /// How much capacity. On-demand is the base plus what of the rest is not spot; both roundings
+    /// go toward on-demand: a base given as a share is rounded up to whole units, the spot share
+    /// of the rest is rounded down to whole units.
+    Capacity {
+        /// What is counted. Default: `instances`.
+        "unit" unit: Option<UnitWord>,
+        /// How much in all. 0 scales the fleet to nothing. Fractions are allowed for gpus and
+        /// memoryGiB, to a thousandth.
+        "target" target: Amount,
+        /// The part that is always on-demand. Default: nothing.
+        "base" base: Option<Base>,
+        /// How the rest is bought. Default: all of it spot.
+        "burst" burst: Option<Burst>,
+    }
+
+    /// The part that is always on-demand.
+    Base {
+        /// Units, or a share of the target such as `25%`.
+        "onDemand" on_demand: AmountOrShare,
+    }
+
+    /// How capacity above the base is bought.
+    Burst {
+        /// The share of it that is spot. Default: `100%`.
+        "spot" spot: ShareText,
+    }
+
+    /// Which machines are allowed. A type must match a family or a type (if any are listed), no
+    /// exclusion, and every requirement. What is not known of a type satisfies no requirement.
+    Instances {
+        /// Families or patterns over type names: `p5`, `a3-highgpu`, `Standard_ND96`, `g6*`.
+        "families" families: Option<Vec<Glob>>,
+        /// Types or patterns: `p5.48xlarge`, `gpu_8x_h100*`.
+        "types" types: Option<Vec<Glob>>,
+        /// Families, types or patterns that are never used.
+        "exclude" exclude: Option<Vec<Glob>>,
+        /// vCPUs of one machine.
+        "vcpus" vcpus: Option<Range>,
+        /// Memory of one machine in GiB.
+        "memoryGiB" memory_gib: Option<Range>,
+        /// GiB of memory per vCPU.
+        "gibPerVcpu" gib_per_vcpu: Option<Range>,
+        /// Allowed instruction sets. Absent: any.
+        "architectures" architectures: Option<Vec<Arch>>,
+        /// What is asked of accelerators.
+        "accelerators" accelerators: Option<Accelerators>,
+        /// Whether there must be, or must not be, a disk in the machine itself. Default: `any`.
+        "localDisk" local_disk: Option<LocalDiskWord>,
+        /// The cloud's own count of generations: 5 for `m5` and `Standard_D8s_v5`.
+        "generation" generation: Option<Range>,
+    }
+
+    /// Inclusive bounds; at least one of them.
+    Range {
+        /// At least.
+        "min" min: Option<Amount>,
+        /// At most.
+        "max" max: Option<Amount>,
+    }
+
+    /// What is asked of accelerators. Absent: machines with and without.
+    Accelerators {
+        /// Names or patterns: `H100`, `A100-80GB`, `L4*`.
+        "names" names: Option<Vec<Glob>>,
+        /// Who made them.
+        "makers" makers: Option<Vec<AcceleratorMaker>>,
+        /// How many in one machine.
+        "perInstance" per_instance: Option<Range>,
+        /// Memory of one accelerator in GiB.
+        "memoryGiB" memory_gib: Option<Range>,
+    }
+
+    /// Where machines may stand and how pools are chosen.
+    Placement {
+        /// How pools are ranked. Default: `capacity-optimized`.
+        "strategy" strategy: Option<StrategyWord>,
+        /// Clouds, and where in each. Absent: anywhere on every cloud.
+        "clouds" clouds: Option<Vec<CloudRule>>,
+        /// How far apart machines must stand.
+        "spread" spread: Option<Spread>,
+        /// For the prioritized strategies: families, types or patterns, most wanted first.
+        /// Absent: the order of `instances.families`, then of `instances.types`.
+        "priorities" priorities: Option<Vec<Glob>>,
+        /// How much capacity one machine counts for, where that is not what the unit says. The
+        /// first match holds, which is why this is a list.
+        "weights" weights: Option<Vec<Weight>>,
+        /// The most paid for spot: dollars per machine and hour, or a share of the on-demand price
+        /// of the same type in the same place.
+        "maxSpotPrice" max_spot_price: Option<UsdOrShare>,
+    }
+
+    /// One cloud and where in it.
+    CloudRule {
+        /// The cloud.
+        "provider" provider: Provider,
+        /// Regions or patterns, or `any`. Default: `any`.
+        "regions" regions: Option<AnyOr<Glob>>,
+        /// Zones or patterns, or `any`. Default: `any`.
+        "zones" zones: Option<AnyOr<Glob>>,
+    }
+
+    /// Limits on how much may stand together. Shares are of the target.
+    Spread {
+        /// At least this many zones, over all clouds.
+        "minZones" min_zones: Option<Whole>,
+        /// At most this share in one pool (a type in a zone in a market).
+        "maxSharePerPool" max_share_per_pool: Option<ShareText>,
+        /// At most this share in one zone.
+        "maxSharePerZone" max_share_per_zone: Option<ShareText>,
+        /// At most this share in one region.
+        "maxSharePerRegion" max_share_per_region: Option<ShareText>,
+        /// At most this share on one cloud.
+        "maxSharePerProvider" max_share_per_provider: Option<ShareText>,
+    }
+
+    /// How much capacity one machine of some types counts for.
+    Weight {
+        /// A family, type or pattern.
+        "types" types: Glob,
+        /// Units that one machine counts for; more than 0.
+        "units" units: Amount,
+    }
+
+    /// What the fleet may cost. With both limits, the tighter one holds; a month has 730 hours.
+    Budget {
+        /// Dollars per hour.
+        "hourlyUsd" hourly_usd: Option<Usd>,
+        /// Dollars per month of 730 hours.
+        "monthlyUsd" monthly_usd: Option<Usd>,
+        /// When the target does not fit: `shrink-burst` places what fits, base first; `hold`
+        /// launches nothing more until all of it fits. Default: `shrink-burst`.
+        "atCap" at_cap: Option<AtCapWord>,
+    }
+
+    /// How machines are made. Each field is one value for all clouds, or a mapping from cloud to
+    /// value.
+    Template {
+        /// Image, in the cloud's own words.
+        "image" image: Option<PerCloud<Text>>,
+        /// Network or VPC.
+        "network" network: Option<PerCloud<Text>>,
+        /// Subnets to choose from.
+        "subnets" subnets: Option<PerCloud<Vec<Text>>>,
+        /// Security groups or network tags.
+        "securityGroups" security_groups: Option<PerCloud<Vec<Text>>>,
+        /// The boot disk.
+        "disk" disk: Option<PerCloud<Disk>>,
+        /// Instance profile, service account or managed identity.
+        "instanceRole" instance_role: Option<PerCloud<Text>>,
+        /// SSH key name.
+        "key" key: Option<PerCloud<Text>>,
+        /// What a machine runs at first boot, as text. Never printed.
+        "userData" user_data: Option<PerCloud<Text>>,
+        /// The same from a file: a path relative to the spec's folder, and inside it.
+        "userDataFile" user_data_file: Option<PerCloud<Text>>,
+        /// Tags of your own on every machine.
+        "tags" tags: Option<PerCloud<Labels>>,
+    }
+
+    /// The boot disk.
+    Disk {
+        /// Size in GiB.
+        "sizeGiB" size_gib: Option<Whole>,
+        /// The cloud's name for the kind of disk: `gp3`, `pd-balanced`, `Premium_LRS`.
+        "type" kind: Option<Text>,
+        /// Default: `true`.
+        "encrypted" encrypted: Option<Flag>,
+    }
+
+    /// How machines are replaced when the template changes. Read and checked; not yet obeyed.
+    Updates {
+        /// `rolling` replaces a few at a time, `recreate` all at once.
+        "strategy" strategy: Option<UpdateStrategy>,
+        /// How many machines, or which share of them, may be missing meanwhile.
+        "maxUnavailable" max_unavailable: Option<AmountOrShare>,
+        /// How many machines, or which share of them, may be there besides meanwhile.
+        "maxSurge" max_surge: Option<AmountOrShare>,
+    }
+
+    /// What happens when a cloud announces an interruption. Read and checked; not yet obeyed.
+    Interruption {
+        /// `replace` launches a successor at once, `drain` waits for the grace time first,
+        /// `ignore` waits until the machine is gone.
+        "onNotice" on_notice: Option<OnNotice>,
+        /// Seconds for the work on a machine to end, 3600 at most.
+        "graceSeconds" grace_seconds: Option<Whole>,
+    }
+
+    /// A target that holds from some time on. Read and checked; not yet obeyed.
+    ScheduleEntry {
+        /// When, in the five fields of cron: minute, hour, day of month, month, day of week.
+        "cron" cron: Text,
+        /// The clock that is meant, such as `Europe/Berlin`. Default: `UTC`.
+        "timeZone" time_zone: Option<Text>,
+        /// The target from then on.
+        "target" target: Amount,
+    }
+
+    /// An organisation's limits. They hold for every fleet in the policy's own folder and below.
+    Policy {
+        /// The version of the language.
+        "apiVersion" api_version: ApiVersion,
+        /// What this document is.
+        "kind" kind: PolicyKind,
+        /// What the policy is called.
+        "metadata" metadata: Metadata,
+        /// The limits.
+        "spec" spec: PolicySpec,
+    }
+
+    /// The limits. A fleet that leaves a choice open is narrowed to what is allowed; a fleet that
+    /// names something else is refused.
+    PolicySpec {
+        /// Allowed clouds. Absent: all.
+        "providers" providers: Option<Vec<Provider>>,
+        /// Allowed regions, as names or patterns. Absent: all.
+        "regions" regions: Option<Vec<Glob>>,
+        /// Allowed families, as names or patterns. Absent: all.
+        "families" families: Option<Vec<Glob>>,
+        /// Families, types or patterns that are never used.
+        "exclude" exclude: Option<Vec<Glob>>,
+        /// Ceilings in dollars.
+        "budget" budget: Option<PolicyBudget>,
+        /// Labels that every fleet must have: a list of names, or a mapping from name to the
+        /// pattern that its value must match.
+        "requiredLabels" required_labels: Option<RequiredLabels>,
+    }
+
+    /// Ceilings in dollars. A fleet without a budget takes the ceiling as its budget.
+    PolicyBudget {
+        /// For each fleet, per hour.
+        "perFleetHourlyUsd" per_fleet_hourly_usd: Option<Usd>,
+        /// For each fleet, per month of 730 hours.
+        "perFleetMonthlyUsd" per_fleet_monthly_usd: Option<Usd>,
+        /// For all fleets under the policy together, per hour.
+        "totalHourlyUsd" total_hourly_usd: Option<Usd>,
+        /// For all fleets under the policy together, per month of 730 hours.
+        "totalMonthlyUsd" total_monthly_usd: Option<Usd>,
+    }
+}
