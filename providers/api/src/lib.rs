@@ -4,6 +4,8 @@
 //! decides nothing: which pool, how many and when is in the plan.
 
 mod clock;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod error;
 mod provider;
 

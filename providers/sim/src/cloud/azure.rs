@@ -1,0 +1,70 @@
+//! Azure: a PUT by name makes one machine, and putting the same again changes nothing.
+
+use super::{
+    Launch, Order, allowance, carry_out, done_in, fingerprint, name_of, quota, repeat, room,
+};
+use crate::event::Refusal;
+use crate::limit::Call;
+use crate::tx::Tx;
+use fleet_model::{Market, SlotId, Zone};
+use fleet_provider::CreateRequest;
+
+/// `PUT virtualMachines/NAME` for one slot of a request.
+pub(crate) fn put_vm(
+    tx: &mut Tx<'_>,
+    request: &CreateRequest<'_>,
+    slot: SlotId,
+) -> Result<Launch, Refusal> {
+    let scope = request.create.pool.place.scope();
+    tx.change(&scope, Call::Launch, 1, |tx| put(tx, request, slot))
+}
+
+fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Launch, Refusal> {
+    let create = request.create;
+    let id = &create.pool;
+    // Names hold in the resource group, which spans regions.
+    let key = format!("azure/{}", name_of(&create.token, slot));
+    if let Some(deed) = tx.world.deeds.get(&key) {
+        let alive = deed.refusal.is_none() || tx.now() < deed.done;
+        if alive && deed.fingerprint != fingerprint(request) {
+            let message = format!("{key} exists with other properties");
+            return Err(Refusal::new(409, "PropertyChangeNotAllowed", message));
+        }
+        // Putting again after a failed allocation tries again.
+        if alive {
+            return Ok(repeat(tx.world, deed));
+        }
+    }
+    let spot = id.market == Market::Spot;
+    let Some(pool) = tx.pools.find(id) else {
+        let message = format!("{} is not available in {}", id.instance_type, id.place.region);
+        return Err(Refusal::new(409, "SkuNotAvailable", message));
+    };
+    if allowance(tx, id, &pool) < 1 {
+        let limit = quota(tx, id.place.cloud, &id.place.region, id.market).unwrap_or(0);
+        let what = if spot { "LowPriorityCores" } else { "Family Cores" };
+        let message = format!("approved {what} quota exceeded, current limit: {limit}");
+        return Err(Refusal::new(409, "QuotaExceeded", message));
+    }
+    let dear = pool.price(&tx.world.settings, tx.now()).zip(create.max_price);
+    if spot && dear.is_some_and(|(price, most)| price > most) {
+        let message = "the price is above the maximum price given";
+        return Err(Refusal::new(409, "OverconstrainedAllocationRequest", message));
+    }
+    // The size is off the shelf altogether, or the cluster turns out to be full.
+    if pool.capacity(&tx.world.settings, tx.now()) == 0 {
+        let message = format!("{} is not available in {}", id.instance_type, id.place.region);
+        return Err(Refusal::new(409, "SkuNotAvailable", message));
+    }
+    let refusal = (room(tx, id, &pool) == 0).then(|| {
+        let code = match id.place.zone.as_str() {
+            Zone::REGIONAL => "AllocationFailed",
+            _ => "ZonalAllocationFailed",
+        };
+        Refusal::new(200, code, format!("no room for {} in {}", id.instance_type, id.place))
+    });
+    let one = [slot];
+    let slots = if refusal.is_none() { one.as_slice() } else { &[] };
+    let (key, done) = (Some(key), done_in(tx, 5, 20));
+    Ok(carry_out(tx, Order { request, pool, slots, key, done, refusal, named: true }))
+}

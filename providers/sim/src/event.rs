@@ -1,0 +1,80 @@
+//! What happened. A world is the fold of its events, and nothing else.
+//!
+//! Events are facts, not requests: a log replays to the same world even where the catalog, or
+//! the way capacity is drawn, has changed since.
+
+use crate::fault::Fault;
+use crate::limit::LimitKey;
+use crate::time::Ms;
+use fleet_model::{Digest, FleetUid, MachineId, MicroUsd, PoolId, SlotId, Token};
+use serde::{Deserialize, Serialize};
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Event {
+    /// The clock was moved.
+    Time { to: Ms },
+    /// A call was let in, and used up some of a limit.
+    Called { limit: Option<LimitKey>, cost: u32 },
+    /// A cloud took a launch to its end. `born` may be empty: then `refusal` says why.
+    Launched(Launched),
+    /// Machines began to end.
+    Ended { ids: Vec<MachineId>, asked: Ms, gone: Ms },
+    /// The cloud wants a machine back.
+    Interrupted { id: MachineId, due: Ms },
+    /// A machine lost its tags.
+    Stripped { id: MachineId },
+    /// Something goes wrong from now on.
+    Fault(Fault),
+    /// Nothing goes wrong any more.
+    Healed,
+}
+
+/// A launch and all that came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Launched {
+    /// What the cloud remembers the request by; `None` where it has no memory.
+    pub(crate) key: Option<String>,
+    /// What was asked, so that another request under the same key is noticed.
+    pub(crate) fingerprint: u64,
+    pub(crate) pool: PoolId,
+    pub(crate) fleet: FleetUid,
+    pub(crate) token: Token,
+    pub(crate) template: Digest,
+    pub(crate) price: Option<MicroUsd>,
+    /// vCPUs of one machine.
+    pub(crate) vcpus: u32,
+    /// When the answer is ready.
+    pub(crate) done: Ms,
+    pub(crate) born: Vec<Born>,
+    /// Why there are fewer than asked for.
+    pub(crate) refusal: Option<Refusal>,
+}
+
+/// One new machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Born {
+    pub(crate) id: MachineId,
+    pub(crate) slot: SlotId,
+    pub(crate) visible: Ms,
+    pub(crate) running: Ms,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+}
+
+/// A cloud's no, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Refusal {
+    /// The HTTP status; 0 where no answer came.
+    pub(crate) status: u16,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    /// Milliseconds after which the cloud wants to be asked again.
+    pub(crate) after: Option<u64>,
+}
+
+impl Refusal {
+    pub(crate) fn new(status: u16, code: &str, message: impl Into<String>) -> Self {
+        Refusal { status, code: code.into(), message: message.into(), after: None }
+    }
+}

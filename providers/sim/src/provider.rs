@@ -1,0 +1,250 @@
+//! The adapters: what stands between the engine and a raw cloud.
+
+use crate::classify::{Asked, classify};
+use crate::cloud::{self, Launch, name_of};
+use crate::event::Refusal;
+use crate::quote;
+use crate::sim::Sim;
+use crate::tx::Tx;
+use async_trait::async_trait;
+use fleet_model::{Cloud, Machine, Scope, SlotId};
+use fleet_provider::{
+    Class, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
+    OfferingsRequest, Provider,
+};
+use std::time::Duration;
+
+/// How long an operation may refuse to say how it stands before we call its outcome unknown.
+const POLLS: u32 = 30;
+
+/// How often we ask.
+const POLL_EVERY: Duration = Duration::from_secs(2);
+
+/// A simulated cloud as the engine sees it.
+#[derive(Debug)]
+pub(crate) struct SimProvider {
+    sim: Sim,
+    cloud: Cloud,
+}
+
+impl SimProvider {
+    pub(crate) fn new(sim: Sim, cloud: Cloud) -> Self {
+        SimProvider { sim, cloud }
+    }
+
+    /// One call to the raw cloud. Half of the latency lies before it and half behind, so that a
+    /// process killed while it waits has or has not done the deed.
+    async fn call<T>(
+        &self,
+        asked: Asked,
+        act: impl FnOnce(&mut Tx<'_>) -> Result<T, Refusal> + Send,
+    ) -> Result<T, Error> {
+        let half = self.sim.latency() / 2;
+        wait(half).await;
+        let answer = self.sim.run(act);
+        wait(half).await;
+        match answer {
+            Ok(answer) => answer.map_err(|refusal| classify(self.cloud, asked, &refusal)),
+            Err(error) => {
+                let mut message = error.to_string();
+                let mut cause = std::error::Error::source(&error);
+                while let Some(error) = cause {
+                    message = format!("{message}: {error}");
+                    cause = error.source();
+                }
+                Err(Error::new(self.cloud, Class::Unknown, "SimulatedWorldUnusable", message))
+            }
+        }
+    }
+
+    fn check_scope(&self, scope: &Scope) -> Result<(), Error> {
+        if scope.cloud == self.cloud {
+            return Ok(());
+        }
+        let message = format!("{scope} is not of {}", self.cloud);
+        Err(Error::new(self.cloud, Class::Invalid, "WrongCloud", message))
+    }
+
+    /// Waits until an operation is done. The world's clock moves, nobody's watch does.
+    async fn finish(&self, scope: &Scope, launch: Launch) -> Result<Launch, Error> {
+        let clock = self.sim.clock();
+        let mut silent = 0;
+        loop {
+            let polled = self
+                .call(Asked::Read, |tx| match tx.outage(scope) {
+                    Some(_) => Err(Refusal::new(503, "ServiceUnavailable", "no answer")),
+                    None => Ok(tx.now() >= launch.done),
+                })
+                .await;
+            match polled {
+                Ok(true) => return Ok(launch),
+                Ok(false) => silent = 0,
+                Err(error) if silent >= POLLS => {
+                    return Err(Error { class: Class::Unknown, ..error });
+                }
+                Err(_) => silent += 1,
+            }
+            clock.sleep(POLL_EVERY).await;
+        }
+    }
+
+    async fn run_instances(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let asked = Asked::Launch(request.create.pool.market);
+        let launched = self.call(asked, |tx| cloud::run_instances(tx, request)).await;
+        match launched {
+            Ok(launch) => Ok(self.created(request, launch)),
+            // They were launched and have ended since: the same token, the same machines.
+            Err(error) if error.code == "IdempotentInstanceTerminated" => {
+                let scope = request.create.pool.place.scope();
+                let (machines, _) = self.call(Asked::Read, |tx| tx.list(&scope)).await?;
+                let token = &request.create.token;
+                let ours = |m: &Machine| m.owner.as_ref().is_some_and(|o| o.token == *token);
+                let machines: Vec<Machine> = machines.into_iter().filter(ours).collect();
+                if machines.is_empty() {
+                    return Err(error);
+                }
+                Ok(Created { machines, shortfall: None })
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn bulk_insert(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let asked = Asked::Launch(request.create.pool.market);
+        let launch = self.call(asked, |tx| cloud::bulk_insert(tx, request)).await?;
+        let launch = self.finish(&request.create.pool.place.scope(), launch).await?;
+        let created = self.created(request, launch);
+        match created.shortfall {
+            Some(error) if created.machines.is_empty() => Err(error),
+            _ => Ok(created),
+        }
+    }
+
+    async fn put_vms(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let asked = Asked::Launch(request.create.pool.market);
+        let scope = request.create.pool.place.scope();
+        let mut all = Created { machines: Vec::new(), shortfall: None };
+        for slot in &request.create.slots {
+            let put = self.call(asked, |tx| cloud::put_vm(tx, request, *slot)).await;
+            let put = match put {
+                Ok(launch) => self.finish(&scope, launch).await,
+                Err(error) => Err(error),
+            };
+            let refused = match put {
+                Ok(Launch { machines, refusal, .. }) => {
+                    all.machines.extend(machines);
+                    refusal.map(|refusal| classify(self.cloud, asked, &refusal))
+                }
+                Err(error) => Some(error),
+            };
+            if refused.is_some() {
+                all.shortfall = refused;
+                break;
+            }
+        }
+        some_or_error(all)
+    }
+
+    /// No tokens: look for the name first, and again when the answer is lost.
+    async fn launch(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let _alone = self.sim.launches().lock().await;
+        let mut all = Created { machines: Vec::new(), shortfall: None };
+        for slot in &request.create.slots {
+            match self.launch_one(request, *slot).await {
+                Ok(machines) => all.machines.extend(machines),
+                Err(error) => {
+                    all.shortfall = Some(error);
+                    break;
+                }
+            }
+        }
+        some_or_error(all)
+    }
+
+    async fn launch_one(
+        &self,
+        request: &CreateRequest<'_>,
+        slot: SlotId,
+    ) -> Result<Vec<Machine>, Error> {
+        let scope = request.create.pool.place.scope();
+        let name = name_of(&request.create.token, slot);
+        let before = self.call(Asked::Read, |tx| cloud::by_name(tx, &scope, &name)).await?;
+        if !before.is_empty() {
+            return Ok(before);
+        }
+        let asked = Asked::Launch(request.create.pool.market);
+        match self.call(asked, |tx| cloud::launch(tx, request, slot)).await {
+            Ok(launch) => Ok(launch.machines),
+            Err(error) if error.class == Class::Unknown => {
+                let after = self.call(Asked::Read, |tx| cloud::by_name(tx, &scope, &name)).await;
+                match after {
+                    Ok(found) if !found.is_empty() => Ok(found),
+                    // Not seen is not "not there".
+                    Ok(_) | Err(_) => Err(error),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn created(&self, request: &CreateRequest<'_>, launch: Launch) -> Created {
+        let asked = Asked::Launch(request.create.pool.market);
+        let shortfall = launch.refusal.map(|refusal| classify(self.cloud, asked, &refusal));
+        Created { machines: launch.machines, shortfall }
+    }
+}
+
+/// Several calls as one answer: what was launched counts, unless the outcome of a part is unknown.
+fn some_or_error(all: Created) -> Result<Created, Error> {
+    match all.shortfall {
+        Some(error) if all.machines.is_empty() || error.class == Class::Unknown => Err(error),
+        _ => Ok(all),
+    }
+}
+
+async fn wait(duration: Duration) {
+    if !duration.is_zero() {
+        tokio::time::sleep(duration).await;
+    }
+}
+
+#[async_trait]
+impl Provider for SimProvider {
+    fn cloud(&self) -> Cloud {
+        self.cloud
+    }
+
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        let scopes = quote::regions(request.pools);
+        let view = self.call(Asked::Read, |tx| quote::view(tx, self.cloud, &scopes)).await?;
+        Ok(quote::quote(view, self.sim.pools(), request.pools, self.cloud))
+    }
+
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
+        self.check_scope(scope)?;
+        let (machines, missing) = self.call(Asked::Read, |tx| tx.list(scope)).await?;
+        Ok(match missing {
+            None => Listing::Complete(machines),
+            Some(missing) => Listing::Partial(machines, missing),
+        })
+    }
+
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        self.check_scope(&request.create.pool.place.scope())?;
+        if request.create.slots.is_empty() {
+            return Ok(Created { machines: Vec::new(), shortfall: None });
+        }
+        match self.cloud {
+            Cloud::Aws => self.run_instances(request).await,
+            Cloud::Gcp => self.bulk_insert(request).await,
+            Cloud::Azure => self.put_vms(request).await,
+            Cloud::Lambda => self.launch(request).await,
+        }
+    }
+
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        self.check_scope(request.scope)?;
+        let ends = self.call(Asked::End, |tx| cloud::end(tx, request)).await?;
+        Ok(Destroyed { ended: ends.ended, refused: ends.refused })
+    }
+}

@@ -1,0 +1,316 @@
+//! The handle on a world: open it, ask it, spoil it.
+
+use crate::clock::{SimClock, Sleepers};
+use crate::event::Event;
+use crate::fault::{Area, Fault};
+use crate::pattern::PoolPattern;
+use crate::pools::Pools;
+use crate::provider::SimProvider;
+use crate::settings::Settings;
+use crate::store::{SimError, Store};
+use crate::time::{Ms, later, stamp};
+use crate::tx::{Tx, notice_of};
+use crate::vm::Vm;
+use crate::world::World;
+use fleet_model::{Catalog, Cloud, Machine, MachineId, MachineState, Market, Region, Timestamp};
+use fleet_provider::{Clock, Provider};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A simulated world: four clouds and a clock. Clones are the same world.
+#[derive(Debug, Clone)]
+pub struct Sim(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    pools: Pools,
+    state: Mutex<State>,
+    sleepers: Sleepers,
+    /// Lambda launches go one at a time: without tokens, two at once could not see each other.
+    launches: tokio::sync::Mutex<()>,
+}
+
+#[derive(Debug)]
+struct State {
+    world: World,
+    /// `None`: the world lives in memory only.
+    store: Option<Store>,
+}
+
+impl Sim {
+    /// A world that ends with the process.
+    pub fn in_memory(settings: Settings, catalog: Arc<Catalog>) -> Self {
+        Sim::new(World::new(settings), None, catalog)
+    }
+
+    /// The world in a folder; where there is none, a lifelike one with seed 1 is made.
+    pub fn open(dir: &Path, catalog: Arc<Catalog>) -> Result<Self, SimError> {
+        let mut store = Store::new(dir)?;
+        let settings = Settings::default();
+        let held = store.hold()?;
+        match store.found(&settings, false) {
+            Ok(()) | Err(SimError::Exists(_)) => {}
+            Err(error) => return Err(error),
+        }
+        drop(held);
+        Sim::over(settings, store, catalog)
+    }
+
+    /// A new world in a folder. An old one makes way only for a `reset`.
+    pub fn create(
+        dir: &Path,
+        settings: Settings,
+        catalog: Arc<Catalog>,
+        reset: bool,
+    ) -> Result<Self, SimError> {
+        let mut store = Store::new(dir)?;
+        let held = store.hold()?;
+        store.found(&settings, reset)?;
+        drop(held);
+        Sim::over(settings, store, catalog)
+    }
+
+    fn over(settings: Settings, store: Store, catalog: Arc<Catalog>) -> Result<Self, SimError> {
+        let sim = Sim::new(World::new(settings), Some(store), catalog);
+        sim.run(|_| ())?;
+        Ok(sim)
+    }
+
+    fn new(world: World, store: Option<Store>, catalog: Arc<Catalog>) -> Self {
+        Sim(Arc::new(Inner {
+            pools: Pools::new(catalog),
+            state: Mutex::new(State { world, store }),
+            sleepers: Sleepers::default(),
+            launches: tokio::sync::Mutex::new(()),
+        }))
+    }
+
+    /// One operation: catch up with what other processes did, act, and write down what was done.
+    pub(crate) fn run<T>(&self, act: impl FnOnce(&mut Tx<'_>) -> T) -> Result<T, SimError> {
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { world, store } = &mut *state;
+        let Some(store) = store else {
+            return Ok(act(&mut Tx::new(world, &self.0.pools)));
+        };
+        let _held = store.hold()?;
+        store.catch_up(world)?;
+        let mut tx = Tx::new(world, &self.0.pools);
+        let answer = act(&mut tx);
+        let events = tx.events;
+        if !events.is_empty() {
+            store.append(&events)?;
+            if let Err(error) = store.fold_if_long(world) {
+                store.distrust();
+                return Err(error);
+            }
+        }
+        Ok(answer)
+    }
+
+    pub(crate) fn pools(&self) -> &Pools {
+        &self.0.pools
+    }
+
+    pub(crate) fn sleepers(&self) -> &Sleepers {
+        &self.0.sleepers
+    }
+
+    pub(crate) fn launches(&self) -> &tokio::sync::Mutex<()> {
+        &self.0.launches
+    }
+
+    /// The time. If the folder cannot be read, the last time that was known.
+    pub(crate) fn now_ms(&self) -> Ms {
+        self.run(|tx| tx.now()).unwrap_or_else(|_| {
+            self.0.state.lock().unwrap_or_else(PoisonError::into_inner).world.now
+        })
+    }
+
+    /// Real time that a call takes.
+    pub(crate) fn latency(&self) -> Duration {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner).world.settings.latency
+    }
+
+    pub(crate) fn advance_to(&self, to: Ms) -> Result<(), SimError> {
+        self.run(|tx| tx.advance(to))
+    }
+
+    /// A cloud of this world.
+    pub fn provider(&self, cloud: Cloud) -> Arc<dyn Provider> {
+        Arc::new(SimProvider::new(self.clone(), cloud))
+    }
+
+    /// The world's clock. Who sleeps on it moves it; nobody waits in real time.
+    pub fn clock(&self) -> Arc<dyn Clock> {
+        Arc::new(SimClock(self.clone()))
+    }
+
+    /// Lets time pass, ten years at most in one step.
+    pub fn advance(&self, by: Duration) -> Result<Timestamp, SimError> {
+        self.run(|tx| {
+            tx.advance(later(tx.now(), by));
+            stamp(tx.now())
+        })
+    }
+
+    /// How the world was set up.
+    pub fn settings(&self) -> Result<Settings, SimError> {
+        self.run(|tx| tx.world.settings.clone())
+    }
+
+    /// Every machine there is, also those that no list shows, in the order of their launch.
+    pub fn machines(&self) -> Result<Vec<Machine>, SimError> {
+        self.run(|tx| {
+            let world = &*tx.world;
+            world.vms.values().map(|vm| vm.describe(world.pool_of(vm), world.now)).collect()
+        })
+    }
+
+    /// What is going wrong.
+    pub fn faults(&self) -> Result<Vec<Fault>, SimError> {
+        self.run(|tx| tx.faults().cloned().collect())
+    }
+
+    /// Makes something go wrong.
+    pub fn fault(&self, fault: Fault) -> Result<(), SimError> {
+        self.run(|tx| tx.emit(Event::Fault(fault)))
+    }
+
+    fn fault_for(
+        &self,
+        lasting: Option<Duration>,
+        fault: impl FnOnce(Option<Timestamp>) -> Fault,
+    ) -> Result<(), SimError> {
+        self.run(|tx| {
+            let until = lasting.map(|lasting| stamp(later(tx.now(), lasting)));
+            tx.emit(Event::Fault(fault(until)));
+        })
+    }
+
+    /// Ends every fault, changed quotas included.
+    pub fn heal(&self) -> Result<(), SimError> {
+        self.run(|tx| tx.emit(Event::Healed))
+    }
+
+    /// Pools take no new machines.
+    pub fn exhaust(
+        &self,
+        pools: impl Into<PoolPattern>,
+        lasting: Option<Duration>,
+    ) -> Result<(), SimError> {
+        self.limit_room(pools, 0, lasting)
+    }
+
+    /// Pools take new machines until each holds `room_for` of ours.
+    pub fn limit_room(
+        &self,
+        pools: impl Into<PoolPattern>,
+        room_for: u32,
+        lasting: Option<Duration>,
+    ) -> Result<(), SimError> {
+        let pools = pools.into();
+        self.fault_for(lasting, |until| Fault::Exhausted { pools, room_for, until })
+    }
+
+    /// An area refuses every connection: nothing gets in.
+    pub fn outage(&self, area: Area, lasting: Option<Duration>) -> Result<(), SimError> {
+        self.fault_for(lasting, |until| Fault::Outage { area, lossy: false, until })
+    }
+
+    /// An area answers 503 to everything, and carries out half of what it is asked.
+    pub fn lossy_outage(&self, area: Area, lasting: Option<Duration>) -> Result<(), SimError> {
+        self.fault_for(lasting, |until| Fault::Outage { area, lossy: true, until })
+    }
+
+    /// Every change and every list is throttled for a while.
+    pub fn throttle(&self, cloud: Cloud, lasting: Duration) -> Result<(), SimError> {
+        self.fault_for(Some(lasting), |until| Fault::Throttled {
+            cloud,
+            until: until.unwrap_or(Timestamp::MAX),
+        })
+    }
+
+    /// Changes are carried out, but so many of a hundred answers are lost.
+    pub fn lose_answers(&self, cloud: Cloud, percent: u8) -> Result<(), SimError> {
+        self.fault(Fault::LostAnswers { cloud, percent })
+    }
+
+    /// Lists lose a page.
+    pub fn partial_lists(&self, area: Area) -> Result<(), SimError> {
+        self.fault(Fault::PartialLists { area })
+    }
+
+    /// Machines launched from now on take this long to be listed.
+    pub fn delay_visibility(&self, cloud: Cloud, by: Duration) -> Result<(), SimError> {
+        self.fault(Fault::DelayedVisibility { cloud, by })
+    }
+
+    /// The account may use so many vCPUs.
+    pub fn set_quota(
+        &self,
+        cloud: Cloud,
+        region: Region,
+        market: Market,
+        vcpus: u64,
+    ) -> Result<(), SimError> {
+        self.fault(Fault::Quota { cloud, region, market, vcpus })
+    }
+
+    /// Gives notice to a machine, or to the youngest `count` of some pools; says to which.
+    pub fn interrupt(&self, target: &str, count: usize) -> Result<Vec<MachineId>, SimError> {
+        self.run(|tx| {
+            let world = &*tx.world;
+            let lead = |vm: &Vm| notice_of(world.pool_of(vm).place.cloud);
+            let hit: Vec<(MachineId, Ms)> = match world.vm(&target.into()) {
+                Some(vm) => vec![(vm.id.clone(), tx.now() + lead(vm))],
+                None => {
+                    let pattern = PoolPattern::from(target);
+                    let staying = world.vms.values().rev().filter(|vm| vm.gone.is_none());
+                    staying
+                        .filter(|vm| pattern.matches(world.pool_of(vm)))
+                        .take(count)
+                        .map(|vm| (vm.id.clone(), tx.now() + lead(vm)))
+                        .collect()
+                }
+            };
+            if hit.is_empty() {
+                return Err(SimError::NoMatch(target.into()));
+            }
+            Ok(hit
+                .into_iter()
+                .map(|(id, due)| {
+                    tx.emit(Event::Interrupted { id: id.clone(), due });
+                    id
+                })
+                .collect())
+        })?
+    }
+
+    /// Ends a machine at once, behind everybody's back.
+    pub fn reclaim(&self, machine: &MachineId) -> Result<(), SimError> {
+        self.on_machine(machine, |id, now| Event::Ended { ids: vec![id], asked: now, gone: now })
+    }
+
+    /// Takes the tags off a machine.
+    pub fn strip_tags(&self, machine: &MachineId) -> Result<(), SimError> {
+        self.on_machine(machine, |id, _| Event::Stripped { id })
+    }
+
+    fn on_machine(
+        &self,
+        machine: &MachineId,
+        event: impl FnOnce(MachineId, Ms) -> Event,
+    ) -> Result<(), SimError> {
+        self.run(|tx| {
+            let now = tx.now();
+            match tx.world.vm(machine) {
+                Some(vm) if vm.state(now) != MachineState::Terminated => {
+                    tx.emit(event(machine.clone(), now));
+                    Ok(())
+                }
+                Some(_) | None => Err(SimError::NoMatch(machine.to_string())),
+            }
+        })?
+    }
+}

@@ -1,0 +1,268 @@
+//! One operation on the world: it sees the world as it is, and leaves events.
+
+use crate::chance::{below, mix2};
+use crate::event::{Event, Refusal};
+use crate::fault::{Area, Fault};
+use crate::limit::{Call, Level, limits};
+use crate::pools::Pools;
+use crate::settings::Preset;
+use crate::time::{BUCKET, Ms, from_stamp, stamp};
+use crate::world::World;
+use fleet_model::{Cloud, Machine, Market, Scope};
+
+/// An operation under way. Every event is applied at once, so that later parts see it.
+pub(crate) struct Tx<'a> {
+    pub(crate) world: &'a mut World,
+    pub(crate) pools: &'a Pools,
+    pub(crate) events: Vec<Event>,
+}
+
+/// What becomes of a call that was let in.
+enum Fate {
+    Answered,
+    /// Carried out, and the answer is lost.
+    Lost(Refusal),
+    /// Neither carried out nor answered.
+    Swallowed(Refusal),
+}
+
+impl<'a> Tx<'a> {
+    pub(crate) fn new(world: &'a mut World, pools: &'a Pools) -> Self {
+        Tx { world, pools, events: Vec::new() }
+    }
+
+    pub(crate) fn now(&self) -> Ms {
+        self.world.now
+    }
+
+    pub(crate) fn emit(&mut self, event: Event) {
+        self.world.apply(&event);
+        self.events.push(event);
+    }
+
+    pub(crate) fn is_calm(&self) -> bool {
+        self.world.settings.preset == Preset::Calm
+    }
+
+    /// Faults that have not run out.
+    pub(crate) fn faults(&self) -> impl Iterator<Item = &Fault> {
+        let now = stamp(self.now());
+        self.world.faults.iter().filter(move |fault| fault.holds_at(now))
+    }
+
+    /// A number below `n` by chance, another one at each call that chance has a say in.
+    pub(crate) fn draw(&self, n: u64) -> u64 {
+        below(mix2(self.world.settings.seed, self.world.calls ^ 0x00d1_ce00), n)
+    }
+
+    /// Reads, if the cloud lets the call in.
+    pub(crate) fn read<T>(
+        &mut self,
+        scope: &Scope,
+        act: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, Refusal> {
+        match self.arrive(scope, Call::List, 0)? {
+            Fate::Answered => Ok(act(self)),
+            Fate::Lost(refusal) | Fate::Swallowed(refusal) => Err(refusal),
+        }
+    }
+
+    /// Changes something, if the cloud lets the call in; the answer may be lost all the same.
+    pub(crate) fn change<T>(
+        &mut self,
+        scope: &Scope,
+        call: Call,
+        machines: u32,
+        act: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        match self.arrive(scope, call, machines)? {
+            Fate::Answered => act(self),
+            Fate::Lost(refusal) => {
+                // Whatever it said, nobody hears it.
+                let _ = act(self);
+                Err(refusal)
+            }
+            Fate::Swallowed(refusal) => Err(refusal),
+        }
+    }
+
+    fn arrive(&mut self, scope: &Scope, call: Call, machines: u32) -> Result<Fate, Refusal> {
+        let changes = call != Call::List;
+        if let Some(lossy) = self.outage(scope) {
+            if !lossy {
+                return Err(Refusal::new(0, "ConnectionRefused", "could not connect"));
+            }
+            let refusal = Refusal::new(503, unavailable(scope.cloud), "service unavailable");
+            if !changes {
+                return Err(refusal);
+            }
+            self.emit(Event::Called { limit: None, cost: 0 });
+            return Ok(if self.draw(2) == 0 {
+                Fate::Lost(refusal)
+            } else {
+                Fate::Swallowed(refusal)
+            });
+        }
+        let throttled = self.faults().find_map(|fault| match fault {
+            Fault::Throttled { cloud, until } if *cloud == scope.cloud => Some(*until),
+            _ => None,
+        });
+        if let Some(until) = throttled {
+            let wait = from_stamp(until).saturating_sub(self.now());
+            return Err(throttle(scope.cloud, wait));
+        }
+        if !self.is_calm() {
+            self.charge(scope, call, machines)?;
+        }
+        let percent = self.faults().find_map(|fault| match fault {
+            Fault::LostAnswers { cloud, percent } if *cloud == scope.cloud => Some(*percent),
+            _ => None,
+        });
+        if let Some(percent) = percent.filter(|_| changes) {
+            self.emit(Event::Called { limit: None, cost: 0 });
+            if self.draw(100) < u64::from(percent) {
+                return Ok(Fate::Lost(Refusal::new(0, "RequestTimeout", "no answer in time")));
+            }
+        }
+        Ok(Fate::Answered)
+    }
+
+    /// Whether an area is out, and if so whether calls may get in all the same.
+    pub(crate) fn outage(&self, scope: &Scope) -> Option<bool> {
+        self.faults().find_map(|fault| match fault {
+            Fault::Outage { area, lossy, .. } if area.covers(scope) => Some(*lossy),
+            _ => None,
+        })
+    }
+
+    fn charge(&mut self, scope: &Scope, call: Call, machines: u32) -> Result<(), Refusal> {
+        let now = self.now();
+        let limits = limits(scope.cloud, &scope.region, call, machines);
+        for (key, rate, cost) in &limits {
+            let level = self.world.levels.get(key).copied();
+            let level = level.unwrap_or_else(|| Level::full(*rate, now));
+            level.check(*rate, now, *cost).map_err(|wait| throttle(scope.cloud, wait))?;
+        }
+        for (key, _, cost) in limits {
+            self.emit(Event::Called { limit: Some(key), cost });
+        }
+        Ok(())
+    }
+
+    /// A list, and what is missing from it.
+    pub(crate) fn list(
+        &mut self,
+        scope: &Scope,
+    ) -> Result<(Vec<Machine>, Option<String>), Refusal> {
+        self.read(scope, |tx| {
+            let (world, now) = (&*tx.world, tx.now());
+            let serials = world.index.scopes.get(scope).into_iter().flatten();
+            let mut machines: Vec<Machine> = serials
+                .filter_map(|serial| world.vms.get(serial))
+                // The lists are filtered by our tags: a machine without them is not on them.
+                .filter(|vm| vm.is_listed(now) && vm.owner.is_some())
+                .map(|vm| vm.describe(world.pool_of(vm), now))
+                .collect();
+            let partial = tx.faults().any(|fault| match fault {
+                Fault::PartialLists { area } => area.covers(scope),
+                _ => false,
+            });
+            if !partial {
+                return (machines, None);
+            }
+            machines.truncate(machines.len() / 2);
+            (machines, Some(lost_page(scope)))
+        })
+    }
+
+    /// Moves the clock, and interrupts what the market no longer carries on the way.
+    pub(crate) fn advance(&mut self, to: Ms) {
+        if to <= self.now() {
+            return;
+        }
+        if !self.is_calm() {
+            let mut bucket = self.now() / BUCKET + 1;
+            while bucket * BUCKET <= to && self.interrupt_excess(bucket * BUCKET) {
+                bucket += 1;
+            }
+        }
+        self.emit(Event::Time { to });
+    }
+
+    /// At the start of a bucket: gives notice to what is above capacity, youngest first. Says
+    /// whether anything is left that a later bucket could interrupt.
+    fn interrupt_excess(&mut self, at: Ms) -> bool {
+        let mut notices = Vec::new();
+        let mut stay = 0;
+        for (id, machines) in self.world.pools.iter().zip(&self.world.index.pools) {
+            if id.market != Market::Spot || machines.staying.is_empty() {
+                continue;
+            }
+            let staying = machines.staying.len();
+            stay += staying;
+            let Some(pool) = self.pools.find(id) else { continue };
+            let capacity = pool.capacity(&self.world.settings, at) as usize;
+            let due = at + notice_of(id.place.cloud);
+            let excess = machines.staying.iter().rev().take(staying.saturating_sub(capacity));
+            notices.extend(
+                excess
+                    .filter_map(|serial| self.world.vms.get(serial))
+                    .map(|vm| Event::Interrupted { id: vm.id.clone(), due }),
+            );
+        }
+        stay -= notices.len();
+        notices.into_iter().for_each(|notice| self.emit(notice));
+        stay > 0
+    }
+
+    /// Whether an area is a whole cloud's.
+    pub(crate) fn whole_cloud_out(&self, cloud: Cloud) -> bool {
+        self.faults().any(|fault| match fault {
+            Fault::Outage { area: Area { cloud: out, region: None }, .. } => *out == cloud,
+            _ => false,
+        })
+    }
+}
+
+/// How long before it takes a machine back a cloud tells.
+pub(crate) fn notice_of(cloud: Cloud) -> Ms {
+    match cloud {
+        Cloud::Aws => 120_000,
+        Cloud::Gcp | Cloud::Azure => 30_000,
+        // Sells no spot; a machine it takes back is simply gone.
+        Cloud::Lambda => 0,
+    }
+}
+
+fn unavailable(cloud: Cloud) -> &'static str {
+    match cloud {
+        Cloud::Aws | Cloud::Azure => "ServiceUnavailable",
+        Cloud::Gcp => "backendError",
+        Cloud::Lambda => "global/internal-error",
+    }
+}
+
+fn throttle(cloud: Cloud, wait: Ms) -> Refusal {
+    let message = "request rate too high";
+    match cloud {
+        // Neither says for how long.
+        Cloud::Aws => Refusal::new(503, "RequestLimitExceeded", message),
+        Cloud::Gcp => Refusal::new(403, "rateLimitExceeded", message),
+        Cloud::Azure => {
+            let after = Some(wait.div_ceil(1000) * 1000);
+            Refusal { after, ..Refusal::new(429, "TooManyRequests", message) }
+        }
+        Cloud::Lambda => {
+            Refusal { after: Some(wait), ..Refusal::new(429, "global/too-many-requests", message) }
+        }
+    }
+}
+
+fn lost_page(scope: &Scope) -> String {
+    match scope.cloud {
+        Cloud::Gcp => format!("unreachables: regions/{}", scope.region),
+        Cloud::Aws | Cloud::Azure | Cloud::Lambda => {
+            format!("the second page of machines in {} did not arrive", scope.region)
+        }
+    }
+}
