@@ -1,1 +1,34 @@
-//! Placeholder.
+//! The shell around the decisions: looks, writes down, obeys.
+//!
+//! Order of every mutation: append the intent, send, append the outcome. Nothing here decides
+//! what to do; when a cloud says no, the step ends, the refusal is remembered, and the next round
+//! decides anew.
+
+mod apply;
+mod clock;
+mod engine;
+mod error;
+mod journal;
+mod lease;
+mod limits;
+mod observe;
+mod outcome;
+mod progress;
+mod record;
+mod recover;
+mod retry;
+mod session;
+mod store;
+mod sweep;
+
+pub use apply::RoundOutcome;
+pub use clock::SystemClock;
+pub use engine::{Engine, Fresh};
+pub use error::RunError;
+pub use journal::{Journal, JournalError};
+pub use lease::{Lease, LeaseError};
+pub use progress::{Progress, StepResult, Stop};
+pub use record::Record;
+pub use session::{Converged, Session};
+pub use store::{Store, StoreError};
+pub use sweep::{Orphan, Sweep};

@@ -1,0 +1,225 @@
+//! One round: obey the plan, a bounded number of steps at a time.
+
+use crate::error::RunError;
+use crate::limits::Operation;
+use crate::outcome::launch_outcome;
+use crate::progress::{Progress, StepResult, Stop};
+use crate::retry::retrying;
+use crate::session::Session;
+use fleet_core::{Planned, StepState, Walk};
+use fleet_model::{Action, Create, Destroy, Event, SlotId, Step, StepId, Template};
+use fleet_provider::{CreateRequest, Created, DestroyRequest, Error};
+use futures::stream::{FuturesUnordered, StreamExt};
+use std::collections::BTreeMap;
+
+/// Steps under way at once. The clouds' rates are kept elsewhere; this bounds memory and the work
+/// that a second signal would leave in doubt.
+const STEPS_AT_ONCE: usize = 64;
+
+/// What a round did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoundOutcome {
+    /// Machines launched.
+    pub created: u32,
+    /// Machines ended.
+    pub destroyed: u32,
+    /// Steps that were refused in whole or in part, and what the cloud said.
+    pub refused: Vec<(StepId, String)>,
+    /// Steps whose outcome is not known.
+    pub unknown: Vec<(StepId, String)>,
+    /// Steps that were not started, because something before them failed or a stop was asked for.
+    pub skipped: u32,
+    /// Slots that were written down as free.
+    pub vacated: u32,
+}
+
+impl RoundOutcome {
+    /// Whether nothing was done and nothing was learned: another round would be the same.
+    pub fn is_fruitless(&self) -> bool {
+        self.created == 0 && self.destroyed == 0 && self.vacated == 0 && self.refused.is_empty()
+    }
+}
+
+/// How one step ended.
+struct Ended {
+    created: u32,
+    destroyed: u32,
+    result: StepResult,
+}
+
+impl Session<'_> {
+    pub(crate) async fn carry_out(
+        &self,
+        round: u32,
+        planned: &Planned,
+        stop: &Stop,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<RoundOutcome, RunError> {
+        let plan = &planned.plan;
+        let (create, destroy) = totals(&plan.steps);
+        on(Progress::RoundStarted { round, create, destroy });
+        let mut outcome =
+            RoundOutcome { vacated: plan.vacate.len() as u32, ..RoundOutcome::default() };
+        self.journal.append(self.opening(planned, create, destroy).await).await?;
+
+        let steps: BTreeMap<StepId, &Step> = plan.steps.iter().map(|s| (s.id, s)).collect();
+        let mut walk = Walk::new(plan);
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            if stop.asked() || !self.lease.is_held() {
+                walk.stop();
+            }
+            while under_way.len() < STEPS_AT_ONCE {
+                let Some(id) = walk.start_next() else { break };
+                let Some(&step) = steps.get(&id) else { continue };
+                under_way.push(async move { (step, self.obey(step).await) });
+            }
+            let Some((step, ended)) = under_way.next().await else { break };
+            let Ended { created, destroyed, result } = ended?;
+            walk.finish(step.id, result == StepResult::Done);
+            outcome.created += created;
+            outcome.destroyed += destroyed;
+            match &result {
+                StepResult::Done => {}
+                StepResult::Refused(why) => outcome.refused.push((step.id, why.clone())),
+                StepResult::Unknown(why) => outcome.unknown.push((step.id, why.clone())),
+            }
+            let pool = step.action.pool().clone();
+            on(Progress::StepEnded { step: step.id, pool, created, destroyed, result });
+        }
+        outcome.skipped = walk.count(StepState::Skipped) as u32;
+        let RoundOutcome { created, destroyed, refused, unknown, .. } = &outcome;
+        self.journal
+            .append(vec![Event::RoundEnded {
+                created: *created,
+                destroyed: *destroyed,
+                refused: refused.len() as u32,
+                unknown: unknown.len() as u32,
+            }])
+            .await?;
+        on(Progress::RoundEnded);
+        Ok(outcome)
+    }
+
+    /// What is written before the first step.
+    async fn opening(&self, planned: &Planned, create: u32, destroy: u32) -> Vec<Event> {
+        let plan = &planned.plan;
+        let mut events = Vec::new();
+        if self.journal.recorded().await.uid.is_none() {
+            events.push(Event::Opened { fleet: plan.fleet.clone(), uid: plan.uid.clone() });
+        }
+        if !plan.vacate.is_empty() {
+            events.push(Event::Vacated { gone: plan.vacate.clone() });
+        }
+        let hourly_after = planned.report.cost.hourly_after;
+        let spec = plan.premises.spec;
+        events.push(Event::RoundStarted { spec, create, destroy, hourly_after });
+        events
+    }
+
+    async fn obey(&self, step: &Step) -> Result<Ended, RunError> {
+        match &step.action {
+            Action::Create(create) => self.launch(create).await,
+            Action::Destroy(destroy) => self.end(destroy).await,
+        }
+    }
+
+    async fn launch(&self, create: &Create) -> Result<Ended, RunError> {
+        self.journal.append(vec![Event::CreateIntended { create: create.clone() }]).await?;
+        let answer = self.send_create(create).await;
+        let outcome = launch_outcome(create, answer, self.engine.clock.now());
+        self.journal.append(outcome.events).await?;
+        Ok(Ended { created: outcome.created, destroyed: 0, result: outcome.result })
+    }
+
+    /// Sends a launch that is written down. The same request each time it is sent.
+    pub(crate) async fn send_create(&self, create: &Create) -> Result<Created, Error> {
+        let engine = self.engine;
+        let cloud = create.pool.place.cloud;
+        let Some(provider) = engine.providers.get(&cloud) else {
+            return Err(no_provider(cloud));
+        };
+        let recorded_uid = self.journal.recorded_uid().await;
+        let Some(fleet) = recorded_uid else { return Err(no_provider(cloud)) };
+        let none = Template::default();
+        let request = CreateRequest {
+            fleet: &fleet,
+            name: &self.desired.fleet,
+            labels: &self.desired.labels,
+            create,
+            template: self.desired.templates.get(&cloud).unwrap_or(&none),
+        };
+        let scope = create.pool.place.scope();
+        let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
+        retrying(&engine.clock, &engine.budget, seed, || async {
+            engine.limits.turn(&scope, Operation::Create).await;
+            if !self.lease.is_held() {
+                return Err(lease_lost(cloud));
+            }
+            provider.create(&request).await
+        })
+        .await
+    }
+
+    async fn end(&self, destroy: &Destroy) -> Result<Ended, RunError> {
+        let engine = self.engine;
+        let cloud = destroy.pool.place.cloud;
+        let slots: Vec<SlotId> = destroy.victims.iter().map(|victim| victim.slot).collect();
+        let pool = destroy.pool.clone();
+        self.journal.append(vec![Event::DestroyIntended { pool, slots }]).await?;
+        let scope = destroy.pool.place.scope();
+        let (Some(provider), Some(fleet)) =
+            (engine.providers.get(&cloud), self.journal.recorded_uid().await)
+        else {
+            let why = no_provider(cloud).to_string();
+            return Ok(Ended { created: 0, destroyed: 0, result: StepResult::Refused(why) });
+        };
+        let request = DestroyRequest { fleet: &fleet, scope: &scope, victims: &destroy.victims };
+        let seed = fleet_model::digest("end/1", [destroy.victims[0].machine.as_str().as_bytes()]);
+        let answer = retrying(&engine.clock, &engine.budget, seed.as_u64(), || async {
+            engine.limits.turn(&scope, Operation::Destroy).await;
+            if !self.lease.is_held() {
+                return Err(lease_lost(cloud));
+            }
+            provider.destroy(&request).await
+        })
+        .await;
+        match answer {
+            Ok(done) if done.refused.is_empty() => {
+                let destroyed = done.ended.len() as u32;
+                Ok(Ended { created: 0, destroyed, result: StepResult::Done })
+            }
+            Ok(done) => {
+                let refused = |id| done.refused.iter().find(|(machine, _)| machine == id);
+                let slots = destroy.victims.iter().filter(|v| refused(&v.machine).is_some());
+                let slots: Vec<SlotId> = slots.map(|victim| victim.slot).collect();
+                let why = done.refused[0].1.escape_debug().to_string();
+                let event = Event::DestroyRefused { slots, why: why.clone() };
+                self.journal.append(vec![event]).await?;
+                let destroyed = done.ended.len() as u32;
+                Ok(Ended { created: 0, destroyed, result: StepResult::Refused(why) })
+            }
+            // Ending is idempotent and the next look shows what is left: no doubt to keep.
+            Err(error) => {
+                let result = StepResult::Refused(error.to_string());
+                Ok(Ended { created: 0, destroyed: 0, result })
+            }
+        }
+    }
+}
+
+fn no_provider(cloud: fleet_model::Cloud) -> Error {
+    Error::new(cloud, fleet_provider::Class::Auth, "NoProvider", "no provider is configured")
+}
+
+fn lease_lost(cloud: fleet_model::Cloud) -> Error {
+    let class = fleet_provider::Class::Invalid;
+    Error::new(cloud, class, "LeaseLost", "another run took over; nothing was sent")
+}
+
+fn totals(steps: &[Step]) -> (u32, u32) {
+    steps.iter().fold((0, 0), |(create, destroy), step| match &step.action {
+        Action::Create(c) => (create + c.slots.len() as u32, destroy),
+        Action::Destroy(d) => (create, destroy + d.victims.len() as u32),
+    })
+}

@@ -1,0 +1,193 @@
+//! Everything a run needs, and the read-only half of it.
+
+use crate::error::RunError;
+use crate::journal::Journal;
+use crate::limits::RateLimits;
+use crate::record::Record;
+use crate::retry::RetryBudget;
+use crate::store::Store;
+use fleet_core::{Eligible, eligible, rejection};
+use fleet_model::{
+    Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
+    Offering, PoolId, Quota, Recorded, Scope, SlotState, digest,
+};
+use fleet_provider::{Clock, OfferingsRequest, Provider};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Where a fleet without a recorded identity gets one from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fresh {
+    /// From the operating system's chance, for real clouds.
+    Random,
+    /// From name and time, so that simulations repeat.
+    Derived,
+}
+
+/// State, clouds, clock and catalog.
+pub struct Engine {
+    pub(crate) store: Store,
+    pub(crate) providers: BTreeMap<Cloud, Arc<dyn Provider>>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) fresh: Fresh,
+    pub(crate) limits: RateLimits,
+    pub(crate) budget: RetryBudget,
+}
+
+impl Engine {
+    /// Puts the parts together.
+    pub fn new(
+        store: Store,
+        providers: BTreeMap<Cloud, Arc<dyn Provider>>,
+        clock: Arc<dyn Clock>,
+        catalog: Arc<Catalog>,
+        fresh: Fresh,
+    ) -> Self {
+        let limits = RateLimits::new(clock.clone());
+        Engine { store, providers, clock, catalog, fresh, limits, budget: RetryBudget::new() }
+    }
+
+    /// Reads the journal and looks at the clouds. Takes no lock and changes nothing.
+    pub async fn gather(&self, desired: &Desired, limits: Limits) -> Result<Inputs, RunError> {
+        let journal = Journal::open(&self.store, &desired.fleet, self.clock.clone()).await?;
+        let recorded = journal.recorded().await;
+        self.gather_from(desired, recorded, limits).await
+    }
+
+    /// Every record of a fleet's journal, oldest first.
+    pub async fn history(&self, fleet: &FleetName) -> Result<Vec<Record>, RunError> {
+        Ok(Journal::history(&self.store, fleet).await?)
+    }
+
+    /// Fleets that have a journal here.
+    pub async fn fleets(&self) -> Result<Vec<FleetName>, RunError> {
+        let names = self.store.folders("fleets").await?;
+        Ok(names.into_iter().map(FleetName::new).collect())
+    }
+
+    pub(crate) async fn gather_from(
+        &self,
+        desired: &Desired,
+        recorded: Recorded,
+        limits: Limits,
+    ) -> Result<Inputs, RunError> {
+        let Eligible { mut offerings, rejected } = eligible(desired, &self.catalog);
+        for cloud in offerings.iter().map(|o| o.pool.place.cloud).collect::<BTreeSet<_>>() {
+            if !self.providers.contains_key(&cloud) {
+                return Err(RunError::NoProvider { fleet: desired.fleet.clone(), cloud });
+            }
+        }
+        let observed = self.observe(scopes(&offerings, &recorded)).await;
+        let quotas = self.quote(&mut offerings, &observed).await;
+        let held_pools = self.held_pools(desired, &recorded, &offerings);
+        let now = self.clock.now();
+        let uid = recorded.uid.clone().unwrap_or_else(|| self.fresh_uid(&desired.fleet));
+        Ok(Inputs {
+            uid,
+            desired: desired.clone(),
+            recorded,
+            observed,
+            offerings,
+            rejected,
+            held_pools,
+            quotas,
+            limits,
+            now,
+        })
+    }
+
+    fn fresh_uid(&self, fleet: &FleetName) -> FleetUid {
+        let chance = match self.fresh {
+            // The standard library's hasher is keyed by the operating system.
+            Fresh::Random => {
+                use std::hash::{BuildHasher, RandomState};
+                format!("{:x}{:x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1))
+            }
+            Fresh::Derived => String::new(),
+        };
+        let now = self.clock.now().to_string();
+        let parts = [fleet.as_str().as_bytes(), now.as_bytes(), chance.as_bytes()];
+        FleetUid::new(digest("uid/1", parts).to_string())
+    }
+
+    /// Present prices and signals. A provider that does not answer leaves the catalog's prices.
+    async fn quote(&self, offerings: &mut [Offering], observed: &Observed) -> Vec<Quota> {
+        let mut quotas = Vec::new();
+        for (cloud, provider) in &self.providers {
+            // Offerings are sorted by cloud first, so each cloud's are one stretch.
+            let start = offerings.partition_point(|o| o.pool.place.cloud < *cloud);
+            let end = offerings.partition_point(|o| o.pool.place.cloud <= *cloud);
+            let stretch = &mut offerings[start..end];
+            if stretch.is_empty() {
+                continue;
+            }
+            let pools: Vec<PoolId> = stretch.iter().map(|offering| offering.pool.clone()).collect();
+            match provider.offerings(&OfferingsRequest { pools: &pools }).await {
+                Ok(offered) => {
+                    for (offering, quote) in stretch.iter_mut().zip(offered.quotes) {
+                        let Some(quote) = quote else { continue };
+                        offering.price = quote.price.or(offering.price);
+                        offering.obtainability = quote.obtainability;
+                    }
+                    quotas.extend(offered.quotas);
+                }
+                Err(error) => {
+                    tracing::warn!(%cloud, %error, gaps = observed.gaps.len(),
+                        "no present prices; the catalog's stand");
+                }
+            }
+        }
+        quotas
+    }
+
+    /// Pools that hold machines of ours and are not on offer: what they are, and why not.
+    fn held_pools(
+        &self,
+        desired: &Desired,
+        recorded: &Recorded,
+        offerings: &[Offering],
+    ) -> BTreeMap<PoolId, HeldPool> {
+        let on_offer = |pool: &PoolId| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok();
+        recorded_pools(recorded)
+            .into_iter()
+            .filter(|pool| !on_offer(pool))
+            .map(|pool| {
+                let kind = self.kind(pool);
+                let rejection =
+                    kind.as_ref().and_then(|kind| rejection(desired, &pool.place, kind));
+                (pool.clone(), HeldPool { kind, rejection })
+            })
+            .collect()
+    }
+
+    fn kind(&self, pool: &PoolId) -> Option<Arc<InstanceKind>> {
+        let key = (pool.place.cloud, &pool.instance_type);
+        let at = self.catalog.kinds.binary_search_by(|kind| (kind.cloud, &kind.name).cmp(&key));
+        Some(self.catalog.kinds[at.ok()?].clone())
+    }
+}
+
+fn recorded_pools(recorded: &Recorded) -> BTreeSet<&PoolId> {
+    let filled = recorded.slots.values().filter_map(|record| match &record.state {
+        SlotState::Filled { pool, .. } => Some(pool),
+        SlotState::InDoubt { .. } | SlotState::Vacant => None,
+    });
+    filled.chain(recorded.in_doubt.values().map(|attempt| &attempt.create.pool)).collect()
+}
+
+/// Where machines of this fleet may be: wherever the spec allows them, and wherever the journal
+/// says that there were some.
+fn scopes(offerings: &[Offering], recorded: &Recorded) -> BTreeSet<Scope> {
+    let mut scopes: BTreeSet<Scope> = BTreeSet::new();
+    let mut last = None;
+    for offering in offerings {
+        let place = &offering.pool.place;
+        if last != Some((place.cloud, &place.region)) {
+            last = Some((place.cloud, &place.region));
+            scopes.insert(place.scope());
+        }
+    }
+    scopes.extend(recorded_pools(recorded).into_iter().map(|pool| pool.place.scope()));
+    scopes
+}

@@ -1,0 +1,266 @@
+//! The journal of one fleet: numbered records, each created once and never replaced.
+//!
+//! Creating record n + 1 is the only way to write, and only one writer can succeed: the journal is
+//! its own fence. Concurrent appends of one writer share a record, so that ten thousand intents
+//! are a few hundred objects.
+
+use crate::record::{self, BadRecord, Record};
+use crate::store::{Store, StoreError};
+use fleet_core::fold;
+use fleet_model::{Event, FleetName, FleetUid, JOURNAL_FORMAT, Recorded};
+use fleet_provider::Clock;
+use futures::{StreamExt, TryStreamExt, stream};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::oneshot;
+
+/// A snapshot is written when this many records would have to be replayed.
+const SNAPSHOT_EVERY: u64 = 16;
+/// Snapshots kept: the last, and one before it in case the last is damaged.
+const SNAPSHOTS_KEPT: usize = 2;
+/// Records read at once.
+const READS_AT_ONCE: usize = 32;
+
+/// Why the journal cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A record is damaged or missing.
+    #[error("journal of fleet `{fleet}`, record {seq}: {why}")]
+    Damaged {
+        /// Which fleet.
+        fleet: FleetName,
+        /// Which record.
+        seq: u64,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// Somebody else wrote the record that we were about to write.
+    #[error("another run took over the journal of fleet `{fleet}` (epoch {epoch}); this one stops")]
+    Fenced {
+        /// Which fleet.
+        fleet: FleetName,
+        /// The epoch of the other writer.
+        epoch: u64,
+    },
+}
+
+/// The journal of one fleet.
+pub struct Journal {
+    store: Store,
+    fleet: FleetName,
+    clock: Arc<dyn Clock>,
+    queue: Mutex<Vec<Waiting>>,
+    writer: tokio::sync::Mutex<Writer>,
+}
+
+struct Waiting {
+    events: Vec<Event>,
+    done: oneshot::Sender<Result<(), Refusal>>,
+}
+
+/// Why an append of a whole batch failed: shared by everybody in it.
+#[derive(Debug, Clone)]
+enum Refusal {
+    Fenced(u64),
+    Failed(String),
+}
+
+struct Writer {
+    recorded: Recorded,
+    snapshot: u64,
+    broken: Option<Refusal>,
+}
+
+impl Journal {
+    /// Replays the journal: the last snapshot, then every record after it.
+    pub async fn open(
+        store: &Store,
+        fleet: &FleetName,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, JournalError> {
+        let (recorded, snapshot) = replay(store, fleet).await?;
+        Ok(Journal {
+            store: store.clone(),
+            fleet: fleet.clone(),
+            clock,
+            queue: Mutex::new(Vec::new()),
+            writer: tokio::sync::Mutex::new(Writer { recorded, snapshot, broken: None }),
+        })
+    }
+
+    /// Every record, oldest first.
+    pub async fn history(store: &Store, fleet: &FleetName) -> Result<Vec<Record>, JournalError> {
+        let names = store.list(&format!("fleets/{fleet}/journal"), None).await?;
+        read_records(store, fleet, names).await
+    }
+
+    /// What is recorded now.
+    pub async fn recorded(&self) -> Recorded {
+        self.writer.lock().await.recorded.clone()
+    }
+
+    /// The fleet's identity, once it has one.
+    pub(crate) async fn recorded_uid(&self) -> Option<FleetUid> {
+        self.writer.lock().await.recorded.uid.clone()
+    }
+
+    /// Writes events down. When this returns, they are durable.
+    pub async fn append(&self, events: Vec<Event>) -> Result<(), JournalError> {
+        let (done, result) = oneshot::channel();
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(Waiting { events, done });
+        {
+            // Whoever gets the writer writes for everybody who waits.
+            let mut writer = self.writer.lock().await;
+            let batch =
+                std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
+            if !batch.is_empty() {
+                let (events, waiting): (Vec<_>, Vec<_>) =
+                    batch.into_iter().map(|w| (w.events, w.done)).unzip();
+                let written = self.write(&mut writer, events.concat()).await;
+                for done in waiting {
+                    // A receiver that is gone was cancelled; its events are written all the same.
+                    let _ = done.send(written.clone());
+                }
+            }
+        }
+        match result.await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(refusal)) => Err(self.refused(refusal)),
+            Err(_) => Err(self.refused(Refusal::Failed("the writer went away".into()))),
+        }
+    }
+
+    fn refused(&self, refusal: Refusal) -> JournalError {
+        let fleet = self.fleet.clone();
+        match refusal {
+            Refusal::Fenced(epoch) => JournalError::Fenced { fleet, epoch },
+            Refusal::Failed(why) => JournalError::Damaged { fleet, seq: 0, why },
+        }
+    }
+
+    async fn write(&self, writer: &mut Writer, events: Vec<Event>) -> Result<(), Refusal> {
+        if let Some(broken) = &writer.broken {
+            return Err(broken.clone());
+        }
+        let result = self.try_write(writer, events).await;
+        if let Err(refusal) = &result {
+            // After one failed append nothing more is written: order is everything.
+            writer.broken = Some(refusal.clone());
+        }
+        result
+    }
+
+    async fn try_write(&self, writer: &mut Writer, events: Vec<Event>) -> Result<(), Refusal> {
+        let failed = |error: &dyn std::fmt::Display| Refusal::Failed(error.to_string());
+        let seq = writer.recorded.seq + 1;
+        let epoch = events
+            .iter()
+            .find_map(|event| match event {
+                Event::Epoch { epoch, .. } => Some(*epoch),
+                _ => None,
+            })
+            .unwrap_or(writer.recorded.epoch);
+        let at = self.clock.now();
+        let record = Record { format: JOURNAL_FORMAT, seq, epoch, at, events };
+        let body = record::seal(&record).map_err(|error| failed(&error))?;
+        let name = record_name(&self.fleet, seq);
+        let created = self.store.create(&name, body.clone()).await;
+        if !created.map_err(|error| failed(&error))? {
+            // A lost answer to our own write looks the same as somebody else's record.
+            let there = self.store.read(&name).await.map_err(|error| failed(&error))?;
+            if there.as_deref() != Some(&body) {
+                let other = there.and_then(|bytes| record::decode(&bytes).ok());
+                return Err(Refusal::Fenced(other.map_or(0, |record| record.epoch)));
+            }
+        }
+        for event in &record.events {
+            fold(&mut writer.recorded, event, at);
+        }
+        writer.recorded.seq = seq;
+        Ok(())
+    }
+
+    /// Writes a snapshot if many records have come since the last one. A shortcut, not a truth: it
+    /// may be lost at any time.
+    pub async fn snapshot(&self) -> Result<(), JournalError> {
+        let mut writer = self.writer.lock().await;
+        let seq = writer.recorded.seq;
+        if seq < writer.snapshot + SNAPSHOT_EVERY {
+            return Ok(());
+        }
+        let Ok(bytes) = record::seal(&writer.recorded) else { return Ok(()) };
+        let folder = snapshot_folder(&self.fleet);
+        self.store.create(&format!("{folder}/{seq:012}"), bytes).await?;
+        writer.snapshot = seq;
+        let names = self.store.list(&folder, None).await?;
+        for old in names.iter().rev().skip(SNAPSHOTS_KEPT) {
+            self.store.remove(&format!("{folder}/{old}")).await?;
+        }
+        Ok(())
+    }
+}
+
+fn record_name(fleet: &FleetName, seq: u64) -> String {
+    format!("fleets/{fleet}/journal/{seq:012}")
+}
+
+fn snapshot_folder(fleet: &FleetName) -> String {
+    format!("fleets/{fleet}/snapshot")
+}
+
+/// What is recorded of a fleet, and the number of the snapshot it was read from.
+async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), JournalError> {
+    let mut recorded = last_snapshot(store, fleet).await?.unwrap_or_default();
+    let snapshot = recorded.seq;
+    let after = format!("{snapshot:012}");
+    let names = store.list(&format!("fleets/{fleet}/journal"), Some(&after)).await?;
+    for record in read_records(store, fleet, names).await? {
+        if record.seq != recorded.seq + 1 {
+            return Err(JournalError::Damaged {
+                fleet: fleet.clone(),
+                seq: recorded.seq + 1,
+                why: format!("it is missing, and record {} is there", record.seq),
+            });
+        }
+        for event in &record.events {
+            fold(&mut recorded, event, record.at);
+        }
+        recorded.seq = record.seq;
+    }
+    Ok((recorded, snapshot))
+}
+
+/// The newest snapshot that can be read. A damaged one is passed over: the records are all there.
+async fn last_snapshot(store: &Store, fleet: &FleetName) -> Result<Option<Recorded>, StoreError> {
+    let folder = snapshot_folder(fleet);
+    for name in store.list(&folder, None).await?.iter().rev() {
+        let Some(bytes) = store.read(&format!("{folder}/{name}")).await? else { continue };
+        let parsed = record::body(&bytes).ok().map(serde_json::from_slice::<Recorded>);
+        if let Some(Ok(recorded)) = parsed {
+            return Ok(Some(recorded));
+        }
+        tracing::warn!(%fleet, snapshot = %name, "snapshot cannot be read; replaying the journal");
+    }
+    Ok(None)
+}
+
+async fn read_records(
+    store: &Store,
+    fleet: &FleetName,
+    names: Vec<String>,
+) -> Result<Vec<Record>, JournalError> {
+    let damaged = |name: &str, why: String| JournalError::Damaged {
+        fleet: fleet.clone(),
+        seq: name.parse().unwrap_or_default(),
+        why,
+    };
+    let read = |name: String| async move {
+        let bytes = store.read(&format!("fleets/{fleet}/journal/{name}")).await?;
+        let bytes = bytes.ok_or_else(|| damaged(&name, "it is missing".into()))?;
+        let record: Result<Record, BadRecord> = record::decode(&bytes);
+        record.map_err(|bad| damaged(&name, bad.to_string()))
+    };
+    stream::iter(names).map(read).buffered(READS_AT_ONCE).try_collect().await
+}

@@ -1,0 +1,79 @@
+//! Looking: every scope is asked, and answers in full or is a gap.
+
+use crate::engine::Engine;
+use crate::limits::Operation;
+use crate::retry::retrying;
+use fleet_model::{Gap, GapCause, Machine, Observed, Scope};
+use fleet_provider::{Class, Error, Listing};
+use futures::{StreamExt, stream};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Scopes asked at once.
+const SCOPES_AT_ONCE: usize = 32;
+
+impl Engine {
+    /// Asks every scope for its machines.
+    pub(crate) async fn observe(&self, scopes: BTreeSet<Scope>) -> Observed {
+        let answers: Vec<(Scope, Result<Vec<Machine>, Gap>)> = stream::iter(scopes)
+            .map(|scope| async move {
+                let answer = self.look(&scope).await;
+                (scope, answer)
+            })
+            .buffer_unordered(SCOPES_AT_ONCE)
+            .collect()
+            .await;
+        let mut observed = Observed {
+            taken_at: self.clock.now(),
+            machines: BTreeMap::new(),
+            complete: BTreeSet::new(),
+            gaps: Vec::new(),
+        };
+        for (scope, answer) in answers {
+            match answer {
+                Ok(machines) => {
+                    observed.complete.insert(scope);
+                    observed.machines.extend(machines.into_iter().map(|m| (m.id.clone(), m)));
+                }
+                Err(gap) => observed.gaps.push(gap),
+            }
+        }
+        observed.gaps.sort_by(|a, b| a.scope.cmp(&b.scope));
+        observed
+    }
+
+    async fn look(&self, scope: &Scope) -> Result<Vec<Machine>, Gap> {
+        let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
+        let Some(provider) = self.providers.get(&scope.cloud) else {
+            return Err(gap(GapCause::NotAllowed, "no provider is configured".into()));
+        };
+        let seed = fleet_model::digest("look/1", [scope.to_string().as_bytes()]).as_u64();
+        let answer = retrying(&self.clock, &self.budget, seed, || async {
+            self.limits.turn(scope, Operation::List).await;
+            provider.machines(scope).await
+        })
+        .await;
+        match answer {
+            Ok(Listing::Complete(machines)) => Ok(machines),
+            // What a partial list shows is not used: what it hides could change every decision.
+            Ok(Listing::Partial(_, detail)) => {
+                Err(gap(GapCause::PartialList, detail.escape_debug().to_string()))
+            }
+            Err(error) => Err(gap(cause(&error), error.to_string())),
+        }
+    }
+}
+
+fn cause(error: &Error) -> GapCause {
+    match error.class {
+        Class::Auth => GapCause::NotAllowed,
+        Class::Retry { .. } if error.code.to_ascii_lowercase().contains("limit") => {
+            GapCause::Throttled
+        }
+        Class::Retry { .. }
+        | Class::Capacity { .. }
+        | Class::Quota { .. }
+        | Class::Invalid
+        | Class::Unknown
+        | Class::Freeze => GapCause::Unreachable,
+    }
+}

@@ -1,0 +1,117 @@
+//! What a cloud's answer to a launch means for the journal.
+
+use crate::progress::StepResult;
+use fleet_model::{
+    Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, SlotId, Timestamp,
+};
+use fleet_provider::{Class, Created, Error};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A cloud that refuses our credentials is left alone for this long.
+const AUTH_BLOCK: Duration = Duration::from_secs(600);
+/// A request that the cloud finds wrong stays wrong until somebody mends the spec.
+const INVALID_BLOCK: Duration = Duration::from_secs(3600);
+/// A pool whose cloud keeps saying "later" is left alone for this long.
+const RETRY_BLOCK: Duration = Duration::from_secs(60);
+
+/// The events that a launch's answer gives, how many machines it made, and how it ended.
+pub(crate) struct LaunchOutcome {
+    pub(crate) events: Vec<Event>,
+    pub(crate) created: u32,
+    pub(crate) result: StepResult,
+}
+
+/// Reads the answer to a launch.
+pub(crate) fn launch_outcome(
+    create: &Create,
+    answer: Result<Created, Error>,
+    now: Timestamp,
+) -> LaunchOutcome {
+    match answer {
+        Ok(created) => some_made(create, created, now),
+        Err(error) => none_made(create, &error, now),
+    }
+}
+
+fn some_made(create: &Create, created: Created, now: Timestamp) -> LaunchOutcome {
+    let mut by_slot: BTreeMap<SlotId, Machine> = BTreeMap::new();
+    let mut surplus: Vec<MachineId> = Vec::new();
+    for machine in created.machines {
+        let slot = machine.owner.as_ref().map(|owner| owner.slot);
+        match slot.filter(|slot| create.slots.contains(slot) && !by_slot.contains_key(slot)) {
+            Some(slot) => {
+                by_slot.insert(slot, machine);
+            }
+            None => surplus.push(machine.id),
+        }
+    }
+    let missing: Vec<SlotId> =
+        create.slots.iter().copied().filter(|slot| !by_slot.contains_key(slot)).collect();
+    let machines: Vec<NewMachine> = by_slot
+        .into_iter()
+        .map(|(slot, machine)| NewMachine {
+            slot,
+            machine: machine.id,
+            launched_at: machine.launched_at,
+            price: machine.price.or(create.price),
+        })
+        .collect();
+    let made = machines.len() as u32;
+    let short = missing.len();
+    let token = create.token.clone();
+    let mut events = vec![Event::Created { token, machines, missing, surplus }];
+    let result = match (&created.shortfall, short) {
+        (_, 0) => StepResult::Done,
+        (Some(error), _) => {
+            events.extend(block(create, error, now));
+            StepResult::Refused(error.to_string())
+        }
+        (None, _) => StepResult::Refused("the cloud made fewer and did not say why".into()),
+    };
+    LaunchOutcome { events, created: made, result }
+}
+
+fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
+    let token = create.token.clone();
+    let code = error.code.clone();
+    let (event, result) = match error.class {
+        Class::Unknown | Class::Freeze => {
+            (Event::CreateUnknown { token, code }, StepResult::Unknown(error.to_string()))
+        }
+        Class::Retry { .. }
+        | Class::Capacity { .. }
+        | Class::Quota { .. }
+        | Class::Auth
+        | Class::Invalid => {
+            (Event::CreateRefused { token, code }, StepResult::Refused(error.to_string()))
+        }
+    };
+    let mut events = vec![event];
+    events.extend(block(create, error, now));
+    LaunchOutcome { events, created: 0, result }
+}
+
+/// What not to ask again, and until when.
+fn block(create: &Create, error: &Error, now: Timestamp) -> Option<Event> {
+    let pool = || BlockScope::Pool { pool: create.pool.clone() };
+    let place = &create.pool.place;
+    let (scope, time) = match error.class {
+        Class::Capacity { block } => (pool(), block),
+        Class::Quota { block } => (
+            BlockScope::Quota {
+                cloud: place.cloud,
+                region: place.region.clone(),
+                market: create.pool.market,
+            },
+            block,
+        ),
+        Class::Auth => (BlockScope::Cloud { cloud: place.cloud }, AUTH_BLOCK),
+        Class::Invalid => (pool(), INVALID_BLOCK),
+        Class::Retry { after } => (pool(), after.unwrap_or(RETRY_BLOCK).max(RETRY_BLOCK)),
+        // Its slots are frozen; the pool itself has refused nothing.
+        Class::Unknown | Class::Freeze => return None,
+    };
+    let until = now.checked_add(time).unwrap_or(Timestamp::MAX);
+    Some(Event::Blocked { block: Block { scope, until, code: error.code.clone() } })
+}

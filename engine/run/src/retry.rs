@@ -1,0 +1,71 @@
+//! The one layer that asks again. SDKs below it do not.
+
+use backon::{BackoffBuilder, ExponentialBuilder, Retryable};
+use fleet_provider::{Class, Clock, Error};
+use std::future::Future;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+/// Each request earns a tenth of a retry, so that a storm is answered with at most a tenth more
+/// traffic; the reserve lets a short run retry at all.
+const EARNED_PER_CALL: i64 = 1;
+const COST_OF_RETRY: i64 = 10;
+const RESERVE: i64 = 200;
+
+/// How many retries are left, shared by all requests of a run.
+pub(crate) struct RetryBudget(AtomicI64);
+
+impl RetryBudget {
+    pub(crate) fn new() -> Self {
+        RetryBudget(AtomicI64::new(RESERVE))
+    }
+
+    fn earn(&self) {
+        let _ = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            Some((left + EARNED_PER_CALL).min(RESERVE))
+        });
+    }
+
+    fn spend(&self) -> bool {
+        let spent = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            (left >= COST_OF_RETRY).then_some(left - COST_OF_RETRY)
+        });
+        spent.is_ok()
+    }
+}
+
+/// Calls, and calls again with jitter while the answer is [`Class::Retry`] and the budget lasts.
+/// The request is the same each time, token included.
+pub(crate) async fn retrying<T, F>(
+    clock: &Arc<dyn Clock>,
+    budget: &RetryBudget,
+    seed: u64,
+    call: impl FnMut() -> F,
+) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    budget.earn();
+    let backoff = ExponentialBuilder::default()
+        .with_min_delay(Duration::from_secs(1))
+        .with_max_delay(Duration::from_secs(30))
+        .with_max_times(5)
+        .with_jitter()
+        .with_jitter_seed(seed)
+        .build();
+    let sleeper = clock.clone();
+    call.retry(backoff)
+        .sleep(move |wait| {
+            let clock = sleeper.clone();
+            async move { clock.sleep(wait).await }
+        })
+        .when(|error: &Error| matches!(error.class, Class::Retry { .. }) && budget.spend())
+        // The cloud's own wish counts if it is longer than ours.
+        .adjust(|error, wait| match (error.class, wait) {
+            (Class::Retry { after: Some(after) }, Some(wait)) => Some(wait.max(after)),
+            (_, wait) => wait,
+        })
+        .notify(|error, wait| tracing::debug!(%error, ?wait, "asking again"))
+        .await
+}

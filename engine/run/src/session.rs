@@ -1,0 +1,133 @@
+//! The right to change one fleet, held from the first look to the last record.
+
+use crate::apply::RoundOutcome;
+use crate::engine::Engine;
+use crate::error::RunError;
+use crate::journal::Journal;
+use crate::lease::Lease;
+use crate::progress::{Progress, Stop};
+use fleet_core::{Planned, check, plan, stale};
+use fleet_model::{Desired, Event, Inputs, Limits, Plan};
+use std::time::Duration;
+
+/// Rounds of one apply: each refusal blocks a pool and the next round goes elsewhere.
+const MAX_ROUNDS: u32 = 12;
+
+/// A lease on a fleet and its open journal.
+pub struct Session<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) desired: Desired,
+    pub(crate) journal: Journal,
+    pub(crate) lease: Lease,
+}
+
+/// What an apply came to.
+#[derive(Debug, Clone, Default)]
+pub struct Converged {
+    /// What each round did.
+    pub rounds: Vec<RoundOutcome>,
+    /// What is left to say after the last one.
+    pub last: Option<Planned>,
+}
+
+impl Engine {
+    /// Takes the lease, opens the journal under a new epoch, and settles what an earlier run left
+    /// in doubt.
+    pub async fn begin(
+        &self,
+        desired: &Desired,
+        holder: &str,
+        wait: Duration,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Session<'_>, RunError> {
+        let lease = Lease::take(&self.store, &desired.fleet, holder, wait).await?;
+        let journal = Journal::open(&self.store, &desired.fleet, self.clock.clone()).await?;
+        let session = Session { engine: self, desired: desired.clone(), journal, lease };
+        let recorded = session.journal.recorded().await;
+        // Reading needs no record; the epoch is written with the first change. Settling is one.
+        if !recorded.in_doubt.is_empty() {
+            on(Progress::Recovering { requests: recorded.in_doubt.len() });
+            session.open_epoch(holder).await?;
+            session.recover().await?;
+        }
+        Ok(session)
+    }
+}
+
+impl Session<'_> {
+    async fn open_epoch(&self, holder: &str) -> Result<(), RunError> {
+        let epoch = self.journal.recorded().await.epoch + 1;
+        Ok(self.journal.append(vec![Event::Epoch { epoch, holder: holder.into() }]).await?)
+    }
+
+    /// Looks at journal and clouds.
+    pub async fn gather(&self, limits: Limits) -> Result<Inputs, RunError> {
+        let recorded = self.journal.recorded().await;
+        self.engine.gather_from(&self.desired, recorded, limits).await
+    }
+
+    /// Refuses a saved plan that no longer stands on what it was made from.
+    pub fn verify(&self, saved: &Plan, inputs: &Inputs) -> Result<(), RunError> {
+        match stale(saved, inputs) {
+            Some(broken) => Err(RunError::Stale(broken)),
+            None => Ok(()),
+        }
+    }
+
+    /// Carries out a first plan, then plans and applies again until there is nothing left to do
+    /// or nothing more can be done.
+    pub async fn converge(
+        &self,
+        holder: &str,
+        first: (Inputs, Planned),
+        stop: &Stop,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Converged, RunError> {
+        let mut limits = first.0.limits;
+        let mut converged = Converged::default();
+        let (mut inputs, mut planned) = first;
+        for round in 1..=MAX_ROUNDS {
+            if planned.plan.is_empty() && planned.plan.vacate.is_empty() {
+                break;
+            }
+            let outcome = self.round(holder, round, &inputs, &planned, stop, on).await?;
+            limits.already_destroyed += outcome.destroyed;
+            let stuck = outcome.is_fruitless();
+            converged.rounds.push(outcome);
+            inputs = self.gather(limits).await?;
+            planned = plan(&inputs);
+            if stuck || stop.asked() {
+                break;
+            }
+        }
+        self.journal.snapshot().await?;
+        converged.last = Some(planned);
+        Ok(converged)
+    }
+
+    /// Carries out one plan, and nothing else.
+    pub async fn round(
+        &self,
+        holder: &str,
+        round: u32,
+        inputs: &Inputs,
+        planned: &Planned,
+        stop: &Stop,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<RoundOutcome, RunError> {
+        let violations = check(inputs, planned);
+        if !violations.is_empty() {
+            return Err(RunError::Unsound { fleet: self.desired.fleet.clone(), violations });
+        }
+        if round == 1 {
+            self.open_epoch(holder).await?;
+        }
+        self.carry_out(round, planned, stop, on).await
+    }
+
+    /// Ends the session, so that the next one need not wait.
+    pub async fn finish(self) -> Result<(), RunError> {
+        self.journal.snapshot().await?;
+        Ok(self.lease.release().await?)
+    }
+}

@@ -1,0 +1,163 @@
+//! Where state lives: an object store, a local folder by default.
+
+use futures::TryStreamExt;
+use object_store::local::LocalFileSystem;
+use object_store::path::Path;
+use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Why state cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder cannot be made or opened.
+    #[error("cannot open the state folder {}: {source}", .path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The address names no store that we know.
+    #[error("`{url}` is not a place for state: {why}")]
+    Url {
+        /// The address.
+        url: String,
+        /// Why not.
+        why: String,
+    },
+    /// A read or write failed.
+    #[error("state at {at}: {source}")]
+    Io {
+        /// Which object.
+        at: String,
+        /// Why.
+        source: object_store::Error,
+    },
+}
+
+/// An object store, with the only write that we use: create, never replace.
+#[derive(Debug, Clone)]
+pub struct Store {
+    inner: Arc<dyn ObjectStore>,
+    root: Path,
+    folder: Option<PathBuf>,
+    shown: String,
+}
+
+impl Store {
+    /// Opens `s3://…`, `gs://…`, `az://…`, `file://…`, `memory:///` or a path to a folder, which is
+    /// made if it is not there.
+    pub fn open(address: &str) -> Result<Self, StoreError> {
+        let bad = |why: String| StoreError::Url { url: address.into(), why };
+        if !address.contains("://") {
+            return Store::folder(PathBuf::from(address));
+        }
+        let url = url::Url::parse(address).map_err(|error| bad(error.to_string()))?;
+        if url.scheme() == "file" {
+            let path = url.to_file_path().map_err(|()| bad("it names no local folder".into()))?;
+            return Store::folder(path);
+        }
+        let settings = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
+        let (inner, root) =
+            object_store::parse_url_opts(&url, settings).map_err(|error| bad(error.to_string()))?;
+        Ok(Store { inner: inner.into(), root, folder: None, shown: address.into() })
+    }
+
+    fn folder(path: PathBuf) -> Result<Self, StoreError> {
+        let fail = |source| StoreError::Folder { path: path.clone(), source };
+        std::fs::create_dir_all(&path).map_err(fail)?;
+        let path = path.canonicalize().map_err(fail)?;
+        let inner = LocalFileSystem::new_with_prefix(&path)
+            .map_err(|error| fail(std::io::Error::other(error)))?
+            .with_fsync(true);
+        let shown = path.display().to_string();
+        Ok(Store { inner: Arc::new(inner), root: Path::default(), folder: Some(path), shown })
+    }
+
+    /// State that lives as long as the process, for tests.
+    pub fn in_memory() -> Self {
+        Store {
+            inner: Arc::new(object_store::memory::InMemory::new()),
+            root: Path::default(),
+            folder: None,
+            shown: "memory".into(),
+        }
+    }
+
+    /// The local folder, if the store is one.
+    pub fn local_folder(&self) -> Option<&std::path::Path> {
+        self.folder.as_deref()
+    }
+
+    fn path(&self, name: &str) -> Path {
+        name.split('/').fold(self.root.clone(), |path, part| path.join(part))
+    }
+
+    fn io(&self, name: &str) -> impl FnOnce(object_store::Error) -> StoreError {
+        let at = format!("{}/{name}", self.shown);
+        move |source| StoreError::Io { at, source }
+    }
+
+    /// Writes an object that must not exist yet; `false` if it does.
+    pub(crate) async fn create(&self, name: &str, body: Vec<u8>) -> Result<bool, StoreError> {
+        let options = PutOptions::from(PutMode::Create);
+        match self.inner.put_opts(&self.path(name), PutPayload::from(body), options).await {
+            Ok(_) => Ok(true),
+            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+            Err(error) => Err(self.io(name)(error)),
+        }
+    }
+
+    /// Reads an object; `None` if there is none.
+    pub(crate) async fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let found = match self.inner.get(&self.path(name)).await {
+            Ok(found) => found.bytes().await,
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(bytes) => Ok(Some(bytes.to_vec())),
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            Err(error) => Err(self.io(name)(error)),
+        }
+    }
+
+    /// Removes an object; one that is gone already is fine.
+    pub(crate) async fn remove(&self, name: &str) -> Result<(), StoreError> {
+        match self.inner.delete(&self.path(name)).await {
+            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(self.io(name)(error)),
+        }
+    }
+
+    /// Names of the objects right under a prefix, sorted; with `after`, only later ones.
+    pub(crate) async fn list(
+        &self,
+        prefix: &str,
+        after: Option<&str>,
+    ) -> Result<Vec<String>, StoreError> {
+        let at = self.path(prefix);
+        let found = match after {
+            Some(after) => self.inner.list_with_offset(Some(&at), &at.clone().join(after)),
+            None => self.inner.list(Some(&at)),
+        };
+        let name = |meta: object_store::ObjectMeta| meta.location.filename().map(str::to_owned);
+        let mut names: Vec<String> = found
+            .try_filter_map(|meta| async move { Ok(name(meta)) })
+            .try_collect()
+            .await
+            .map_err(self.io(prefix))?;
+        names.sort();
+        Ok(names)
+    }
+
+    /// Names of the folders right under a prefix, sorted.
+    pub(crate) async fn folders(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
+        let found = self.inner.list_with_delimiter(Some(&self.path(prefix))).await;
+        let found = found.map_err(self.io(prefix))?;
+        let names = found.common_prefixes.iter().filter_map(|path| path.filename());
+        let mut names: Vec<String> = names.map(str::to_owned).collect();
+        names.sort();
+        Ok(names)
+    }
+}
