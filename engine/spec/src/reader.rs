@@ -30,7 +30,16 @@ impl<'n> Field<'n> {
     /// The last part of the path, for messages.
     pub(crate) fn name(&self) -> &str {
         let name = self.path.rsplit('.').next().unwrap_or_default();
-        if name.is_empty() { "the document" } else { name }
+        let around = &self.path[..self.path.len() - name.len()];
+        match name {
+            "" => "the document",
+            // These say little without the field that they belong to.
+            "min" | "max" | "aws" | "gcp" | "azure" | "lambda" => {
+                let start = around.trim_end_matches('.').rfind('.').map_or(0, |at| at + 1);
+                &self.path[start..]
+            }
+            name => name,
+        }
     }
 
     /// The fields of a mapping, whatever their names; empty if it is none.
@@ -169,12 +178,14 @@ impl<'s> Reader<'s> {
     ) -> Option<Object<'n>> {
         if !field.is_map() {
             let found = field.node.describe();
-            let fields = known.join(", ");
-            self.error(
-                field,
-                format!("`{}` must be a mapping, found {found}", field.name()),
-                Some(format!("its fields are: {fields}")),
-            );
+            let hint = match (known, &field.node.kind) {
+                ([only], Kind::Scalar { text, .. }) => {
+                    format!("write {}: {{ {only}: {} }}", field.name(), quote(text))
+                }
+                _ => format!("its fields are: {}", known.join(", ")),
+            };
+            let message = format!("`{}` must be a mapping, found {found}", field.name());
+            self.error(field, message, Some(hint));
             return None;
         }
         for (key, inner) in field.entries() {
@@ -206,10 +217,17 @@ pub(crate) fn near<'c>(word: &str, candidates: &[&'c str]) -> Option<&'c str> {
         6..=9 => 2,
         _ => 3,
     };
-    candidates
+    let spelling = candidates
         .iter()
         .map(|candidate| (strsim::damerau_levenshtein(&word, &plain(candidate)), *candidate))
         .filter(|(distance, _)| *distance <= allowed)
         .min()
-        .map(|(_, candidate)| candidate)
+        .map(|(_, candidate)| candidate);
+    // `hourly` for `hourlyUsd`, `minimum` for `min`.
+    let begins = |candidate: &&&str| {
+        let candidate = plain(candidate);
+        let short = word.len().min(candidate.len());
+        short >= 3 && (candidate.starts_with(&word) || word.starts_with(&candidate))
+    };
+    spelling.or_else(|| candidates.iter().find(begins).copied())
 }

@@ -26,6 +26,13 @@ impl Number {
     /// In thousandths, up to a billion.
     pub(crate) const MILLI: Number = Number { places: 3, min: 0, max: 1_000_000_000_000 };
 
+    fn least(self) -> String {
+        match (self.min, self.places) {
+            (1, 1..) => "more than 0".into(),
+            _ => format!("{} or more", self.show(self.min)),
+        }
+    }
+
     fn show(self, value: u64) -> String {
         let power = 10u64.saturating_pow(self.places);
         match value % power {
@@ -111,7 +118,10 @@ impl Reader<'_> {
         if !plain {
             let hint = match value {
                 Ok(_) => format!("remove the quotes: {name}: {text}"),
-                Err(_) => "write a number without quotes".into(),
+                Err(_) => match leading_number(text) {
+                    Some(number) => format!("write {name}: {number}"),
+                    None => "write a number without quotes".into(),
+                },
             };
             let message = format!("`{name}` must be a number, found the text \"{}\"", quote(text));
             self.error(field, message, Some(hint));
@@ -125,7 +135,7 @@ impl Reader<'_> {
             ),
             Ok(0) => (
                 format!("`{name}` must be more than 0"),
-                format!("remove it, or write {} or more", rule.show(rule.min)),
+                format!("remove it, or write {}", rule.least()),
             ),
             Ok(_) => (
                 format!("`{name}` is too small: {}", quote(text)),
@@ -144,14 +154,14 @@ impl Reader<'_> {
         rule: Number,
         error: NotANumber,
     ) -> (String, String) {
-        let least = rule.show(rule.min);
+        let least = rule.least();
         let shown = quote(text);
         match error {
             NotANumber::Negative => {
-                (format!("`{name}` is below zero: {shown}"), format!("write {least} or more"))
+                (format!("`{name}` is below zero: {shown}"), format!("write {least}"))
             }
             NotANumber::NotFinite => {
-                (format!("`{name}` is not a number: {shown}"), format!("write {least} or more"))
+                (format!("`{name}` is not a number: {shown}"), format!("write {least}"))
             }
             NotANumber::TooLarge => (
                 format!("`{name}` is too large: {shown}"),
@@ -304,7 +314,7 @@ impl Reader<'_> {
             return Bounds::default();
         };
         let (min_at, max_at) = (object.get(self, "min"), object.get(self, "max"));
-        if field.node.get("min").is_none() && field.node.get("max").is_none() {
+        if field.entries().next().is_none() {
             let message = format!("`{}` sets neither min nor max", field.name());
             self.error(field, message, Some("set one of them, or remove the field".into()));
         }
@@ -328,10 +338,11 @@ impl Reader<'_> {
     }
 }
 
-/// The number at the start of a text such as `64GiB` or `$400`.
-fn leading_number(text: &str) -> Option<&str> {
+/// The number at the start of a text such as `64GiB`, `$400` or `1,200`.
+fn leading_number(text: &str) -> Option<String> {
     let text = text.trim_start_matches(['$', '€', '~', '<', '>', '=', ' ']);
-    let end = text.find(|char: char| !(char.is_ascii_digit() || char == '.'))?;
-    let number = text.get(..end)?.trim_end_matches('.');
+    let end = text.find(|char: char| !(char.is_ascii_digit() || ".,".contains(char)));
+    let number = text.get(..end.unwrap_or(text.len()))?.trim_end_matches(['.', ',']);
+    let number = number.replace(',', "");
     (!number.is_empty()).then_some(number)
 }

@@ -46,7 +46,8 @@ pub(super) fn read(
         rules.architectures = list.into_iter().collect();
     }
     if let Some(field) = get(reader, "localDisk") {
-        rules.local_disk = reader.word(&field, "rule", LOCAL_DISK).unwrap_or_default();
+        rules.local_disk =
+            reader.word(&field, "value of localDisk", LOCAL_DISK).unwrap_or_default();
     }
     if let Some(field) = get(reader, "generation") {
         rules.generation = reader.bounds(&field, GENERATION);

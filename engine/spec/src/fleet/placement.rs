@@ -101,6 +101,11 @@ fn cloud(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<CloudRule> {
 fn any_or(reader: &mut Reader<'_>, field: &Field<'_>) -> Vec<Pattern> {
     match &field.node.kind {
         Kind::Scalar { text, .. } if text == "any" => Vec::new(),
+        Kind::Scalar { text, .. } if matches!(text.as_str(), "all" | "ANY" | "Any" | "*") => {
+            let message = format!("`{}` must be a list or `any`, found `{text}`", field.name());
+            reader.error(field, message, Some("did you mean `any`?".into()));
+            Vec::new()
+        }
         Kind::Scalar { .. } | Kind::List(_) | Kind::Map(_) => reader.patterns(field),
     }
 }

@@ -41,13 +41,14 @@ pub(super) fn check(
         let most = u64::from(share.ppm()).saturating_mul(places);
         if places > 0 && most < u64::from(Share::ALL.ppm()) {
             let reached = Share::from_ppm(most as u32).unwrap_or(Share::ALL);
-            let what = if places == 1 { what.trim_end_matches('s') } else { what };
-            let message =
-                format!("{places} {what} at {share} each hold {reached} of the target at most");
-            let least = u64::from(Share::ALL.ppm()).div_ceil(places);
-            let percent = least.div_ceil(10_000);
-            let hint = format!("raise {name} to {percent}%, or allow more {what}");
-            let hint = if places == 1 { hint.replace(what, &format!("{what}s")) } else { hint };
+            let message = match places {
+                1 => format!("1 {} holds {reached} of the target at most", &what[..what.len() - 1]),
+                _ => {
+                    format!("{places} {what} at {share} each hold {reached} of the target at most")
+                }
+            };
+            let least = u64::from(Share::ALL.ppm()).div_ceil(places).div_ceil(10_000);
+            let hint = format!("raise {name} to {least}%, or allow more {what}");
             reader.error(&field, message, Some(hint));
         }
     }

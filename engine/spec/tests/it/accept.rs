@@ -1,0 +1,176 @@
+//! What is accepted, and what it means.
+
+use crate::{TRAIN, accept, fleet, only};
+use fleet_model::{
+    AtCap, Bounds, Cloud, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd, Share, Strategy, Unit,
+    Units,
+};
+
+fn patterns(list: &[fleet_model::Pattern]) -> Vec<&str> {
+    list.iter().map(fleet_model::Pattern::as_str).collect()
+}
+
+#[test]
+fn the_first_spec_is_accepted_as_it_stands() {
+    let loaded = accept(TRAIN);
+    assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let fleet = only(loaded);
+    let desired = &fleet.desired;
+    assert_eq!(desired.fleet.as_str(), "train");
+    assert_eq!(desired.labels["team"], "research");
+    assert_eq!(desired.capacity.unit, Unit::Gpus);
+    assert_eq!(desired.capacity.on_demand, Units::whole(16));
+    assert_eq!(desired.capacity.spot, Units::whole(48));
+    assert_eq!(desired.instances.families.len(), 8);
+    assert_eq!(desired.instances.accelerators.count_milli.min, Some(1000));
+    assert_eq!(desired.placement.priorities, desired.instances.families);
+    assert_eq!(desired.placement.clouds.len(), 4);
+    assert_eq!(desired.placement.spread.min_zones, 3);
+    assert_eq!(desired.budget.hourly, Some(MicroUsd::dollars(400)));
+    assert_eq!(desired.templates.len(), 3);
+    assert_eq!(desired.templates[&Cloud::Aws].image.as_deref(), Some("ami-0123456789abcdef0"));
+    assert!(fleet.not_yet_obeyed.is_empty());
+    let place = fleet.place_of("spec.instances.families[3]").expect("a place");
+    assert_eq!(place.to_string(), "train.yaml:7:31");
+    assert_eq!(fleet.place_of("spec.updates"), None);
+    let error = fleet.error_at("spec.instances.vcpus.min", "nothing is left", None);
+    assert_eq!((error.line, error.column), (6, 3));
+}
+
+#[test]
+fn little_is_needed() {
+    let loaded = accept(&fleet("capacity: { target: 3 }"));
+    assert!(loaded.warnings.is_empty());
+    let desired = only(loaded).desired;
+    assert_eq!(desired.capacity.unit, Unit::Instances);
+    assert_eq!(desired.capacity.spot, Units::whole(3));
+    assert_eq!(desired.placement.strategy, Strategy::CapacityOptimized);
+    assert_eq!(desired.placement.clouds.len(), 4);
+    assert_eq!(desired.budget.hourly, None);
+    assert!(desired.templates.is_empty());
+    let nothing = only(accept(&fleet("capacity: { target: 0, base: { onDemand: 0 } }"))).desired;
+    assert!(nothing.capacity.target.is_zero());
+}
+
+#[test]
+fn every_field_has_its_meaning() {
+    let desired = only(accept(&fleet(
+        r#"
+capacity: { unit: memoryGiB, target: 1024.5, base: { onDemand: 25% }, burst: { spot: 50% } }
+instances:
+  families: [r5]
+  types: ["r6*.8xlarge"]
+  exclude: ["*.metal"]
+  vcpus: { min: 4, max: 64 }
+  memoryGiB: { min: 3.75 }
+  gibPerVcpu: { max: 8 }
+  architectures: [x86_64, arm64]
+  accelerators: { makers: [nvidia, amd], memoryGiB: { min: 40 }, perInstance: { min: 0.125 } }
+  localDisk: required
+  generation: { min: 5 }
+placement:
+  strategy: prioritized
+  clouds:
+    - { provider: aws, regions: any, zones: [use1-az1] }
+    - { provider: azure, regions: [eastus], zones: [1, 2] }
+  spread: { maxSharePerZone: 50%, maxSharePerRegion: 60%, maxSharePerProvider: 70% }
+  priorities: [r6*, r5]
+  weights: [{ types: r5*, units: 2.5 }]
+  maxSpotPrice: 60%
+budget: { hourlyUsd: 400, monthlyUsd: 7300, atCap: hold }
+template:
+  network: vpc-1
+  subnets: { aws: [subnet-1, subnet-2] }
+  disk: { sizeGiB: 100, type: gp3 }
+  tags: { cost: 42, version: 1.10 }
+  userData: |
+    #!/bin/sh
+    echo hello
+"#,
+    )))
+    .desired;
+    assert_eq!(desired.capacity.target, Units(1_024_500));
+    // A quarter is 256.125, so 257; of the 767.5 that remain, 383 are spot.
+    assert_eq!(desired.capacity.spot, Units::whole(383));
+    assert_eq!(desired.capacity.on_demand, Units(641_500));
+    let instances = &desired.instances;
+    assert_eq!(patterns(&instances.types), ["r6*.8xlarge"]);
+    assert_eq!(instances.vcpus, Bounds { min: Some(4), max: Some(64) });
+    assert_eq!(instances.memory_mib.min, Some(3840));
+    assert_eq!(instances.mib_per_vcpu.max, Some(8192));
+    assert_eq!(instances.accelerators.count_milli.min, Some(125));
+    assert!(instances.accelerators.makers.contains(&Maker::Amd));
+    assert_eq!(instances.local_disk, LocalDiskRule::Required);
+    let placement = &desired.placement;
+    assert_eq!(patterns(&placement.priorities), ["r6*", "r5"]);
+    assert_eq!(patterns(&placement.clouds[1].zones), ["1", "2"]);
+    assert!(placement.clouds[0].regions.is_empty());
+    assert_eq!(placement.weights[0].units, Units(2500));
+    let share = Share::from_percent(60.0).expect("a share");
+    assert_eq!(placement.max_spot_price, Some(MaxSpotPrice::ShareOfOnDemand(share)));
+    assert_eq!(desired.budget.hourly, Some(MicroUsd::dollars(10)));
+    assert_eq!(desired.budget.at_cap, AtCap::Hold);
+    let aws = &desired.templates[&Cloud::Aws];
+    assert_eq!(aws.subnets, ["subnet-1", "subnet-2"]);
+    assert_eq!(aws.tags["version"], "1.10");
+    assert!(aws.disk.as_ref().expect("a disk").encrypted);
+    assert_eq!(aws.user_data.as_deref(), Some("#!/bin/sh\necho hello\n"));
+    let azure = &desired.templates[&Cloud::Azure];
+    assert_eq!((azure.network.as_deref(), azure.subnets.len()), (Some("vpc-1"), 0));
+    assert_eq!(desired.templates.len(), 2);
+}
+
+#[test]
+fn what_is_a_mapping_itself_can_be_given_per_cloud() {
+    let desired = only(accept(&fleet(
+        "capacity: { target: 1 }\n\
+         template:\n  disk: { aws: { sizeGiB: 9 }, gcp: { encrypted: false } }\n  \
+         tags: { aws: { a: b } }",
+    )))
+    .desired;
+    assert_eq!(desired.templates[&Cloud::Aws].disk.as_ref().expect("a disk").size_gib, Some(9));
+    assert!(!desired.templates[&Cloud::Gcp].disk.as_ref().expect("a disk").encrypted);
+    assert_eq!(desired.templates[&Cloud::Aws].tags["a"], "b");
+}
+
+#[test]
+fn what_is_not_yet_obeyed_is_told() {
+    let fleet = only(accept(&fleet(
+        "capacity: { target: 1 }\nupdates: { strategy: rolling, maxUnavailable: 10% }\n\
+         interruption: { onNotice: replace, graceSeconds: 120 }\n\
+         schedule: [{ cron: 0 8 * * mon-fri, timeZone: Europe/Berlin, target: 10 }]",
+    )));
+    let told: Vec<String> =
+        fleet.not_yet_obeyed.iter().map(|one| format!("{} {}", one.place, one.path)).collect();
+    assert_eq!(
+        told,
+        [
+            "train.yaml:6:24 spec.updates.strategy",
+            "train.yaml:6:49 spec.updates.maxUnavailable",
+            "train.yaml:7:29 spec.interruption.onNotice",
+            "train.yaml:7:52 spec.interruption.graceSeconds",
+            "train.yaml:8:3 spec.schedule",
+        ]
+    );
+}
+
+#[test]
+fn aliases_of_whole_values_are_allowed() {
+    let text = fleet(
+        "capacity: { target: 8 }\nplacement:\n  clouds:\n    \
+         - { provider: aws, regions: &r [us-east-1] }\n    - { provider: aws, regions: *r }",
+    );
+    let desired = only(accept(&text)).desired;
+    assert_eq!(patterns(&desired.placement.clouds[1].regions), ["us-east-1"]);
+}
+
+#[test]
+fn warnings_do_not_refuse() {
+    let loaded = accept(&fleet(
+        "capacity: { target: 8 }\ninstances: { families: [p5, P5] }\n\
+         placement: { priorities: [p5] }\ntemplate: { image: { aws: ami-1 } }",
+    ));
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!("warnings", loaded.warnings.render(false));
+    });
+}

@@ -1,0 +1,153 @@
+//! Policies: which fleets they hold for, and what they do to them.
+
+use crate::files::{Tree, named};
+use crate::fleet;
+use fleet_model::{Cloud, MicroUsd};
+use fleet_spec::LoadOptions;
+
+fn policy(spec: &str) -> String {
+    format!("apiVersion: fleet/v1\nkind: Policy\nmetadata: {{ name: org }}\nspec: {spec}\n")
+}
+
+fn costs(name: &str, usd: u32) -> String {
+    fleet(&format!("capacity: {{ target: 1 }}\nbudget: {{ hourlyUsd: {usd} }}"))
+        .replace("train", name)
+}
+
+#[test]
+fn what_is_open_is_narrowed() {
+    let limits = "{ providers: [aws, gcp], regions: [\"us-*\"], families: [m5, \"c5*\"], \
+                  exclude: [\"*.metal\"], budget: { perFleetHourlyUsd: 50 } }";
+    let tree = Tree::new(&[("policy.yaml", &policy(limits)), ("a.yaml", &named("a"))]);
+    let loaded = tree.load(&["a.yaml"]).expect("valid");
+    let fleet = &loaded.fleets[0];
+    assert_eq!(fleet.policies, ["org"]);
+    let clouds = &fleet.desired.placement.clouds;
+    assert_eq!(clouds.iter().map(|rule| rule.cloud).collect::<Vec<_>>(), [Cloud::Aws, Cloud::Gcp]);
+    assert!(clouds.iter().all(|rule| rule.regions == [fleet_model::Pattern::from("us-*")]));
+    assert_eq!(fleet.desired.instances.families.len(), 2);
+    assert_eq!(fleet.desired.instances.exclude.len(), 1);
+    assert_eq!(fleet.desired.budget.hourly, Some(MicroUsd::dollars(50)));
+}
+
+#[test]
+fn patterns_are_narrowed_to_what_is_allowed() {
+    let limits = "{ regions: [us-east-1, \"eu-*\"], families: [p5, p4d.24xlarge] }";
+    let spec = fleet(
+        "capacity: { target: 1 }\ninstances: { families: [\"p*\"], types: [p5.48xlarge] }\n\
+         placement: { clouds: [{ provider: aws, regions: [\"us-*\", \"eu-west-*\"] }] }",
+    );
+    let tree = Tree::new(&[("policy.yaml", &policy(limits)), ("a.yaml", &spec)]);
+    let loaded = tree.load(&[""]).expect("valid");
+    let desired = &loaded.fleets[0].desired;
+    let text = |list: &[fleet_model::Pattern]| {
+        list.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(text(&desired.placement.clouds[0].regions), "us-east-1 eu-west-*");
+    assert_eq!(text(&desired.instances.families), "p5 p4d.24xlarge");
+    assert_eq!(text(&desired.instances.types), "p5.48xlarge");
+}
+
+#[test]
+fn a_policy_holds_for_its_folder_and_below() {
+    let aws = policy("{ providers: [aws] }");
+    let tree = Tree::new(&[
+        (".git/HEAD", ""),
+        ("teams/ml/policy.yaml", &aws),
+        ("teams/ml/deep/er/a.yaml", &named("a")),
+        ("teams/web/b.yaml", &named("b")),
+    ]);
+    let clouds = |names: &[&str]| -> Vec<usize> {
+        let loaded = tree.load(names).expect("valid");
+        loaded.fleets.iter().map(|fleet| fleet.desired.placement.clouds.len()).collect()
+    };
+    assert_eq!(clouds(&[""]), [1, 4]);
+    // Naming one file, or a folder below, does not slip past it.
+    assert_eq!(clouds(&["teams/ml/deep/er/a.yaml"]), [1]);
+    assert_eq!(clouds(&["teams/ml/deep"]), [1]);
+    assert_eq!(clouds(&["teams/web/b.yaml"]), [4]);
+}
+
+#[test]
+fn the_search_ends_at_the_root_of_the_repository() {
+    let aws = policy("{ providers: [aws] }");
+    let tree = Tree::new(&[
+        ("policy.yaml", &aws),
+        ("repo/.git/HEAD", ""),
+        ("repo/a.yaml", &named("a")),
+        ("plain/a.yaml", &named("a")),
+    ]);
+    let count = |name: &str| tree.load(&[name]).expect("valid").policies.len();
+    assert_eq!((count("repo/a.yaml"), count("plain/a.yaml")), (0, 1));
+}
+
+#[test]
+fn a_policy_by_name_holds_everywhere() {
+    let tree = Tree::new(&[
+        ("elsewhere/limits.yaml", &policy("{ providers: [aws] }")),
+        ("specs/a.yaml", &named("a")),
+    ]);
+    let options = |name: &str| LoadOptions { policies: vec![tree.path(name)], select: Vec::new() };
+    let loaded = tree.load_with(&["specs"], &options("elsewhere/limits.yaml")).expect("valid");
+    assert_eq!(loaded.fleets[0].desired.placement.clouds.len(), 1);
+    for (name, says) in [("specs/a.yaml", "holds no policy"), ("nowhere", "no such file")] {
+        let errors = tree.load_with(&["specs"], &options(name)).expect_err("no policy");
+        assert!(errors.render(false).contains(says), "{errors}");
+    }
+}
+
+#[test]
+fn a_broken_policy_above_is_an_error() {
+    let tree = Tree::new(&[
+        ("policy.yaml", "apiVersion: fleet/v1\nkind: Policy\nspec: { providers: [asw] }\n"),
+        ("specs/a.yaml", &named("a")),
+    ]);
+    let errors = tree.errors(&["specs/a.yaml"]);
+    assert!(errors.contains("did you mean `aws`?"), "{errors}");
+}
+
+#[test]
+fn all_policies_hold_together() {
+    let tree = Tree::new(&[
+        ("policy.yaml", &policy("{ regions: [\"us-*\"], budget: { perFleetHourlyUsd: 10 } }")),
+        (
+            "team/policy.yaml",
+            &policy("{ regions: [us-east-1, eu-west-1], budget: { perFleetHourlyUsd: 5 } }"),
+        ),
+        ("team/a.yaml", &named("a")),
+        ("other/policy.yaml", &policy("{ regions: [\"eu-*\"] }")),
+    ]);
+    let loaded = tree.load(&["team/a.yaml"]).expect("valid");
+    let desired = &loaded.fleets[0].desired;
+    assert_eq!(desired.placement.clouds[0].regions, [fleet_model::Pattern::from("us-east-1")]);
+    assert_eq!(desired.budget.hourly, Some(MicroUsd::dollars(5)));
+    std::fs::write(tree.path("other/b.yaml"), named("b")).expect("a file");
+    let errors = tree.errors(&["other/b.yaml"]);
+    assert!(errors.contains("no place is left under its policies"), "{errors}");
+}
+
+#[test]
+fn a_total_counts_fleets_that_are_not_named() {
+    let tree = Tree::new(&[
+        ("policy.yaml", &policy("{ budget: { totalHourlyUsd: 100 } }")),
+        ("a.yaml", &costs("a", 60)),
+        ("b.yaml", &costs("b", 60)),
+        ("c/c.yaml", &named("c")),
+    ]);
+    let errors = tree.errors(&["b.yaml"]);
+    assert!(errors.contains("$120.00 per hour"), "{errors}");
+    std::fs::remove_file(tree.path("b.yaml")).expect("removed");
+    let loaded = tree.load(&["c/c.yaml"]).expect("valid");
+    assert_eq!(loaded.fleets[0].desired.budget.hourly, Some(MicroUsd::dollars(40)));
+    let errors = tree.errors(&[""]);
+    assert!(errors.contains("needs a budget of its own"), "{errors}");
+}
+
+#[test]
+fn a_policy_that_would_not_be_found_is_told() {
+    let tree =
+        Tree::new(&[("limits.yaml", &policy("{ providers: [aws] }")), ("a.yaml", &named("a"))]);
+    let loaded = tree.load(&[""]).expect("valid");
+    let warnings = loaded.warnings.render(false);
+    assert!(warnings.contains("is not found when a single file is named"), "{warnings}");
+}
