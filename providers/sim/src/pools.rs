@@ -205,7 +205,7 @@ impl Pool<'_> {
         // Half at six machines, four fifths at two dozen: nobody asks for certainty in thousands.
         let room = u64::from(room);
         let score = 100 * room / (room + 6);
-        let noise = below(mix2(settings.seed ^ now / BUCKET, self.hash ^ 2), 9);
+        let noise = below(mix2(settings.seed ^ (now / BUCKET), self.hash ^ 2), 9);
         let score = (score + noise).saturating_sub(4).min(100);
         let percent = match source {
             // Scores from 1 to 10.
