@@ -186,3 +186,25 @@ impl fmt::Display for Diagnostics {
 }
 
 impl std::error::Error for Diagnostics {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn colours_are_only_added() {
+        let source = Source::new(Path::new("a.yaml"), "base: 96\n");
+        let span = Span { line: 1, column: 7, length: 2 };
+        let one = Diagnostic::at(&source, span, "too much".into(), Some("less".into()));
+        let plain =
+            "error: too much\n  --> a.yaml:1:7\n  |\n1 | base: 96\n  |       ^^\nhint: less\n";
+        assert_eq!(one.render(false), plain);
+        let mut bare = one.render(true);
+        assert!(bare.starts_with("\x1b[1;31merror\x1b[0m"));
+        for code in ["\x1b[0m", "\x1b[1m", "\x1b[1;31m", "\x1b[1;32m", "\x1b[1;34m"] {
+            bare = bare.replace(code, "");
+        }
+        assert_eq!(bare, plain);
+    }
+}

@@ -27,7 +27,7 @@ pub struct LoadOptions {
 }
 
 /// What was loaded.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Loaded {
     /// The fleets, in the order of files and documents.
     pub fleets: Vec<LoadedFleet>,
@@ -48,6 +48,7 @@ pub struct NotYetObeyed {
 }
 
 /// A valid fleet and where its fields stand.
+#[derive(Clone)]
 pub struct LoadedFleet {
     /// What should exist.
     pub desired: Desired,
@@ -140,12 +141,15 @@ fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
     duplicates(&mut files);
     let mut applied: Vec<Vec<String>> = Vec::new();
     for (draft, file) in &mut files.drafts {
-        let holds = files.policies.iter().filter(|(_, scope)| scope.covers(file.as_deref()));
+        let holds = files.policies.iter().filter(|(_, scope)| scope.covers(file.as_ref()));
         let holds: Vec<&Policy> = holds.map(|(policy, _)| policy).collect();
         enforce(draft, &holds);
         applied.push(holds.iter().map(|policy| policy.name.clone()).collect());
     }
     totals(&mut files);
+    for (draft, _) in &mut files.drafts {
+        unlimited(draft);
+    }
     let mut problems = files.problems;
     let mut fleets = Vec::new();
     for ((draft, _), policies) in files.drafts.into_iter().zip(applied) {
@@ -201,9 +205,20 @@ fn totals(files: &mut Files) {
             continue;
         }
         let others = others(policy, scope, files);
-        let under = files.drafts.iter_mut().filter(|(_, file)| scope.covers(file.as_deref()));
+        let under = files.drafts.iter_mut().filter(|(_, file)| scope.covers(file.as_ref()));
         let mut under: Vec<&mut Draft> = under.map(|(draft, _)| draft).collect();
         total::check(policy, &mut under, others);
+    }
+}
+
+/// A budget that says what happens at the cap, and no cap, is probably not meant.
+fn unlimited(draft: &mut Draft) {
+    let written = draft.places.has("spec.budget.atCap") && draft.broken.is_empty();
+    if written && draft.desired.budget.hourly.is_none() {
+        let message = format!("fleet `{}`: its budget sets no limit", draft.desired.fleet);
+        let hint = Some("set hourlyUsd or monthlyUsd".to_owned());
+        let diagnostic = draft.places.diagnostic("spec.budget", message, hint);
+        draft.problems.push(diagnostic.into_warning());
     }
 }
 

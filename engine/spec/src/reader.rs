@@ -111,6 +111,7 @@ impl<'n> Object<'n> {
                 .field
                 .entries()
                 .map(|(key, _)| key)
+                .take(MAX_PROBLEMS)
                 .find(|key| !self.known.contains(key) && near(key, &[name]).is_some());
             // A misspelt field is told once, as misspelt.
             if near.is_none() {
@@ -191,6 +192,10 @@ impl<'s> Reader<'s> {
         for (key, inner) in field.entries() {
             if known.contains(&key) {
                 continue;
+            }
+            // Looking for what was meant costs more than reading.
+            if self.problems.len() > MAX_PROBLEMS {
+                break;
             }
             let hint = match near(key, known) {
                 Some(name) => format!("did you mean `{name}`?"),

@@ -42,7 +42,9 @@ fn section(
     out.push_str("| field | type | | meaning |\n|---|---|---|---|\n");
     let required = definition["required"].as_array().cloned().unwrap_or_default();
     let mut inner = Vec::new();
-    for (field, schema) in definition["properties"].as_object().into_iter().flatten() {
+    let fields = crate::wire::TYPES.iter().find(|(known, _)| *known == name);
+    for field in fields.into_iter().flat_map(|(_, fields)| *fields) {
+        let schema = &definition["properties"][field];
         let must = if required.iter().any(|name| name == field) { "required" } else { "" };
         let (shown, about) = (shape(schema), prose(schema).replace('|', "\\|"));
         let _ = writeln!(out, "| `{field}` | {shown} | {must} | {about} |");

@@ -45,6 +45,9 @@ impl Number {
     }
 }
 
+/// Items of one list. Every offering is held against every item, so a list must not be a catalog.
+pub(crate) const MAX_ITEMS: usize = 1000;
+
 /// Dollars: micro-dollars up to a billion.
 const USD: Number = Number { places: 6, min: 1, max: 1_000_000_000_000_000 };
 /// Gibibytes in millionths, up to a billion.
@@ -261,6 +264,12 @@ impl Reader<'_> {
     ) -> Vec<T> {
         let name = field.name().to_owned();
         match &field.node.kind {
+            Kind::List(items) if items.len() > MAX_ITEMS => {
+                let message = format!("`{name}` has {} items", items.len());
+                let hint = format!("{MAX_ITEMS} are the most; use patterns such as `p5*`");
+                self.error(field, message, Some(hint));
+                return Vec::new();
+            }
             Kind::List(items) if !items.is_empty() => {}
             Kind::List(_) => {
                 let message = format!("`{name}` is an empty list");

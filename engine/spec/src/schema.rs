@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 /// The JSON Schema (draft 2020-12) of `fleet/v1`: one document, a Fleet or a Policy.
 pub fn schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12()
-        .with(|settings| settings.transforms.push(Box::new(NoNull)))
+        .with(|settings| settings.transforms.push(Box::new(Strict)))
         .into_generator();
     let fleet = wire::Fleet::schema_name();
     let policy = wire::Policy::schema_name();
@@ -31,16 +31,21 @@ pub fn schema() -> Value {
     })
 }
 
-/// A field may be absent; it may not be null. See `Object::get` in the reader for the reason.
+/// A field may be absent; it may not be null. See `Object::get` in the reader for the reason. A list
+/// is never empty: no reader could tell "nothing" from "anything".
 #[derive(Clone)]
-struct NoNull;
+struct Strict;
 
-impl Transform for NoNull {
+impl Transform for Strict {
     fn transform(&mut self, schema: &mut Schema) {
         transform_subschemas(self, schema);
         let Some(fields) = schema.as_object_mut() else {
             return;
         };
+        if fields.get("type").is_some_and(|kind| kind == "array") {
+            fields.insert("minItems".into(), 1.into());
+            fields.insert("maxItems".into(), crate::scalar::MAX_ITEMS.into());
+        }
         if let Some(Value::Array(types)) = fields.get_mut("type") {
             types.retain(|name| name != "null");
             if let [only] = types.as_slice() {

@@ -25,7 +25,11 @@ macro_rules! wire {
             /// The fields that the reader knows.
             pub(crate) const FIELDS: &'static [&'static str] = &[$($wire),*];
         }
-    )*};
+    )*
+        /// Every type with its fields, in the order in which a person would explain them.
+        pub(crate) const TYPES: &[(&str, &[&str])] =
+            &[$((stringify!($name), $name::FIELDS)),*];
+    };
 }
 
 wire! {
@@ -93,7 +97,7 @@ wire! {
     /// How capacity above the base is bought.
     Burst {
         /// The share of it that is spot. Default: `100%`.
-        "spot" spot: ShareText,
+        "spot" spot: Option<ShareText>,
     }
 
     /// Which machines are allowed. A type must match a family or a type (if any are listed), no

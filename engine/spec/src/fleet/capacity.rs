@@ -36,7 +36,7 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Capaci
     let spot = object
         .get(reader, "burst")
         .and_then(|field| reader.object(&field, wire::Burst::FIELDS))
-        .and_then(|burst| burst.require(reader, "spot"))
+        .and_then(|burst| burst.get(reader, "spot"))
         .and_then(|field| reader.share(&field))
         .unwrap_or(Share::ALL);
     let Some(target) = target else {

@@ -4,7 +4,9 @@
 //! only what is written out counts: one wildcard or `any`, and the number is not known.
 
 use crate::reader::{Field, Reader};
-use fleet_model::{CapacityGoal, Cloud, CloudRule, InstanceRules, Pattern, PlacementRules, Share};
+use fleet_model::{
+    CapacityGoal, Cloud, CloudRule, InstanceRules, Pattern, PlacementRules, Share, Unit,
+};
 use std::collections::BTreeSet;
 
 pub(super) fn check(
@@ -26,6 +28,15 @@ pub(super) fn check(
     }
     if capacity.target.is_zero() {
         return;
+    }
+    let machines = (capacity.unit == Unit::Instances && rules.weights.is_empty())
+        .then_some(capacity.target.0 / 1000);
+    if let (Some(machines), Some(field)) = (machines, field("minZones"))
+        && u64::from(limits.min_zones) > machines
+    {
+        let message = format!("{machines} machines cannot stand in {} zones", limits.min_zones);
+        let hint = format!("lower minZones to {machines}, or raise the target");
+        reader.error(&field, message, Some(hint));
     }
     let clouds: BTreeSet<Cloud> = rules.clouds.iter().map(|rule| rule.cloud).collect();
     let checks = [

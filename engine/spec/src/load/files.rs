@@ -39,11 +39,32 @@ pub(super) enum Scope {
 }
 
 impl Scope {
-    pub(super) fn covers(&self, file: Option<&Path>) -> bool {
-        match self {
-            Scope::All => true,
-            Scope::Folder(folder) => file.is_some_and(|file| file.starts_with(folder)),
+    pub(super) fn covers(&self, origin: Option<&Origin>) -> bool {
+        match (self, origin) {
+            (Scope::All, _) => true,
+            (Scope::Folder(_), None) => false,
+            (Scope::Folder(folder), Some(Origin { real, folder: seen })) => {
+                real.starts_with(folder) || seen.starts_with(folder)
+            }
         }
+    }
+}
+
+/// Where a file lies. With a link in place of a file the two differ, and policies of both hold:
+/// a link must not be a way around them.
+#[derive(Clone)]
+pub(super) struct Origin {
+    /// The file itself.
+    real: PathBuf,
+    /// The folder it is seen in.
+    folder: PathBuf,
+}
+
+impl Origin {
+    fn of(path: &Path) -> Option<Self> {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = parent.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(Origin { real: path.canonicalize().ok()?, folder })
     }
 }
 
@@ -51,8 +72,8 @@ impl Scope {
 #[derive(Default)]
 pub(super) struct Files {
     seen: BTreeSet<PathBuf>,
-    /// Fleets, each with the true path of its file, if it has one.
-    pub(super) drafts: Vec<(Draft, Option<PathBuf>)>,
+    /// Fleets, each with the place of its file, if it has one.
+    pub(super) drafts: Vec<(Draft, Option<Origin>)>,
     pub(super) policies: Vec<(Policy, Scope)>,
     pub(super) problems: Vec<Diagnostic>,
 }
@@ -88,12 +109,19 @@ impl Files {
     /// Looks for policies from a path upward to the root of its repository, so that naming one
     /// file does not slip past the organisation's limits.
     pub(super) fn discover(&mut self, path: &Path) {
-        let Ok(real) = path.canonicalize() else {
+        let Some(Origin { real, folder }) = Origin::of(path) else {
             return;
         };
+        let inside = if real.is_dir() { real.as_path() } else { real.parent().unwrap_or(&real) };
+        self.upward(inside);
+        if inside != folder {
+            self.upward(&folder);
+        }
+    }
+
+    fn upward(&mut self, from: &Path) {
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
-        let folders = real.ancestors().skip(usize::from(!real.is_dir()));
-        for folder in folders {
+        for folder in from.ancestors() {
             for name in POLICY_FILES {
                 let file = folder.join(name);
                 if file.is_file() {
@@ -109,16 +137,16 @@ impl Files {
     }
 
     fn read(&mut self, path: &Path, found: Found) {
-        let real = path.canonicalize().ok();
+        let origin = Origin::of(path);
         // The same file by two ways is one file, except that a policy by name reaches further.
-        if let Some(real) = &real
+        if let Some(Origin { real, .. }) = &origin
             && found != Found::Policy
             && !self.seen.insert(real.clone())
         {
             return;
         }
         match input::read(path, input::MAX_FILE) {
-            Ok(text) => self.text(path, real, &text, found),
+            Ok(text) => self.text(path, origin, &text, found),
             Err(refusal) => {
                 let others = matches!(found, Found::Folder | Found::Above)
                     && !matches!(refusal, Refusal::Io(_))
@@ -141,7 +169,7 @@ impl Files {
     }
 
     /// The text of a file.
-    pub(super) fn text(&mut self, path: &Path, real: Option<PathBuf>, text: &str, found: Found) {
+    pub(super) fn text(&mut self, path: &Path, origin: Option<Origin>, text: &str, found: Found) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let parsed = yaml::parse(Source::new(path, text));
         let ours = parsed.documents.iter().any(is_ours)
@@ -157,19 +185,25 @@ impl Files {
         }
         self.problems.extend(parsed.problems);
         for document in &parsed.documents {
-            self.document(&parsed.source, document, real.as_deref(), found);
+            self.document(&parsed.source, document, origin.as_ref(), found);
         }
     }
 
-    fn document(&mut self, source: &Source, document: &Node, real: Option<&Path>, found: Found) {
+    fn document(
+        &mut self,
+        source: &Source,
+        document: &Node,
+        origin: Option<&Origin>,
+        found: Found,
+    ) {
         let mut reader = Reader::new(source, String::new());
         let kind = kind(&mut reader, document);
         self.problems.extend(reader.problems);
-        let folder = real.and_then(Path::parent);
+        let folder = origin.map(|origin| origin.folder.as_path());
         match kind {
             Some(DocumentKind::Fleet) if matches!(found, Found::Named | Found::Folder) => {
                 let draft = fleet::read(source, document, folder);
-                self.drafts.push((draft, real.map(Path::to_path_buf)));
+                self.drafts.push((draft, origin.cloned()));
             }
             Some(DocumentKind::Policy) => {
                 let (policy, problems) = policy::read(source, document);

@@ -168,7 +168,8 @@ fn aliases_of_whole_values_are_allowed() {
 fn warnings_do_not_refuse() {
     let loaded = accept(&fleet(
         "capacity: { target: 8 }\ninstances: { families: [p5, P5] }\n\
-         placement: { priorities: [p5] }\ntemplate: { image: { aws: ami-1 } }",
+         placement: { priorities: [p5] }\ntemplate: { image: { aws: ami-1 } }\n\
+         budget: { atCap: hold }",
     ));
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!("warnings", loaded.warnings.render(false));

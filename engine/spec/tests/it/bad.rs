@@ -161,6 +161,10 @@ fn instances() {
                 "instances: { accelerators: { names: [H100], perInstance: { max: 0 } } }",
             ),
             ("local disk", "instances: { localDisk: yes }"),
+            (
+                "both at once",
+                "instances: { vcpus: { min: 9, max: 8 }, memoryGiB: { min: 2, max: 1 } }",
+            ),
             ("allowed and excluded", "instances: { families: [p4d, p5], exclude: [\"p5*\"] }"),
         ],
     );
@@ -212,6 +216,10 @@ fn placement() {
             ("weights as a mapping", "placement: { weights: { p5.48xlarge: 8 } }"),
             ("weight of nothing", "placement: { weights: [{ types: p5.48xlarge, units: 0 }] }"),
             ("weight without units", "placement: { weights: [{ types: p5.48xlarge }] }"),
+            (
+                "more zones than machines",
+                "capacity: { target: 2 }\nplacement: { spread: { minZones: 3 } }",
+            ),
             ("negative price", "placement: { maxSpotPrice: -2 }"),
             ("price with a sign", "placement: { maxSpotPrice: $2 }"),
             ("price over 100 %", "placement: { maxSpotPrice: 130% }"),

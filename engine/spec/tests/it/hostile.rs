@@ -70,8 +70,8 @@ fn size() {
     let anchors: String = (0..30_000).map(|at| format!("k{at}: &a{at} 1\n")).collect();
     refuse("many anchors", anchors.as_bytes(), "");
     let list = vec!["p5"; 90_000].join(", ");
-    let long = fleet(&format!("capacity: {{ targt: 1 }}\ninstances: {{ families: [{list}] }}"));
-    refuse("a long list", long.as_bytes(), "unknown field");
+    let long = fleet(&format!("capacity: {{ target: 1 }}\ninstances: {{ families: [{list}] }}"));
+    refuse("a long list", long.as_bytes(), "90000 items");
     refuse("a long key", format!("{}: 1\n", "k".repeat(900_000)).as_bytes(), "");
     refuse("quotes", "\"".repeat(900_001).as_bytes(), "");
     refuse("colons", ": ".repeat(400_000).as_bytes(), "");

@@ -143,6 +143,25 @@ fn a_total_counts_fleets_that_are_not_named() {
     assert!(errors.contains("needs a budget of its own"), "{errors}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_link_is_no_way_around_a_policy() {
+    let tree = Tree::new(&[
+        ("limits/policy.yaml", &policy("{ providers: [aws] }")),
+        ("free/a.yaml", &named("a")),
+        ("limits/b.yaml", &named("b")),
+    ]);
+    let link = |to: &str, name: &str| {
+        std::os::unix::fs::symlink(tree.path(to), tree.path(name)).expect("a link");
+    };
+    link("free/a.yaml", "limits/link.yaml");
+    link("limits/b.yaml", "free/link.yaml");
+    for name in ["limits/link.yaml", "free/link.yaml"] {
+        let loaded = tree.load(&[name]).expect("valid");
+        assert_eq!(loaded.fleets[0].desired.placement.clouds.len(), 1, "{name}");
+    }
+}
+
 #[test]
 fn a_policy_that_would_not_be_found_is_told() {
     let tree =
