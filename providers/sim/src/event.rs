@@ -33,8 +33,8 @@ pub(crate) enum Event {
 /// A launch and all that came of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Launched {
-    /// What the cloud remembers the request by; `None` where it has no memory.
-    pub(crate) key: Option<String>,
+    /// What the cloud remembers the request by, hashed; `None` where it has no memory.
+    pub(crate) key: Option<u64>,
     /// What was asked, so that another request under the same key is noticed.
     pub(crate) fingerprint: u64,
     pub(crate) pool: PoolId,

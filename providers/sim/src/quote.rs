@@ -48,9 +48,7 @@ pub(crate) fn view(tx: &Tx<'_>, cloud: Cloud, scopes: &BTreeSet<Scope>) -> Resul
     for scope in scopes.iter().filter(|scope| scope.cloud == cloud && tx.outage(scope).is_none()) {
         for market in [Market::OnDemand, Market::Spot] {
             let Some(vcpus) = quota(tx, cloud, &scope.region, market) else { continue };
-            let key = (cloud, scope.region.clone(), market);
-            let used_vcpus = world.index.used.get(&key).copied().unwrap_or(0);
-            let (cloud, region, market) = key;
+            let (region, used_vcpus) = (scope.region.clone(), world.index.used(scope, market));
             quotas.push(Quota { cloud, region, market, vcpus, used_vcpus });
         }
     }

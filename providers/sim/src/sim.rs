@@ -10,7 +10,6 @@ use crate::settings::Settings;
 use crate::store::{SimError, Store};
 use crate::time::{Ms, later, stamp};
 use crate::tx::{Tx, notice_of};
-use crate::vm::Vm;
 use crate::world::World;
 use fleet_model::{Catalog, Cloud, Machine, MachineId, MachineState, Market, Region, Timestamp};
 use fleet_provider::{Clock, Provider};
@@ -163,7 +162,7 @@ impl Sim {
     pub fn machines(&self) -> Result<Vec<Machine>, SimError> {
         self.run(|tx| {
             let world = &*tx.world;
-            world.vms.values().map(|vm| vm.describe(world.pool_of(vm), world.now)).collect()
+            world.vms.values().filter_map(|vm| world.describe(vm)).collect()
         })
     }
 
@@ -260,20 +259,23 @@ impl Sim {
     /// Gives notice to a machine, or to the youngest `count` of some pools; says to which.
     pub fn interrupt(&self, target: &str, count: usize) -> Result<Vec<MachineId>, SimError> {
         self.run(|tx| {
-            let world = &*tx.world;
-            let lead = |vm: &Vm| notice_of(world.pool_of(vm).place.cloud);
-            let hit: Vec<(MachineId, Ms)> = match world.vm(&target.into()) {
-                Some(vm) => vec![(vm.id.clone(), tx.now() + lead(vm))],
-                None => {
-                    let pattern = PoolPattern::from(target);
-                    let staying = world.vms.values().rev().filter(|vm| vm.gone.is_none());
-                    staying
-                        .filter(|vm| pattern.matches(world.pool_of(vm)))
-                        .take(count)
-                        .map(|vm| (vm.id.clone(), tx.now() + lead(vm)))
-                        .collect()
-                }
-            };
+            let (world, now) = (&*tx.world, tx.now());
+            let pattern = PoolPattern::from(target);
+            let one = world.vm(&target.into());
+            let some = world.vms.values().rev().filter(|vm| {
+                one.is_none()
+                    && vm.gone.is_none()
+                    && world.origin(vm).is_some_and(|(_, pool)| pattern.matches(pool))
+            });
+            let hit: Vec<(MachineId, Ms)> = one
+                .into_iter()
+                .chain(some.take(count))
+                .filter(|vm| vm.state(now) != MachineState::Terminated)
+                .filter_map(|vm| {
+                    let (_, pool) = world.origin(vm)?;
+                    Some((vm.id.clone(), now + notice_of(pool.place.cloud)))
+                })
+                .collect();
             if hit.is_empty() {
                 return Err(SimError::NoMatch(target.into()));
             }

@@ -156,12 +156,13 @@ impl<'a> Tx<'a> {
     ) -> Result<(Vec<Machine>, Option<String>), Refusal> {
         self.read(scope, |tx| {
             let (world, now) = (&*tx.world, tx.now());
-            let serials = world.index.scopes.get(scope).into_iter().flatten();
+            let serials = world.index.in_scope(scope);
             let mut machines: Vec<Machine> = serials
+                .iter()
                 .filter_map(|serial| world.vms.get(serial))
                 // The lists are filtered by our tags: a machine without them is not on them.
-                .filter(|vm| vm.is_listed(now) && vm.owner.is_some())
-                .map(|vm| vm.describe(world.pool_of(vm), now))
+                .filter(|vm| vm.is_listed(now) && vm.tagged)
+                .filter_map(|vm| world.describe(vm))
                 .collect();
             let partial = tx.faults().any(|fault| match fault {
                 Fault::PartialLists { area } => area.covers(scope),

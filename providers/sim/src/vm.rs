@@ -1,19 +1,18 @@
 //! One simulated machine. Its state is a function of the time, so that a step of the clock does
 //! not have to touch every machine.
 
-use crate::time::{LISTED_AFTER_END, Ms, stamp};
-use fleet_model::{
-    InterruptionNotice, Machine, MachineId, MachineState, MicroUsd, Ownership, PoolId,
-};
+use crate::time::{LISTED_AFTER_END, Ms};
+use fleet_model::{MachineId, MachineState, SlotId};
 use serde::{Deserialize, Serialize};
 
-/// A machine and the moments of its life.
+/// A machine and the moments of its life. What it shares with the others of its launch is in the
+/// [deed](crate::world::Deed).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vm {
     pub(crate) id: MachineId,
-    /// Index into the world's pools.
-    pub(crate) pool: u32,
-    pub(crate) launched: Ms,
+    /// The launch that made it.
+    pub(crate) deed: u64,
+    pub(crate) slot: SlotId,
     /// Listed from here on.
     pub(crate) visible: Ms,
     pub(crate) running: Ms,
@@ -23,9 +22,8 @@ pub(crate) struct Vm {
     pub(crate) gone: Option<Ms>,
     /// When the cloud takes it back.
     pub(crate) notice: Option<Ms>,
-    pub(crate) price: Option<MicroUsd>,
-    pub(crate) vcpus: u32,
-    pub(crate) owner: Option<Ownership>,
+    /// Whether it still carries our tags.
+    pub(crate) tagged: bool,
     /// The name that clouds without tokens know it by.
     pub(crate) name: Option<String>,
 }
@@ -46,19 +44,5 @@ impl Vm {
     /// Whether the cloud's own lists show it.
     pub(crate) fn is_listed(&self, now: Ms) -> bool {
         self.visible <= now && self.gone.is_none_or(|gone| now < gone + LISTED_AFTER_END)
-    }
-
-    pub(crate) fn describe(&self, pool: &PoolId, now: Ms) -> Machine {
-        Machine {
-            id: self.id.clone(),
-            place: pool.place.clone(),
-            instance_type: pool.instance_type.clone(),
-            market: pool.market,
-            state: self.state(now),
-            launched_at: stamp(self.launched),
-            price: self.price,
-            owner: self.owner.clone(),
-            notice: self.notice.map(|at| InterruptionNotice { at: stamp(at) }),
-        }
     }
 }

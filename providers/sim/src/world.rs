@@ -7,21 +7,45 @@ use crate::limit::{Level, LimitKey, limits};
 use crate::settings::Settings;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
-use fleet_model::{MachineId, Ownership, PoolId};
+use fleet_model::{
+    Digest, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, Ownership, PoolId, Token,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
-/// What a cloud remembers of a request, under its token.
+/// One launch: what the cloud remembers of it, and what its machines have in common.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Deed {
+    pub(crate) key: Option<u64>,
     pub(crate) fingerprint: u64,
+    /// Index into the world's pools.
+    pub(crate) pool: u32,
+    pub(crate) vcpus: u32,
+    pub(crate) launched: Ms,
+    pub(crate) price: Option<MicroUsd>,
+    fleet: FleetUid,
+    token: Token,
+    template: Digest,
     /// Serial numbers of the machines.
-    pub(crate) machines: Vec<u64>,
+    pub(crate) machines: Range<u64>,
     pub(crate) refusal: Option<Refusal>,
     /// When the answer is ready.
     pub(crate) done: Ms,
     /// When to see whether it may be forgotten.
-    forget: Ms,
+    pub(crate) forget: Ms,
+}
+
+impl Deed {
+    /// The tags that its machines carry.
+    pub(crate) fn owner(&self, vm: &Vm) -> Option<Ownership> {
+        vm.tagged.then(|| Ownership {
+            fleet: self.fleet.clone(),
+            slot: vm.slot,
+            token: self.token.clone(),
+            template: self.template,
+        })
+    }
 }
 
 /// The clouds: every machine, every token, every limit, every fault, and the time.
@@ -31,13 +55,17 @@ pub(crate) struct World {
     pub(crate) now: Ms,
     /// Serial number of the next machine.
     pub(crate) next: u64,
+    /// Number of the next deed.
+    next_deed: u64,
     /// Calls that chance had a say in.
     pub(crate) calls: u64,
-    /// Every pool that ever held a machine; machines speak of them by number.
+    /// Every pool that ever held a machine; deeds speak of them by number.
     pub(crate) pools: Vec<PoolId>,
-    /// By serial number, so in the order of their launch.
+    #[serde(with = "table")]
+    deeds: BTreeMap<u64, Deed>,
+    /// By serial number, so in the order of their launch. A machine's deed is always there.
+    #[serde(with = "table")]
     pub(crate) vms: BTreeMap<u64, Vm>,
-    pub(crate) deeds: BTreeMap<String, Deed>,
     pub(crate) levels: BTreeMap<LimitKey, Level>,
     pub(crate) faults: Vec<Fault>,
     #[serde(skip)]
@@ -50,10 +78,11 @@ impl World {
             settings,
             now: EPOCH,
             next: 0,
+            next_deed: 0,
             calls: 0,
             pools: Vec::new(),
-            vms: BTreeMap::new(),
             deeds: BTreeMap::new(),
+            vms: BTreeMap::new(),
             levels: BTreeMap::new(),
             faults: Vec::new(),
             index: Index::default(),
@@ -66,11 +95,13 @@ impl World {
         for (number, pool) in self.pools.iter().enumerate() {
             index.pool(u32::try_from(number).ok()?, pool);
         }
-        for (serial, vm) in &self.vms {
-            index.add(*serial, vm, self.pools.get(vm.pool as usize)?, self.now);
+        index.ids.reserve(self.vms.len());
+        for (number, deed) in &self.deeds {
+            self.pools.get(deed.pool as usize)?;
+            index.deed(*number, deed);
         }
-        for (key, deed) in &self.deeds {
-            index.due_at(deed.forget, Due::Forget(key.clone()));
+        for (serial, vm) in &self.vms {
+            index.add(*serial, vm, self.deeds.get(&vm.deed)?, self.now);
         }
         self.index = index;
         Some(self)
@@ -91,8 +122,10 @@ impl World {
             }
             Event::Interrupted { id, due } => self.settle(id, None, *due, true),
             Event::Stripped { id } => {
-                if let Some(vm) = self.serial(id).and_then(|serial| self.vms.get_mut(&serial)) {
-                    vm.owner = None;
+                if let Some(serial) = self.index.ids.get(id)
+                    && let Some(vm) = self.vms.get_mut(serial)
+                {
+                    vm.tagged = false;
                 }
             }
             Event::Fault(fault) => self.faults.push(fault.clone()),
@@ -101,17 +134,35 @@ impl World {
         self.fall_due();
     }
 
-    pub(crate) fn serial(&self, id: &MachineId) -> Option<u64> {
-        self.index.ids.get(id).copied()
-    }
-
     pub(crate) fn vm(&self, id: &MachineId) -> Option<&Vm> {
-        self.vms.get(&self.serial(id)?)
+        self.vms.get(self.index.ids.get(id)?)
     }
 
-    /// The pool of a machine. Total because `launched` and `reindexed` let no other number in.
-    pub(crate) fn pool_of(&self, vm: &Vm) -> &PoolId {
-        &self.pools[vm.pool as usize]
+    /// The launch a cloud remembers under a key.
+    pub(crate) fn deed_by_key(&self, key: u64) -> Option<&Deed> {
+        self.deeds.get(self.index.keys.get(&key)?)
+    }
+
+    /// The launch and the pool of a machine.
+    pub(crate) fn origin(&self, vm: &Vm) -> Option<(&Deed, &PoolId)> {
+        let deed = self.deeds.get(&vm.deed)?;
+        Some((deed, self.pools.get(deed.pool as usize)?))
+    }
+
+    /// A machine as its cloud describes it now.
+    pub(crate) fn describe(&self, vm: &Vm) -> Option<Machine> {
+        let (deed, pool) = self.origin(vm)?;
+        Some(Machine {
+            id: vm.id.clone(),
+            place: pool.place.clone(),
+            instance_type: pool.instance_type.clone(),
+            market: pool.market,
+            state: vm.state(self.now),
+            launched_at: stamp(deed.launched),
+            price: deed.price,
+            owner: deed.owner(vm),
+            notice: vm.notice.map(|at| InterruptionNotice { at: stamp(at) }),
+        })
     }
 
     fn draw(&mut self, limit: Option<&LimitKey>, cost: u32) {
@@ -139,50 +190,48 @@ impl World {
                 number
             }
         };
-        let first = self.next;
-        for born in &launched.born {
+        let number = self.next_deed;
+        self.next_deed += 1;
+        let deed = Deed {
+            key: launched.key,
+            fingerprint: launched.fingerprint,
+            pool,
+            vcpus: launched.vcpus,
+            launched: self.now,
+            price: launched.price,
+            fleet: launched.fleet.clone(),
+            token: launched.token.clone(),
+            template: launched.template,
+            machines: self.next..self.next + launched.born.len() as u64,
+            refusal: launched.refusal.clone(),
+            done: launched.done,
+            forget: self.now + TOKEN_LIFE,
+        };
+        self.index.deed(number, &deed);
+        for (serial, born) in (self.next..).zip(&launched.born) {
             let vm = Vm {
                 id: born.id.clone(),
-                pool,
-                launched: self.now,
+                deed: number,
+                slot: born.slot,
                 visible: born.visible,
                 running: born.running,
                 asked: None,
                 gone: None,
                 notice: None,
-                price: launched.price,
-                vcpus: launched.vcpus,
-                owner: Some(Ownership {
-                    fleet: launched.fleet.clone(),
-                    slot: born.slot,
-                    token: launched.token.clone(),
-                    template: launched.template,
-                }),
+                tagged: true,
                 name: born.name.clone(),
             };
-            self.index.add(self.next, &vm, &launched.pool, self.now);
-            self.vms.insert(self.next, vm);
-            self.next += 1;
+            self.index.add(serial, &vm, &deed, self.now);
+            self.vms.insert(serial, vm);
         }
-        if let Some(key) = &launched.key {
-            let forget = self.now + TOKEN_LIFE;
-            let deed = Deed {
-                fingerprint: launched.fingerprint,
-                machines: (first..self.next).collect(),
-                refusal: launched.refusal.clone(),
-                done: launched.done,
-                forget,
-            };
-            if let Some(old) = self.deeds.insert(key.clone(), deed) {
-                self.index.due.remove(&(old.forget, Due::Forget(key.clone())));
-            }
-            self.index.due_at(forget, Due::Forget(key.clone()));
-        }
+        self.next = deed.machines.end;
+        self.deeds.insert(number, deed);
     }
 
     fn settle(&mut self, id: &MachineId, asked: Option<Ms>, gone: Ms, notice: bool) {
-        let Some(serial) = self.serial(id) else { return };
+        let Some(serial) = self.index.ids.get(id).copied() else { return };
         let Some(vm) = self.vms.get_mut(&serial) else { return };
+        let Some(deed) = self.deeds.get(&vm.deed) else { return };
         if vm.gone.is_some_and(|gone| gone <= self.now) {
             return;
         }
@@ -192,35 +241,64 @@ impl World {
         if notice {
             vm.notice = vm.gone;
         }
-        self.index.end(serial, vm, before);
+        self.index.end(serial, vm, deed, before);
     }
 
     fn fall_due(&mut self) {
-        while let Some((_, due)) = self.index.pop_due(self.now) {
+        while let Some(due) = self.index.pop_due(self.now) {
             match due {
                 Due::Leave(serial) => {
-                    if let Some(vm) = self.vms.get(&serial) {
-                        self.index.leave(serial, vm, &self.pools[vm.pool as usize]);
+                    if let Some(vm) = self.vms.get(&serial)
+                        && let Some(deed) = self.deeds.get(&vm.deed)
+                    {
+                        self.index.leave(serial, vm, deed);
                     }
                 }
                 Due::Purge(serial) => {
-                    if let Some(vm) = self.vms.remove(&serial) {
-                        self.index.purge(serial, &vm, &self.pools[vm.pool as usize]);
+                    if let Some(vm) = self.vms.remove(&serial)
+                        && let Some(deed) = self.deeds.get(&vm.deed)
+                    {
+                        self.index.purge(serial, &vm, deed);
                     }
                 }
-                Due::Forget(key) => self.forget(key),
+                Due::Forget(number) => self.forget(number),
             }
         }
     }
 
-    /// Drops a token, unless a machine it made is still known: then a repeat must still find it.
-    fn forget(&mut self, key: String) {
-        let Some(deed) = self.deeds.get_mut(&key) else { return };
-        if deed.machines.iter().any(|serial| self.vms.contains_key(serial)) {
+    /// Drops a deed, unless a machine it made is still known: then a repeat must still find it.
+    fn forget(&mut self, number: u64) {
+        let Some(deed) = self.deeds.get_mut(&number) else { return };
+        if self.vms.range(deed.machines.clone()).next().is_some() {
             deed.forget = self.now + TOKEN_LIFE;
-            self.index.due_at(deed.forget, Due::Forget(key));
-        } else {
-            self.deeds.remove(&key);
+            self.index.due_at(deed.forget, Due::Forget(number));
+            return;
         }
+        if let Some(key) = deed.key
+            && self.index.keys.get(&key) == Some(&number)
+        {
+            self.index.keys.remove(&key);
+        }
+        self.deeds.remove(&number);
+    }
+}
+
+/// Saves a map as a list: a sorted list becomes a tree in one go, where entry by entry would look
+/// for the place of each.
+mod table {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::collections::BTreeMap;
+
+    pub(super) fn serialize<S: Serializer, T: Serialize>(
+        map: &BTreeMap<u64, T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(map)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+        deserializer: D,
+    ) -> Result<BTreeMap<u64, T>, D::Error> {
+        Vec::<(u64, T)>::deserialize(deserializer).map(BTreeMap::from_iter)
     }
 }

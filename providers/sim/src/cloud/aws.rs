@@ -1,6 +1,7 @@
 //! EC2: tokens hold in one zone, and a launch may give fewer machines than asked for.
 
 use super::{Launch, Order, allowance, carry_out, fingerprint, repeat, room};
+use crate::chance::text;
 use crate::event::Refusal;
 use crate::limit::Call;
 use crate::tx::Tx;
@@ -21,8 +22,8 @@ fn run(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<Laun
     let create = request.create;
     let id = &create.pool;
     // The zone is part of the key: the same token in another zone launches again.
-    let key = format!("{}/{}", id.place, create.token);
-    if let Some(deed) = tx.world.deeds.get(&key) {
+    let key = text(&format!("{}/{}", id.place, create.token));
+    if let Some(deed) = tx.world.deed_by_key(key) {
         if deed.fingerprint != fingerprint(request) {
             let message = format!("token {} was used with other parameters", create.token);
             return Err(Refusal::new(400, "IdempotentParameterMismatch", message));

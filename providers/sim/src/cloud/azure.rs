@@ -3,6 +3,7 @@
 use super::{
     Launch, Order, allowance, carry_out, done_in, fingerprint, name_of, quota, repeat, room,
 };
+use crate::chance::text;
 use crate::event::Refusal;
 use crate::limit::Call;
 use crate::tx::Tx;
@@ -23,11 +24,12 @@ fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Lau
     let create = request.create;
     let id = &create.pool;
     // Names hold in the resource group, which spans regions.
-    let key = format!("azure/{}", name_of(&create.token, slot));
-    if let Some(deed) = tx.world.deeds.get(&key) {
+    let name = name_of(&create.token, slot);
+    let key = text(&format!("azure/{name}"));
+    if let Some(deed) = tx.world.deed_by_key(key) {
         let alive = deed.refusal.is_none() || tx.now() < deed.done;
         if alive && deed.fingerprint != fingerprint(request) {
-            let message = format!("{key} exists with other properties");
+            let message = format!("{name} exists with other properties");
             return Err(Refusal::new(409, "PropertyChangeNotAllowed", message));
         }
         // Putting again after a failed allocation tries again.

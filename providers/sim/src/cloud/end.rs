@@ -65,17 +65,16 @@ fn verdict(tx: &Tx<'_>, request: &DestroyRequest<'_>, victim: &Victim) -> Result
     if vm.state(now) == MachineState::Terminated {
         return Ok(Verdict::Gone);
     }
-    let scope = tx.world.pool_of(vm).place.scope();
-    let mismatch = match &vm.owner {
+    let Some((deed, pool)) = tx.world.origin(vm) else { return Ok(Verdict::Gone) };
+    let (scope, launched) = (pool.place.scope(), stamp(deed.launched));
+    let mismatch = match &deed.owner(vm) {
         _ if scope != *request.scope => Some(format!("it stands in {scope}")),
         None => Some("it carries no tags of ours".into()),
         Some(owner) if owner.fleet != *request.fleet => {
             Some(format!("it belongs to fleet {}", owner.fleet))
         }
         Some(owner) if owner.slot != victim.slot => Some(format!("it fills slot {}", owner.slot)),
-        Some(_) if stamp(vm.launched) != victim.launched_at => {
-            Some(format!("it was launched at {}", stamp(vm.launched)))
-        }
+        Some(_) if launched != victim.launched_at => Some(format!("it was launched at {launched}")),
         Some(_) => None,
     };
     Ok(match mismatch {

@@ -2,6 +2,7 @@
 //! inside.
 
 use super::{Launch, Order, allowance, carry_out, done_in, fingerprint, repeat, room};
+use crate::chance::text;
 use crate::event::Refusal;
 use crate::limit::Call;
 use crate::tx::Tx;
@@ -19,8 +20,8 @@ fn insert(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<L
     let create = request.create;
     let id = &create.pool;
     // A request id holds in the whole project, and also for a request that failed.
-    let key = format!("gcp/{}", create.token);
-    if let Some(deed) = tx.world.deeds.get(&key) {
+    let key = text(&format!("gcp/{}", create.token));
+    if let Some(deed) = tx.world.deed_by_key(key) {
         if deed.fingerprint != fingerprint(request) {
             let message = format!("the names of {} are taken", create.token);
             return Err(Refusal::new(409, "alreadyExists", message));

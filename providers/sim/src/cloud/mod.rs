@@ -15,7 +15,6 @@ pub(crate) use lambda::{by_name, launch};
 use crate::chance::{below, bytes, mix, mix2, text};
 use crate::event::{Born, Event, Launched, Refusal};
 use crate::fault::Fault;
-use crate::index::quota_key;
 use crate::pools::Pool;
 use crate::settings::Preset;
 use crate::time::{Ms, later};
@@ -42,7 +41,7 @@ struct Order<'a> {
     /// The slots that will be filled.
     slots: &'a [SlotId],
     /// What the cloud remembers it by.
-    key: Option<String>,
+    key: Option<u64>,
     done: Ms,
     refusal: Option<Refusal>,
     /// Whether machines bear a name that we chose.
@@ -111,17 +110,14 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
 /// What a cloud answers to a token it knows.
 fn repeat(world: &World, deed: &Deed) -> Launch {
     Launch {
-        machines: describe(world, deed.machines.iter().copied()),
+        machines: describe(world, deed.machines.clone()),
         refusal: deed.refusal.clone(),
         done: deed.done,
     }
 }
 
 fn describe(world: &World, serials: impl Iterator<Item = u64>) -> Vec<Machine> {
-    serials
-        .filter_map(|serial| world.vms.get(&serial))
-        .map(|vm| vm.describe(world.pool_of(vm), world.now))
-        .collect()
+    serials.filter_map(|serial| world.describe(world.vms.get(&serial)?)).collect()
 }
 
 /// How many more machines a pool takes.
@@ -155,7 +151,7 @@ fn allowance(tx: &Tx<'_>, id: &PoolId, pool: &Pool<'_>) -> u32 {
     let Some(limit) = quota(tx, id.place.cloud, &id.place.region, id.market) else {
         return u32::MAX;
     };
-    let used = tx.world.index.used.get(&quota_key(id)).copied().unwrap_or(0);
+    let used = tx.world.index.used(&id.place.scope(), id.market);
     let each = u64::from(pool.vcpus.unwrap_or(1)).max(1);
     u32::try_from(limit.saturating_sub(used) / each).unwrap_or(u32::MAX)
 }
