@@ -183,8 +183,8 @@ impl Reader<'_> {
                     Some(_) if text.trim_end().ends_with('%') => {
                         "a share of something has no meaning here; write an amount".into()
                     }
-                    Some(number) => format!("write {number}: the field already says the unit"),
-                    None => "write a number, such as 8".into(),
+                    Some(number) => format!("write the number alone: {number}"),
+                    None => "write a decimal number, such as 8".into(),
                 };
                 (format!("`{name}` must be a number, found `{shown}`"), hint)
             }
@@ -350,8 +350,10 @@ impl Reader<'_> {
 /// The number at the start of a text such as `64GiB`, `$400` or `1,200`.
 fn leading_number(text: &str) -> Option<String> {
     let text = text.trim_start_matches(['$', '€', '~', '<', '>', '=', ' ']);
-    let end = text.find(|char: char| !(char.is_ascii_digit() || ".,".contains(char)));
-    let number = text.get(..end.unwrap_or(text.len()))?.trim_end_matches(['.', ',']);
-    let number = number.replace(',', "");
-    (!number.is_empty()).then_some(number)
+    let end = text.find(|char: char| !(char.is_ascii_digit() || ".,_".contains(char)));
+    let number = text.get(..end.unwrap_or(text.len()))?.trim_end_matches(['.', ',', '_']);
+    let number = number.replace([',', '_'], "");
+    // `0x40` does not mean 0.
+    let based = text.starts_with("0x") || text.starts_with("0o") || text.starts_with("0b");
+    (!number.is_empty() && !based).then_some(number)
 }

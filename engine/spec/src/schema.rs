@@ -42,16 +42,16 @@ impl Transform for Strict {
         let Some(fields) = schema.as_object_mut() else {
             return;
         };
-        if fields.get("type").is_some_and(|kind| kind == "array") {
-            fields.insert("minItems".into(), 1.into());
-            fields.insert("maxItems".into(), crate::scalar::MAX_ITEMS.into());
-        }
         if let Some(Value::Array(types)) = fields.get_mut("type") {
             types.retain(|name| name != "null");
             if let [only] = types.as_slice() {
                 let only = only.clone();
                 fields.insert("type".into(), only);
             }
+        }
+        if fields.get("type").is_some_and(|kind| kind == "array") {
+            fields.insert("minItems".into(), 1.into());
+            fields.insert("maxItems".into(), crate::scalar::MAX_ITEMS.into());
         }
         if let Some(Value::Array(values)) = fields.get_mut("enum") {
             values.retain(|value| !value.is_null());

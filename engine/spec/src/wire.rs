@@ -5,8 +5,9 @@
 
 use crate::wire_scalar::{
     AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, Flag, FleetKind,
-    Glob, Labels, LocalDiskWord, Name, OnNotice, PerCloud, PolicyKind, Provider, RequiredLabels,
-    ShareText, StrategyWord, Text, UnitWord, UpdateStrategy, Usd, UsdOrShare, Whole,
+    Glob, Labels, LocalDiskWord, Name, OnNotice, PerCloud, PolicyKind, Positive, PositiveWhole,
+    Provider, RequiredLabels, ShareText, StrategyWord, Text, UnitWord, UpdateStrategy, Usd,
+    UsdOrShare, Whole,
 };
 use schemars::JsonSchema;
 
@@ -126,6 +127,7 @@ wire! {
     }
 
     /// Inclusive bounds; at least one of them.
+    #[schemars(extend("minProperties" = 1))]
     Range {
         /// At least.
         "min" min: Option<Amount>,
@@ -193,10 +195,11 @@ wire! {
         /// A family, type or pattern.
         "types" types: Glob,
         /// Units that one machine counts for; more than 0.
-        "units" units: Amount,
+        "units" units: Positive,
     }
 
     /// What the fleet may cost. With both limits, the tighter one holds; a month has 730 hours.
+    #[schemars(extend("minProperties" = 1))]
     Budget {
         /// Dollars per hour.
         "hourlyUsd" hourly_usd: Option<Usd>,
@@ -235,7 +238,7 @@ wire! {
     /// The boot disk.
     Disk {
         /// Size in GiB.
-        "sizeGiB" size_gib: Option<Whole>,
+        "sizeGiB" size_gib: Option<PositiveWhole>,
         /// The cloud's name for the kind of disk: `gp3`, `pd-balanced`, `Premium_LRS`.
         "type" kind: Option<Text>,
         /// Default: `true`.
@@ -285,6 +288,7 @@ wire! {
 
     /// The limits. A fleet that leaves a choice open is narrowed to what is allowed; a fleet that
     /// names something else is refused.
+    #[schemars(extend("minProperties" = 1))]
     PolicySpec {
         /// Allowed clouds. Absent: all.
         "providers" providers: Option<Vec<Provider>>,
@@ -302,6 +306,7 @@ wire! {
     }
 
     /// Ceilings in dollars. A fleet without a budget takes the ceiling as its budget.
+    #[schemars(extend("minProperties" = 1))]
     PolicyBudget {
         /// For each fleet, per hour.
         "perFleetHourlyUsd" per_fleet_hourly_usd: Option<Usd>,

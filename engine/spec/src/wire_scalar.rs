@@ -43,9 +43,13 @@ scalars! {
     PolicyKind "kind" = json!({ "const": "Policy" });
     Name "name" = json!({ "type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" });
     Text "text" = text();
-    Glob "name or pattern" = json!({ "type": ["string", "number"], "maxLength": 128 });
+    Glob "name or pattern" = json!({
+        "type": ["string", "number"], "maxLength": 128, "pattern": "^[A-Za-z0-9*?_.:+-]+$",
+    });
     Flag "true or false" = json!({ "type": "boolean" });
     Whole "whole number" = json!({ "type": "integer", "minimum": 0 });
+    PositiveWhole "whole number" = json!({ "type": "integer", "minimum": 1 });
+    Positive "number" = json!({ "type": "number", "exclusiveMinimum": 0 });
     Amount "number" = json!({ "type": "number", "minimum": 0 });
     ShareText "share" = json!({ "type": "string", "pattern": SHARE });
     AmountOrShare "number or share" = json!({ "anyOf": [

@@ -95,6 +95,7 @@ pub(crate) fn parse(source: Source) -> Parsed {
     let mut parser = Parser::new_from_str_with_options(&text, options);
     let mut builder = Builder::default();
     let mut stops = Vec::new();
+    let mut bombed = false;
     while let Some(event) = parser.next_event() {
         let stop = match event {
             Ok((event, span)) => match builder.eat(event, &span) {
@@ -102,6 +103,7 @@ pub(crate) fn parse(source: Source) -> Parsed {
                 // A bomb is refused as a whole: the next document would be one as well.
                 Err(bomb) => {
                     builder.problems.push(bomb);
+                    bombed = true;
                     break;
                 }
             },
@@ -114,7 +116,8 @@ pub(crate) fn parse(source: Source) -> Parsed {
             break;
         }
     }
-    let source = hide_user_data(source, builder.secret, stops.first().map(|(at, _)| at.line));
+    let whole = stops.is_empty() && !bombed;
+    let source = hide_user_data(source, builder.secret, whole);
     let problems = builder.problems.into_iter();
     let stops = stops.into_iter().map(|(at, (what, hint))| (at, what, Some(hint)));
     let problems = problems
@@ -147,10 +150,8 @@ fn describe(kind: &ErrorKind, info: String) -> (String, String) {
 /// User data may hold secrets, and every diagnostic shows a line of the file. Where the file could
 /// not be read to its end we do not know what belongs to user data: then nothing after the word is
 /// shown.
-fn hide_user_data(source: Source, mut secret: Vec<Range<usize>>, broken: Option<u32>) -> Source {
-    if broken.is_some()
-        && let Some(at) = source.text().find("userData")
-    {
+fn hide_user_data(source: Source, mut secret: Vec<Range<usize>>, whole: bool) -> Source {
+    if !whole && let Some(at) = source.text().find("userData") {
         secret.push(at + "userData".len()..source.text().len());
     }
     source.with_secrets(secret)

@@ -109,6 +109,8 @@ fn capacity() {
             ("huge exponent", "capacity: { target: 1e999 }"),
             ("huge integer", "capacity: { target: 99999999999999999999999999999999999999999999 }"),
             ("too many machines", "capacity: { target: 2000000 }"),
+            ("in another base", "capacity: { target: 0x40 }"),
+            ("with a separator", "capacity: { target: 1_000 }"),
             ("a list", "capacity: { target: [1, 2] }"),
             (
                 "base above target",

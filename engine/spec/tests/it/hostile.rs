@@ -121,6 +121,7 @@ fn user_data_is_in_no_message() {
         "template: { userData: [CANARY] }",
         "template:\n  userData: |\n    CANARY\n   CANARY: [\n",
         "template: { userData: \"CANARY }",
+        "a: &a [1]\nb: &b [*b, { userData: [*missing, CANARY] }]",
         "template: { userData: CANARY, userData: CANARY }",
         "template: { userData: !tag CANARY }",
     ];
