@@ -15,8 +15,8 @@ macro_rules! wire {
     ($($(#[$meta:meta])* $name:ident {
         $($(#[$field_meta:meta])* $wire:literal $field:ident: $type:ty,)*
     })*) => {$(
-        $(#[$meta])*
         #[derive(JsonSchema)]
+        $(#[$meta])*
         #[schemars(deny_unknown_fields)]
         #[expect(dead_code, reason = "described, never built")]
         pub(crate) struct $name {
