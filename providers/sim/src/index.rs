@@ -18,7 +18,7 @@ pub(crate) enum Due {
 }
 
 /// The machines of one pool, by serial number.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct PoolMachines {
     /// Every one that is still known.
     pub(crate) all: BTreeSet<u64>,
@@ -31,7 +31,7 @@ pub(crate) struct PoolMachines {
 }
 
 /// Machines by everything they are looked up by.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Index {
     pub(crate) pool_numbers: HashMap<PoolId, u32>,
     /// By pool number.

@@ -26,6 +26,8 @@ mod quote;
 mod settings;
 mod sim;
 mod store;
+#[cfg(test)]
+mod tests;
 mod time;
 mod tx;
 mod vm;

@@ -43,6 +43,11 @@ impl Sim {
         Sim::new(World::new(settings), None, catalog)
     }
 
+    /// Whether a folder holds a world.
+    pub fn exists(dir: &Path) -> bool {
+        Store::head_path(dir).exists()
+    }
+
     /// The world in a folder; where there is none, a lifelike one with seed 1 is made.
     pub fn open(dir: &Path, catalog: Arc<Catalog>) -> Result<Self, SimError> {
         let mut store = Store::new(dir)?;
@@ -151,6 +156,11 @@ impl Sim {
             tx.advance(later(tx.now(), by));
             stamp(tx.now())
         })
+    }
+
+    /// What time it is in the world.
+    pub fn now(&self) -> Result<Timestamp, SimError> {
+        self.run(|tx| stamp(tx.now()))
     }
 
     /// How the world was set up.

@@ -126,8 +126,9 @@ impl Store {
         Ok(Held(file))
     }
 
-    fn head_path(&self) -> PathBuf {
-        self.dir.join("world.json")
+    /// Where the head of a world lies.
+    pub(crate) fn head_path(dir: &Path) -> PathBuf {
+        dir.join("world.json")
     }
 
     fn log_path(&self, generation: u64) -> PathBuf {
@@ -141,7 +142,7 @@ impl Store {
     /// Makes a world under the lock. An old one makes way only for a `reset`; whoever has it open
     /// goes on in the new one.
     pub(crate) fn found(&mut self, settings: &Settings, reset: bool) -> Result<(), SimError> {
-        let path = self.head_path();
+        let path = Store::head_path(&self.dir);
         let old = match fs::read(&path) {
             Ok(_) if !reset => return Err(SimError::Exists(self.dir.clone())),
             Ok(old) => Some(old),
@@ -166,7 +167,7 @@ impl Store {
 
     fn write_head(&self, generation: u64, settings: &Settings) -> Result<(), SimError> {
         let head = Head { format: FORMAT, generation, settings: settings.clone() };
-        let path = self.head_path();
+        let path = Store::head_path(&self.dir);
         let mut text = serde_json::to_vec(&head).map_err(|error| damaged(&path, error))?;
         text.push(b'\n');
         replace(&path, &text)
@@ -192,7 +193,7 @@ impl Store {
 
     /// Brings `world` up to the end of the log. Under the lock.
     pub(crate) fn catch_up(&mut self, world: &mut World) -> Result<(), SimError> {
-        let path = self.head_path();
+        let path = Store::head_path(&self.dir);
         let head = fs::read(&path).map_err(io_at(&path))?;
         if head != self.head || self.log.is_none() {
             *world = self.reload(&head)?;
@@ -202,7 +203,7 @@ impl Store {
 
     fn reload(&mut self, head: &[u8]) -> Result<World, SimError> {
         self.log = None;
-        let path = self.head_path();
+        let path = Store::head_path(&self.dir);
         let parsed: Head = serde_json::from_slice(head).map_err(|error| damaged(&path, error))?;
         if parsed.format != FORMAT {
             return Err(damaged(&path, format_args!("format {} is not ours", parsed.format)));
@@ -303,7 +304,7 @@ impl Store {
         let generation = self.generation + 1;
         self.begin(generation, world)?;
         // The world in memory is the snapshot: no need to read it back.
-        let (head, log) = (self.head_path(), self.log_path(generation));
+        let (head, log) = (Store::head_path(&self.dir), self.log_path(generation));
         self.head = fs::read(&head).map_err(io_at(&head))?;
         let file = OpenOptions::new().read(true).append(true).open(&log).map_err(io_at(&log))?;
         let snapshot = self.snapshot_path(generation);

@@ -103,22 +103,23 @@ impl<'a> Tx<'a> {
                 Fate::Swallowed(refusal)
             });
         }
-        let throttled = self.faults().find_map(|fault| match fault {
+        // Of two faults of a kind, the last word holds.
+        let throttled = self.faults().filter_map(|fault| match fault {
             Fault::Throttled { cloud, until } if *cloud == scope.cloud => Some(*until),
             _ => None,
         });
-        if let Some(until) = throttled {
+        if let Some(until) = throttled.last() {
             let wait = from_stamp(until).saturating_sub(self.now());
             return Err(throttle(scope.cloud, wait));
         }
         if !self.is_calm() {
             self.charge(scope, call, machines)?;
         }
-        let percent = self.faults().find_map(|fault| match fault {
+        let percent = self.faults().filter_map(|fault| match fault {
             Fault::LostAnswers { cloud, percent } if *cloud == scope.cloud => Some(*percent),
             _ => None,
         });
-        if let Some(percent) = percent.filter(|_| changes) {
+        if let Some(percent) = percent.last().filter(|_| changes) {
             self.emit(Event::Called { limit: None, cost: 0 });
             if self.draw(100) < u64::from(percent) {
                 return Ok(Fate::Lost(Refusal::new(0, "RequestTimeout", "no answer in time")));
@@ -216,7 +217,7 @@ impl<'a> Tx<'a> {
         stay > 0
     }
 
-    /// Whether an area is a whole cloud's.
+    /// Whether a cloud is out in all its regions.
     pub(crate) fn whole_cloud_out(&self, cloud: Cloud) -> bool {
         self.faults().any(|fault| match fault {
             Fault::Outage { area: Area { cloud: out, region: None }, .. } => *out == cloud,

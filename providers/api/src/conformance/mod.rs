@@ -37,6 +37,12 @@ pub trait Harness: Send + Sync {
         Duration::from_secs(5 * 60)
     }
 
+    /// The longest that the suite may wait for something at a stretch, settling apart. Simulated
+    /// clocks have days to spare.
+    fn longest_wait(&self) -> Duration {
+        Duration::from_secs(5 * 60)
+    }
+
     /// Causes a trouble that lasts until [`Harness::heal`]; `Err` says why it cannot.
     async fn cause(&self, trouble: &Trouble) -> Result<(), String>;
 

@@ -69,10 +69,11 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
     let Order { request, pool, slots, key, done, refusal, named } = order;
     let create = request.create;
     let (cloud, now, settings) = (create.pool.place.cloud, tx.now(), tx.world.settings.clone());
-    let hidden = tx.faults().find_map(|fault| match fault {
+    let hidden = tx.faults().filter_map(|fault| match fault {
         Fault::DelayedVisibility { cloud: slow, by } if *slow == cloud => Some(*by),
         _ => None,
     });
+    let hidden = hidden.last();
     let born = (tx.world.next..).zip(slots).map(|(serial, slot)| {
         let chance = mix2(settings.seed, serial);
         let between = |salt: u64, least: Ms, most: Ms| match settings.preset {

@@ -7,6 +7,7 @@ use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{Clock, Provider};
 use fleet_sim::{Area, Preset, Sim};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub(crate) struct Twin {
     pub(crate) sim: Sim,
@@ -31,6 +32,10 @@ impl Harness for Twin {
 
     fn pools(&self) -> Vec<PoolId> {
         self.pools.clone()
+    }
+
+    fn longest_wait(&self) -> Duration {
+        minutes(3 * 24 * 60)
     }
 
     async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
