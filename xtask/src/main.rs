@@ -1,2 +1,56 @@
-//! Placeholder.
-fn main() {}
+//! The developers' front door: `cargo xtask test`, `lint`, `bench`, `docs`.
+//!
+//! Needs nothing but Rust. Output of the tools passes through as it comes; the last line on stdout
+//! is one line of JSON with the figures, so that programs can read it.
+
+mod bench;
+mod docs;
+mod lint;
+mod shell;
+mod test;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+Usage: cargo xtask COMMAND
+
+  test [PART]     run the tests; among them, that generated docs are up to date
+                  PART: core (model, spec, catalog, core), sim (provider, sim), state (run),
+                  cli (cli, tests), all [default]
+  lint            rustfmt, clippy with warnings denied, cargo-deny where it is installed
+  bench [FILTER]  run the benchmarks
+  docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares
+
+Each ends with one line of JSON with its figures.";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = args.iter().map(String::as_str).collect();
+    let report = match words[..] {
+        ["test"] => test::run("all"),
+        ["test", part] if test::packages(part).is_some() => test::run(part),
+        ["lint"] => lint::run(),
+        ["bench"] => bench::run(None),
+        ["bench", filter] => bench::run(Some(filter)),
+        ["docs"] => docs::execute(docs::Mode::Write),
+        ["docs", "--check"] => docs::execute(docs::Mode::Check),
+        ["help" | "--help" | "-h"] => {
+            shell::say(USAGE);
+            return ExitCode::SUCCESS;
+        }
+        _ => {
+            shell::note(USAGE);
+            return ExitCode::from(64);
+        }
+    };
+    shell::say(&report.figures.to_string());
+    if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How a command went.
+struct Report {
+    /// Whether all of it went well.
+    ok: bool,
+    /// The figures, for the last line.
+    figures: serde_json::Value,
+}

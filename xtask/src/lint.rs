@@ -1,0 +1,36 @@
+//! `cargo xtask lint`.
+
+use crate::Report;
+use crate::shell::{self, cargo, has_cargo, note};
+use crate::test::seconds;
+use serde_json::json;
+use std::time::Instant;
+
+/// The linters: the cargo subcommand, and all of its arguments.
+const LINTERS: [(&str, &[&str]); 3] = [
+    ("fmt", &["fmt", "--all", "--check"]),
+    ("clippy", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]),
+    ("deny", &["deny", "--workspace", "check"]),
+];
+
+/// Runs every linter that is installed; one that is not is named, here and in the figures.
+pub(crate) fn run() -> Report {
+    let start = Instant::now();
+    let mut figures = json!({ "command": "lint" });
+    let mut ok = true;
+    for (name, args) in LINTERS {
+        let result = if !has_cargo(name) {
+            note(&format!("skipped: `cargo {name}` is not installed"));
+            "skipped"
+        } else if shell::run(cargo(args)) {
+            "ok"
+        } else {
+            ok = false;
+            "failed"
+        };
+        figures[name] = result.into();
+    }
+    figures["ok"] = ok.into();
+    figures["seconds"] = seconds(start).into();
+    Report { ok, figures }
+}

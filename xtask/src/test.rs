@@ -1,0 +1,102 @@
+//! `cargo xtask test`.
+
+use crate::Report;
+use crate::shell::{cargo, note, watch};
+use serde_json::json;
+use std::time::Instant;
+
+/// The packages of a part; `None` if there is no such part. Empty: all of them.
+pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
+    match part {
+        "all" => Some(&[]),
+        "core" => Some(&["fleet-model", "fleet-spec", "fleet-catalog", "fleet-core"]),
+        "sim" => Some(&["fleet-provider", "fleet-sim"]),
+        "state" => Some(&["fleet-run"]),
+        "cli" => Some(&["fleet-cli", "fleet-tests"]),
+        _ => None,
+    }
+}
+
+/// Runs a part. Plain `cargo test`: it needs nothing to be installed, and runs the examples in
+/// the documentation, too.
+pub(crate) fn run(part: &str) -> Report {
+    let start = Instant::now();
+    let packages = packages(part).unwrap_or_default();
+    let mut args = vec!["test", "--no-fail-fast"];
+    if packages.is_empty() {
+        args.push("--workspace");
+    }
+    args.extend(packages.iter().flat_map(|package| ["--package", package]));
+    let mut counts = Counts::default();
+    let ran = watch(cargo(&args), |line| counts.add(line));
+    let Counts { passed, failed, ignored } = counts;
+    if !ran && failed == 0 {
+        note("error: the tests could not be built or run to their end");
+    }
+    let ok = ran && failed == 0;
+    Report {
+        ok,
+        figures: json!({
+            "command": "test",
+            "part": part,
+            "ok": ok,
+            "passed": passed,
+            "failed": failed,
+            "ignored": ignored,
+            "seconds": seconds(start),
+        }),
+    }
+}
+
+/// Seconds since a moment, to a tenth.
+pub(crate) fn seconds(start: Instant) -> f64 {
+    (start.elapsed().as_secs_f64() * 10.0).round() / 10.0
+}
+
+/// What the lines `test result: …` add up to.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Counts {
+    passed: u64,
+    failed: u64,
+    ignored: u64,
+}
+
+impl Counts {
+    /// Reads one line of output.
+    fn add(&mut self, line: &str) {
+        let Some(result) = line.trim().strip_prefix("test result: ") else { return };
+        for part in result.split(['.', ';']) {
+            let mut words = part.split_whitespace();
+            let (Some(number), Some(what)) = (words.next(), words.next()) else { continue };
+            let Ok(number) = number.parse::<u64>() else { continue };
+            match what {
+                "passed" => self.passed += number,
+                "failed" => self.failed += number,
+                "ignored" => self.ignored += number,
+                _ => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_add_up() {
+        let mut counts = Counts::default();
+        counts.add("running 3 tests");
+        counts.add("test result: ok. 3 passed; 0 failed; 1 ignored; 0 measured; 2 filtered out; finished in 0.01s");
+        counts.add("test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s");
+        counts.add("test it_says::test_result ... ok");
+        assert_eq!(counts, Counts { passed: 7, failed: 2, ignored: 1 });
+    }
+
+    #[test]
+    fn parts() {
+        assert!(packages("all").is_some_and(<[_]>::is_empty));
+        assert!(packages("core").is_some_and(|packages| packages.contains(&"fleet-core")));
+        assert_eq!(packages("clouds"), None);
+    }
+}
