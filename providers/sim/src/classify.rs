@@ -114,3 +114,31 @@ fn lambda(refusal: &Refusal) -> Option<Class> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_known_is_never_taken_for_capacity() {
+        let launch = Asked::Launch(Market::Spot);
+        let check = |cloud, asked, status, code: &str, expect| {
+            let error = classify(cloud, asked, &Refusal::new(status, code, ""));
+            assert_eq!(error.class, expect, "{cloud} {asked:?} {status} {code}");
+        };
+        let retry = Class::Retry { after: None };
+        for cloud in Cloud::ALL {
+            check(cloud, launch, 400, "InsufficientPatience", Class::Unknown);
+            check(cloud, launch, 0, "RequestTimeout", Class::Unknown);
+            check(cloud, Asked::End, 0, "RequestTimeout", Class::Unknown);
+            check(cloud, Asked::Read, 0, "RequestTimeout", retry);
+            check(cloud, launch, 0, "ConnectionRefused", retry);
+            check(cloud, launch, 503, "InsufficientInstanceCapacity", Class::Unknown);
+        }
+        check(Cloud::Gcp, launch, 503, "ZONE_RESOURCE_POOL_EXHAUSTED", Class::Unknown);
+        check(Cloud::Aws, launch, 503, "RequestLimitExceeded", retry);
+        check(Cloud::Azure, launch, 409, "SkuNotAvailable", Class::Capacity { block: minutes(60) });
+        let day = Class::Capacity { block: minutes(23 * 60) };
+        check(Cloud::Azure, Asked::Launch(Market::OnDemand), 409, "SkuNotAvailable", day);
+    }
+}

@@ -187,13 +187,14 @@ impl Pool<'_> {
         Some(MicroUsd(u64::try_from(price).unwrap_or(u64::MAX).min(most)))
     }
 
-    /// What the cloud says about getting machines, given the room that is left. More room never
+    /// What the cloud says about getting machines, given the room that is left, which is
+    /// asked for only where it matters. More room never
     /// says less; the noise is the pool's and the half hour's.
     pub(crate) fn obtainability(
         &self,
         settings: &Settings,
         now: Ms,
-        room: u32,
+        room: impl FnOnce() -> u32,
     ) -> Option<Obtainability> {
         let source = match (self.cloud, self.market) {
             (Cloud::Lambda, _) => SignalSource::RegionsWithCapacity,
@@ -203,7 +204,7 @@ impl Pool<'_> {
             (Cloud::Azure, Market::Spot) => SignalSource::PlacementScore,
         };
         // Half at six machines, four fifths at two dozen: nobody asks for certainty in thousands.
-        let room = u64::from(room);
+        let room = u64::from(room());
         let score = 100 * room / (room + 6);
         let noise = below(mix2(settings.seed ^ (now / BUCKET), self.hash ^ 2), 9);
         let score = (score + noise).saturating_sub(4).min(100);

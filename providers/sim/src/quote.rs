@@ -88,15 +88,15 @@ pub(crate) fn quote(view: View, pools: &Pools, ids: &[PoolId], cloud: Cloud) -> 
             return None;
         }
         let pool = walk.find(id)?;
-        let live = match live_in.is_empty() {
-            true => 0,
-            false => live_in.get(&(pool.number, id.market)).copied().unwrap_or(0),
+        let room = || {
+            let live = match live_in.is_empty() {
+                true => 0,
+                false => live_in.get(&(pool.number, id.market)).copied().unwrap_or(0),
+            };
+            let capacity = pool.capacity(&settings, now);
+            let allowed = rooms.iter().filter_map(|fault| fault.room_for(id));
+            allowed.fold(capacity, u32::min).saturating_sub(live)
         };
-        let mut capacity = pool.capacity(&settings, now);
-        for fault in &rooms {
-            capacity = capacity.min(fault.room_for(id).unwrap_or(u32::MAX));
-        }
-        let room = capacity.saturating_sub(live);
         Some(Quote {
             price: pool.price(&settings, now),
             obtainability: pool.obtainability(&settings, now, room),

@@ -91,19 +91,7 @@ impl World {
 
     /// Rebuilds what is not saved. `None` if the saved part contradicts itself.
     pub(crate) fn reindexed(mut self) -> Option<Self> {
-        let mut index = Index::default();
-        for (number, pool) in self.pools.iter().enumerate() {
-            index.pool(u32::try_from(number).ok()?, pool);
-        }
-        index.ids.reserve(self.vms.len());
-        for (number, deed) in &self.deeds {
-            self.pools.get(deed.pool as usize)?;
-            index.deed(*number, deed);
-        }
-        for (serial, vm) in &self.vms {
-            index.add(*serial, vm, self.deeds.get(&vm.deed)?, self.now);
-        }
-        self.index = index;
+        self.index = Index::build(&self.pools, &self.deeds, &self.vms, self.now)?;
         Some(self)
     }
 
@@ -221,7 +209,7 @@ impl World {
                 tagged: true,
                 name: born.name.clone(),
             };
-            self.index.add(serial, &vm, &deed, self.now);
+            self.index.add(serial, &vm, &deed);
             self.vms.insert(serial, vm);
         }
         self.next = deed.machines.end;
