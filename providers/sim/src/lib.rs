@@ -19,12 +19,14 @@ mod event;
 mod fault;
 mod index;
 mod limit;
+mod line;
 mod pattern;
 mod pools;
 mod provider;
 mod quote;
 mod settings;
 mod sim;
+mod spoil;
 mod store;
 #[cfg(test)]
 mod tests;

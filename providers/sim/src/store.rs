@@ -13,8 +13,8 @@
 //! platter, because a killed process does not lose what the kernel already has, and a world that
 //! a power cut spoils is made anew.
 
-use crate::chance::bytes;
 use crate::event::Event;
+use crate::line::{read_line, write_line};
 use crate::settings::Settings;
 use crate::world::World;
 use serde::{Deserialize, Serialize};
@@ -328,27 +328,4 @@ fn replace(path: &Path, content: &[u8]) -> Result<(), SimError> {
     let new = PathBuf::from(name);
     fs::write(&new, content).map_err(io_at(&new))?;
     fs::rename(&new, path).map_err(io_at(path))
-}
-
-fn checksum(content: &[u8]) -> u64 {
-    bytes(0xcbf2_9ce4_8422_2325, content)
-}
-
-fn write_line(events: &[Event]) -> Result<Vec<u8>, serde_json::Error> {
-    let mut line = vec![b' '; 17];
-    serde_json::to_writer(&mut line, events)?;
-    let sum = format!("{:016x}", checksum(&line[17..]));
-    line[..16].copy_from_slice(sum.as_bytes());
-    line.push(b'\n');
-    Ok(line)
-}
-
-fn read_line(line: &[u8]) -> Option<Vec<Event>> {
-    let line = line.strip_suffix(b"\n")?;
-    let (sum, content) = line.split_at_checked(17)?;
-    let sum = std::str::from_utf8(sum.strip_suffix(b" ")?).ok()?;
-    if u64::from_str_radix(sum, 16).ok()? != checksum(content) {
-        return None;
-    }
-    serde_json::from_slice(content).ok()
 }
