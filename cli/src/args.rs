@@ -3,13 +3,14 @@
 mod catalog;
 mod sim;
 
-pub(crate) use catalog::{CatalogCommand, ListArgs, Sort};
-pub(crate) use sim::{PoolPattern, Preset, SimCommand, parse_duration};
+pub(crate) use catalog::{CatalogCommand, ListArgs};
+pub(crate) use sim::{SimCommand, Where};
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Provisions and holds fleets of machines over several clouds.
 ///
@@ -131,6 +132,29 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// The command's name, for logs and traces.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Command::Init(_) => "init",
+            Command::Validate(_) => "validate",
+            Command::Plan(_) => "plan",
+            Command::Apply(_) => "apply",
+            Command::Destroy(_) => "destroy",
+            Command::Reconcile(_) => "reconcile",
+            Command::Status(_) => "status",
+            Command::Explain(_) => "explain",
+            Command::History(_) => "history",
+            Command::Sweep(_) => "sweep",
+            Command::Catalog { .. } => "catalog",
+            Command::Sim { .. } => "sim",
+            Command::Schema => "schema",
+            Command::Completions { .. } => "completions",
+            Command::Man { .. } => "man",
+        }
+    }
+}
+
 /// Specs to read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SpecArgs {
@@ -191,6 +215,10 @@ pub(crate) struct ApplyArgs {
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
+    /// Wait this long for another apply to be done [default: not at all]
+    #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
+        value_parser = sim::parse_duration)]
+    pub lock_wait: Duration,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
@@ -203,6 +231,10 @@ pub(crate) struct DestroyArgs {
     /// Do not ask for the fleet's name
     #[arg(short, long)]
     pub yes: bool,
+    /// Wait this long for another apply to be done [default: not at all]
+    #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
+        value_parser = sim::parse_duration)]
+    pub lock_wait: Duration,
 }
 
 /// `fleet reconcile`.
@@ -210,6 +242,10 @@ pub(crate) struct DestroyArgs {
 pub(crate) struct ReconcileArgs {
     #[command(flatten)]
     pub spec: SpecArgs,
+    /// Wait this long for another apply to be done [default: not at all]
+    #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
+        value_parser = sim::parse_duration)]
+    pub lock_wait: Duration,
     #[command(flatten)]
     pub limits: LimitArgs,
 }
@@ -232,7 +268,7 @@ pub(crate) struct ExplainArgs {
     pub specs: Vec<PathBuf>,
     /// Pools to explain, `*` allowed: 'aws/us-east-1/*/p5.*/spot'
     #[arg(long, value_name = "POOL")]
-    pub pool: Option<PoolPattern>,
+    pub pool: Option<fleet_sim::PoolPattern>,
     /// The slot to explain: burst-3
     #[arg(long, value_name = "SLOT", conflicts_with = "pool")]
     pub slot: Option<fleet_model::SlotName>,

@@ -1,21 +1,68 @@
 //! One module per command.
 
+mod apply;
+mod catalog;
 mod completions;
+mod destroy;
+mod explain;
+mod history;
+mod init;
 mod man;
+mod plan;
+mod reconcile;
+mod schema;
+mod sim;
+mod status;
+mod sweep;
+mod validate;
 
-use crate::args::{Cli, Command, LogFormat};
+use crate::args::{Cli, Command, Global, LogFormat};
+use crate::context::Context;
 use crate::fail::{Answer, Failure};
 use crate::logging;
 use crate::out::Out;
+use std::future::Future;
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
     let Cli { global, command } = cli;
-    let level = global.log.as_deref().unwrap_or("warn");
-    logging::start(level, global.log_format.unwrap_or(LogFormat::Text))?;
-    match command {
-        Command::Completions { shell } => completions::run(shell, out),
-        Command::Man { folder } => man::run(&folder, out),
-        _ => Err(Failure::new("not built yet")),
+    start_logging(&global, &command)?;
+    let span = tracing::info_span!("command", otel.name = command.name(), sim = global.sim);
+    let _entered = span.enter();
+    let context = Context { global };
+    match &command {
+        Command::Init(args) => init::run(args, out),
+        Command::Validate(args) => validate::run(&context, args, out),
+        Command::Plan(args) => block_on(plan::run(&context, args, out)),
+        Command::Apply(args) => block_on(apply::run(&context, args, out)),
+        Command::Destroy(args) => block_on(destroy::run(&context, args, out)),
+        Command::Reconcile(args) => block_on(reconcile::run(&context, args, out)),
+        Command::Status(args) => block_on(status::run(&context, args, out)),
+        Command::Explain(args) => block_on(explain::run(&context, args, out)),
+        Command::History(args) => block_on(history::run(&context, args, out)),
+        Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
+        Command::Catalog { command } => catalog::run(&context, command, out),
+        Command::Sim { command } => sim::run(&context, command, out),
+        Command::Schema => schema::run(out),
+        Command::Completions { shell } => completions::run(*shell, out),
+        Command::Man { folder } => man::run(folder, out),
     }
+}
+
+/// Logs are for trouble by default. `reconcile` runs where nobody looks, so its log is JSON.
+fn start_logging(global: &Global, command: &Command) -> Answer<()> {
+    let unattended = matches!(command, Command::Reconcile(_));
+    let format = if unattended { LogFormat::Json } else { LogFormat::Text };
+    logging::start(global.log.as_deref().unwrap_or("warn"), global.log_format.unwrap_or(format))
+}
+
+fn block_on(command: impl Future<Output = Answer>) -> Answer {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|cause| Failure::new(format!("cannot start: {cause}")))?;
+    let answer = runtime.block_on(command);
+    // A request that hangs must not keep a finished command from ending.
+    runtime.shutdown_background();
+    answer
 }

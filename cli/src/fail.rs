@@ -70,14 +70,28 @@ impl fmt::Display for Failure {
     }
 }
 
+/// An error and its causes in one line; a cause that was already said is not said again.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(deeper) = cause {
+        let said = deeper.to_string();
+        if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        cause = deeper.source();
+    }
+    text
+}
+
 /// Puts a file or URL to an IO error.
 pub(crate) trait Place<T> {
     /// `what` is a phrase such as "cannot write the plan".
     fn or_fail(self, what: &str, place: impl fmt::Display) -> Answer<T>;
 }
 
-impl<T, E: fmt::Display> Place<T> for Result<T, E> {
+impl<T, E: std::error::Error> Place<T> for Result<T, E> {
     fn or_fail(self, what: &str, place: impl fmt::Display) -> Answer<T> {
-        self.map_err(|cause| Failure::new(format!("{what}: {cause}")).at(place))
+        self.map_err(|cause| Failure::new(format!("{what}: {}", chain(&cause))).at(place))
     }
 }

@@ -1,14 +1,21 @@
 //! `fleet`: from a spec on disk to capacity that holds.
 
 mod args;
+mod ask;
 mod commands;
+mod context;
 mod exit;
 mod fail;
+mod left;
 mod logging;
 mod out;
 mod render;
+mod runs;
+mod saved;
 mod style;
 mod text;
+mod watch;
+mod without;
 mod words;
 
 use args::Cli;

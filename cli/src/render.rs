@@ -1,12 +1,17 @@
 //! Values turned into screens: one module per screen and form.
 
+pub(crate) mod applied;
+pub(crate) mod catalog;
 pub(crate) mod columns;
+pub(crate) mod explain;
+pub(crate) mod history;
 pub(crate) mod plan_json;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;
 pub(crate) mod reasons;
 #[cfg(test)]
 mod samples;
+pub(crate) mod status;
 
 use fleet_model::{Place, Zone};
 

@@ -43,9 +43,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                 "{held} of {} to be ended stay for now: one apply ends at most {allowed}",
                 count(*wanted, "machine")
             ),
-            format!(
-                "apply again to go on, or allow all at once with --allow-destroy {wanted}"
-            ),
+            format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
         ),
         Hold::WaitingForReplacement { machines } => said(
             format!("{} stay until their replacements are up", count(*machines, "old machine")),
@@ -95,8 +93,9 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
         Rejection::FamilyNotAllowed => "no family or type of the spec matches".into(),
         Rejection::Excluded { pattern } => format!("excluded by `{}`", clean_line(pattern)),
         Rejection::OutOfBounds { requirement, has, wants } => {
-            let has = has.map_or_else(|| "unknown".into(), |has| has.to_string());
-            format!("{} is {has}, the spec asks for {}", clean_line(requirement), bounds(*wants))
+            let has = has.map_or_else(|| "unknown".into(), |has| amount_of(requirement, has));
+            let wants = bounds(requirement, *wants);
+            format!("{} is {has}, the spec asks for {wants}", clean_line(requirement))
         }
         Rejection::ArchitectureNotAllowed => "the architecture is not allowed".into(),
         Rejection::AcceleratorNotAllowed { has: Some(name) } => {
@@ -139,7 +138,7 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
 pub(crate) fn rejection_kind(why: &Rejection) -> String {
     match why {
         Rejection::OutOfBounds { requirement, wants, .. } => {
-            format!("{} is not {}", clean_line(requirement), bounds(*wants))
+            format!("{} is not {}", clean_line(requirement), bounds(requirement, *wants))
         }
         Rejection::AcceleratorNotAllowed { .. } => {
             "it has no accelerator that the spec names".into()
@@ -265,13 +264,30 @@ pub(crate) fn gap_next(cause: GapCause) -> &'static str {
     }
 }
 
-/// `8 to 96`, `at least 8`, `at most 96`, `exactly 8`.
-pub(crate) fn bounds(bounds: Bounds) -> String {
+/// How many of the model's units make one of the spec's: the model counts memory in MiB and
+/// accelerators in thousandths, so that it can count exactly.
+pub(crate) fn divisor(requirement: &str) -> f64 {
+    match requirement {
+        "memoryGiB" | "gibPerVcpu" | "accelerators.memoryGiB" => 1024.0,
+        "accelerators.perInstance" => 1000.0,
+        _ => 1.0,
+    }
+}
+
+fn amount_of(requirement: &str, value: u64) -> String {
+    let amount = value as f64 / divisor(requirement);
+    // Two decimals at most, and none that say nothing.
+    format!("{}", (amount * 100.0).round() / 100.0)
+}
+
+/// `8 to 96`, `at least 8`, `at most 96`, `exactly 8`, in the spec's own unit.
+pub(crate) fn bounds(requirement: &str, bounds: Bounds) -> String {
+    let show = |value: u64| amount_of(requirement, value);
     match (bounds.min, bounds.max) {
-        (Some(min), Some(max)) if min == max => format!("exactly {min}"),
-        (Some(min), Some(max)) => format!("{min} to {max}"),
-        (Some(min), None) => format!("at least {min}"),
-        (None, Some(max)) => format!("at most {max}"),
+        (Some(min), Some(max)) if min == max => format!("exactly {}", show(min)),
+        (Some(min), Some(max)) => format!("{} to {}", show(min), show(max)),
+        (Some(min), None) => format!("at least {}", show(min)),
+        (None, Some(max)) => format!("at most {}", show(max)),
         (None, None) => "anything".into(),
     }
 }

@@ -1,7 +1,8 @@
 //! `fleet catalog …`.
 
-use clap::{Args, Subcommand, ValueEnum};
-use fleet_model::{Cloud, Pattern};
+use clap::{Args, Subcommand};
+use fleet_catalog::Sort;
+use fleet_model::{Cloud, Market, Pattern};
 use std::path::PathBuf;
 
 /// What to do with the catalog.
@@ -34,31 +35,31 @@ pub(crate) struct ListArgs {
     /// Only in regions like this: us-east-1, 'us-*'
     #[arg(long, value_name = "REGION", value_parser = pattern)]
     pub region: Option<Pattern>,
-    /// Only types like this: 'p5.*', or of this family: p5
+    /// Only types like this: p5.48xlarge, 'p5.*'
     #[arg(long = "type", value_name = "TYPE", value_parser = pattern)]
     pub kind: Option<Pattern>,
+    /// Only types of this family: p5, a3-highgpu, Standard_ND96
+    #[arg(long, value_name = "FAMILY")]
+    pub family: Option<String>,
+    /// Only what is sold in this market: on-demand or spot
+    #[arg(long, value_name = "MARKET")]
+    pub market: Option<Market>,
     /// With at least so many vCPUs
     #[arg(long, value_name = "N")]
     pub min_vcpus: Option<u32>,
-    /// In what order
-    #[arg(long, value_enum, default_value_t = Sort::Name)]
+    /// With at least so much memory
+    #[arg(long, value_name = "GIB")]
+    pub min_memory_gib: Option<u64>,
+    /// Order: price, spot-price, price-per-gpu, name, vcpus, memory
+    #[arg(long, value_name = "ORDER", default_value = "price", value_parser = order)]
     pub sort: Sort,
     /// How many lines; 0 for all
     #[arg(short = 'n', long, value_name = "N", default_value_t = 40)]
     pub limit: usize,
 }
 
-/// The order of a list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Sort {
-    /// By cloud, region and type.
-    Name,
-    /// By on-demand price, cheapest first, unpriced last.
-    Price,
-    /// By spot price, cheapest first, unpriced last.
-    Spot,
-    /// By on-demand price per accelerator.
-    PricePerGpu,
+fn order(text: &str) -> Result<Sort, String> {
+    text.parse().map_err(|_| format!("the orders are {}", Sort::ALL.map(Sort::as_str).join(", ")))
 }
 
 fn pattern(text: &str) -> Result<Pattern, std::convert::Infallible> {

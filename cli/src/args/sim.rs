@@ -1,152 +1,153 @@
 //! `fleet sim …`.
 
-use clap::{Subcommand, ValueEnum};
-use fleet_model::{Cloud, Market, Pattern, PoolId, Region};
+use clap::Subcommand;
+use fleet_model::{Cloud, MachineId, Market};
+use fleet_sim::{PoolPattern, Preset};
 use std::str::FromStr;
 use std::time::Duration;
 
 /// What should happen on the simulated clouds.
 #[derive(Debug, Subcommand)]
 pub(crate) enum SimCommand {
+    /// Show the time, the machines and the faults
+    Show,
     /// Let time pass
     Advance {
         /// How long: 90s, 15m, 2h, 1d12h
         #[arg(value_parser = parse_duration)]
         time: Duration,
     },
-    /// Let pools run out of capacity
+    /// Let pools run out of capacity; machines that stand there stay
     Exhaust {
-        /// Pools, `*` allowed: 'aws/us-east-1/*/p5.48xlarge/spot'
+        /// Pools, `*` allowed: 'aws/us-east-1/*/p5.48xlarge/spot', aws/us-east-1, '*h100*'
         #[arg(value_name = "POOL")]
         pool: PoolPattern,
+        /// Machines of ours that each pool may hold all the same
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        room: u32,
+        /// For how long [default: until healed]
+        #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+        lasting: Option<Duration>,
     },
-    /// Take spot machines back, with the notice each cloud gives
+    /// Take machines back, with the notice each cloud gives
     Interrupt {
         /// Pools, `*` allowed, or the id of one machine
         #[arg(value_name = "POOL|MACHINE")]
         target: String,
-        /// At most so many machines
-        #[arg(long, value_name = "N")]
-        count: Option<u32>,
+        /// The youngest so many machines
+        #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "all")]
+        count: usize,
+        /// All of them
+        #[arg(long)]
+        all: bool,
     },
-    /// Let a region stop answering
+    /// End a machine at once, behind everybody's back
+    Reclaim {
+        /// Its id.
+        #[arg(value_parser = machine)]
+        machine: MachineId,
+    },
+    /// Take the tags off a machine
+    StripTags {
+        /// Its id.
+        #[arg(value_parser = machine)]
+        machine: MachineId,
+    },
+    /// Let a region, or a whole cloud, stop answering
     Outage {
-        /// A region: us-east-1 or aws/us-east-1
-        region: ScopeArg,
+        /// us-east-1, aws/us-east-1 or aws
+        #[arg(value_name = "REGION")]
+        area: Where,
+        /// Carry out half of what is asked, and answer nothing
+        #[arg(long)]
+        lossy: bool,
+        /// For how long [default: until healed]
+        #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
+        lasting: Option<Duration>,
     },
-    /// Let a cloud throttle every call
+    /// Throttle every change and every list
     Throttle {
-        /// The cloud; all of them without it.
+        /// The cloud [default: all]
         cloud: Option<Cloud>,
+        /// For how long
+        #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
+        lasting: Duration,
     },
-    /// Lose the answers to create calls: the machines exist, the caller does not know
+    /// Lose answers to changes: they are carried out, the caller does not know
     LoseAnswers {
-        /// The cloud; all of them without it.
+        /// The cloud [default: all]
         cloud: Option<Cloud>,
-        /// How many answers are lost
-        #[arg(long, value_name = "N", default_value_t = 1)]
-        count: u32,
+        /// So many of a hundred
+        #[arg(long, value_name = "N", default_value_t = 100,
+            value_parser = clap::value_parser!(u8).range(0..=100))]
+        percent: u8,
     },
-    /// Leave machines out of lists, and say so
+    /// Lose a page of every list, and say so
     PartialLists {
-        /// A region: us-east-1 or aws/us-east-1
-        region: ScopeArg,
+        /// us-east-1, aws/us-east-1 or aws
+        #[arg(value_name = "REGION")]
+        area: Where,
+    },
+    /// List new machines late
+    DelayVisibility {
+        /// The cloud.
+        cloud: Cloud,
+        /// How late
+        #[arg(value_parser = parse_duration)]
+        by: Duration,
     },
     /// Set the account's quota of a region
     Quota {
-        /// A region: us-east-1 or aws/us-east-1
-        region: ScopeArg,
+        /// us-east-1 or aws/us-east-1
+        #[arg(value_name = "REGION")]
+        area: Where,
         /// on-demand or spot
         market: Market,
         /// vCPUs allowed.
         vcpus: u64,
     },
-    /// End every fault that was asked for
+    /// End every fault, changed quotas included
     Heal,
-    /// Show the time, the machines and the faults
-    Show,
-    /// Begin anew: no machines, no faults
+    /// Begin anew: no machines, no faults, and no journals of fleets that stood there
     Reset {
         /// The seed of chance
-        #[arg(long, default_value_t = 0)]
+        #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// How the clouds behave
-        #[arg(long, value_enum, default_value_t = Preset::Calm)]
+        /// lifelike: capacity runs out and prices move; calm: endless, fixed, at once
+        #[arg(long, default_value_t = Preset::Lifelike)]
         preset: Preset,
-        /// How long a call takes: 20ms
-        #[arg(long, value_parser = parse_duration)]
-        latency: Option<Duration>,
+        /// Real time that every call takes
+        #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = parse_duration)]
+        latency: Duration,
     },
 }
 
-/// How the simulated clouds behave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
-    /// They answer at once and have what they list.
-    Calm,
-    /// They have the habits of the real ones.
-    Lifelike,
-}
-
-/// Pools by pattern: `cloud/region/zone/type/market`, `*` in any part.
+/// Where something happens: a region with or without its cloud, or a whole cloud.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct PoolPattern(Pattern);
-
-impl PoolPattern {
-    /// Whether a pool is meant.
-    pub(crate) fn matches(&self, pool: &PoolId) -> bool {
-        self.0.matches(&pool.to_string())
-    }
-
-    /// The pool, if exactly one is named.
-    pub(crate) fn exact(&self) -> Option<PoolId> {
-        self.0.as_str().parse().ok().filter(|_| !self.0.as_str().contains(['*', '?']))
-    }
-
-    /// The pattern as written.
-    pub(crate) fn as_str(&self) -> &str {
-        self.0.as_str()
-    }
+pub(crate) enum Where {
+    /// The cloud was said.
+    Area(fleet_sim::Area),
+    /// Only a region; the catalog knows its cloud.
+    Region(String),
 }
 
-impl FromStr for PoolPattern {
+impl FromStr for Where {
     type Err = String;
     fn from_str(text: &str) -> Result<Self, String> {
-        let wild = text.contains(['*', '?']);
-        if !wild && let Err(cause) = text.parse::<PoolId>() {
-            return Err(format!(
-                "{cause}; a pool is cloud/region/zone/type/market, for example \
-                 aws/us-east-1/use1-az4/p5.48xlarge/spot"
-            ));
+        if text.contains('/') || text.parse::<Cloud>().is_ok() {
+            return text.parse().map(Where::Area).map_err(|cause: fleet_model::UnknownName| {
+                format!("{cause}; write us-east-1, aws/us-east-1 or aws")
+            });
         }
-        Ok(PoolPattern(Pattern::new(text)))
+        if text.is_empty() {
+            return Err("write a region: us-east-1 or aws/us-east-1".into());
+        }
+        Ok(Where::Region(text.into()))
     }
 }
 
-/// A region, with or without its cloud.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ScopeArg {
-    /// The cloud, if it was said.
-    pub cloud: Option<Cloud>,
-    /// The region.
-    pub region: Region,
-}
-
-impl FromStr for ScopeArg {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (cloud, region) = match text.split_once('/') {
-            None => (None, text),
-            Some((cloud, region)) => {
-                let cloud = cloud.parse::<Cloud>().map_err(|cause| cause.to_string())?;
-                (Some(cloud), region)
-            }
-        };
-        if region.is_empty() || region.contains('/') {
-            return Err(format!("`{text}` is no region; write us-east-1 or aws/us-east-1"));
-        }
-        Ok(ScopeArg { cloud, region: region.into() })
-    }
+fn machine(text: &str) -> Result<MachineId, std::convert::Infallible> {
+    Ok(text.into())
 }
 
 /// `90s`, `15m`, `2h`, `1d12h`, `20ms`.
@@ -171,8 +172,8 @@ pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
         let part = number.checked_mul(millis).ok_or_else(bad)?;
         total = total.checked_add(Duration::from_millis(part)).ok_or_else(bad)?;
     }
-    // Two centuries: far beyond any scenario, far from the end of the calendar.
-    if text.is_empty() || total > Duration::from_secs(200 * 365 * 86_400) {
+    // Ten years: as far as the simulated clouds go in one step.
+    if text.is_empty() || total > Duration::from_secs(10 * 365 * 86_400) {
         return Err(bad());
     }
     Ok(total)
@@ -197,10 +198,11 @@ mod tests {
     }
 
     #[test]
-    fn pools_and_regions() {
-        assert!("aws/*/spot".parse::<PoolPattern>().is_ok());
-        assert!("aws/us-east-1".parse::<PoolPattern>().is_err());
-        assert!("mars/x".parse::<ScopeArg>().is_err());
-        assert_eq!("aws/r".parse::<ScopeArg>().expect("a scope").cloud, Some(Cloud::Aws));
+    fn places() {
+        assert_eq!("us-east-1".parse(), Ok(Where::Region("us-east-1".into())));
+        assert!(matches!("aws".parse(), Ok(Where::Area(area)) if area.region.is_none()));
+        assert!(matches!("aws/r".parse(), Ok(Where::Area(area)) if area.region.is_some()));
+        assert!("mars/x".parse::<Where>().is_err());
+        assert!("aws/".parse::<Where>().is_err());
     }
 }

@@ -24,7 +24,11 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
             .filter(|line| !line.wanted.is_zero())
             .map(|line| format!("{} {}", line.wanted, line.group.market()))
             .collect();
-        out.push_str(&format!(": {} wanted, {}", words::amount(wanted, report.unit), parts.join(" + ")));
+        out.push_str(&format!(
+            ": {} wanted, {}",
+            words::amount(wanted, report.unit),
+            parts.join(" + ")
+        ));
     }
     out.push('\n');
     let pools = pools(report);
@@ -63,12 +67,25 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
     }
 }
 
-/// Whether nothing is held, unplaced, in doubt or unseen.
+/// Several fleets together.
+pub(crate) fn total(fleets: &[(&Plan, &Report)]) -> String {
+    let sum = fleets.iter().fold(Summary::default(), |s, (_, report)| s.and(Summary::of(report)));
+    let cost = super::plan_json::total(fleets.iter().map(|(_, report)| &report.cost));
+    format!(
+        "\n{BOLD}All {} fleets:{BOLD:#} {} to launch, {} to end, {} to keep; {} → {} per hour",
+        fleets.len(),
+        thousands(sum.create.into()),
+        thousands(sum.destroy.into()),
+        thousands(sum.keep.into()),
+        cost.hourly_before,
+        cost.hourly_after
+    )
+}
+
+/// Whether nothing is held, unplaced or in doubt. A region that did not answer and holds nothing
+/// of ours unsettles nothing.
 pub(crate) fn is_settled(report: &Report) -> bool {
-    report.held.is_empty()
-        && report.unplaced.is_empty()
-        && report.in_doubt.is_empty()
-        && report.gaps.is_empty()
+    report.held.is_empty() && report.unplaced.is_empty() && report.in_doubt.is_empty()
 }
 
 fn pools(report: &Report) -> Columns {

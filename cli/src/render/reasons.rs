@@ -96,7 +96,11 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
         Rejection::FamilyNotAllowed => json!({ "is": "familyNotAllowed" }),
         Rejection::Excluded { pattern } => json!({ "is": "excluded", "pattern": pattern }),
         Rejection::OutOfBounds { requirement, has, wants } => {
-            json!({ "is": "outOfBounds", "requirement": requirement, "has": has, "wants": wants })
+            let show = |value: Option<u64>| value.map(|v| v as f64 / words::divisor(requirement));
+            json!({
+                "is": "outOfBounds", "requirement": requirement, "has": show(*has),
+                "min": show(wants.min), "max": show(wants.max),
+            })
         }
         Rejection::ArchitectureNotAllowed => json!({ "is": "architectureNotAllowed" }),
         Rejection::AcceleratorNotAllowed { has } => {

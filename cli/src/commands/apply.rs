@@ -1,0 +1,238 @@
+//! `fleet apply`: plan, ask, obey.
+
+use crate::args::{ApplyArgs, Format};
+use crate::ask;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::fail::{Answer, Failure};
+use crate::out::{Out, can_ask};
+use crate::render::applied::{self, Applied};
+use crate::render::plan_json::Summary;
+use crate::render::plan_text;
+use crate::runs::{failed, holder, limits, verdict};
+use crate::saved::SavedPlan;
+use crate::text::count;
+use crate::watch::{Watch, stop_on_signal};
+use fleet_core::{Planned, plan};
+use fleet_model::{Desired, Inputs, Limits};
+use fleet_run::{Converged, Engine, Session, Stop};
+use fleet_spec::Loaded;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A fleet under lease, with what is to be done to it.
+pub(crate) struct Ready<'a> {
+    pub session: Session<'a>,
+    pub inputs: Inputs,
+    pub planned: Planned,
+    /// A saved plan is carried out as it stands, and nothing after it.
+    pub exactly: bool,
+    pub watch: Watch,
+}
+
+/// What is to be applied.
+struct Task {
+    loaded: Loaded,
+    saved: Option<SavedPlan>,
+}
+
+/// Runs `fleet apply`.
+pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> Answer {
+    if !args.yes && !can_ask() {
+        return Err(nobody("fleet apply --yes"));
+    }
+    let task = task(context, &args.specs)?;
+    let catalog = context.catalog()?;
+    context.launchable(&task.loaded, &catalog)?;
+    super::validate::warn(&task.loaded, context.global.output, out);
+    let fleets = &task.loaded.fleets;
+    let engine = context.engine(catalog, fleets.iter().map(|fleet| &fleet.desired))?;
+    let mut ready = Vec::new();
+    let mut worst = Exit::Done;
+    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "apply" };
+    for fleet in fleets {
+        match lead.prepare(&fleet.desired, limits(args.limits), task.saved.as_ref()).await {
+            Ok(one) => ready.push(one),
+            Err(failure) => {
+                worst = worst.max(failure.exit);
+                out.aside(failure);
+            }
+        }
+    }
+    if context.global.output == Format::Text {
+        ready.iter().for_each(|one| {
+            out.text(format!("{}\n", plan_text::render(&one.planned.plan, &one.planned.report)));
+        });
+    }
+    let changes = ready.iter().any(|one| !one.planned.plan.is_empty());
+    if changes && !args.yes && !agreed(context, &ready, out)? {
+        out.aside("Nothing was changed.");
+        return Ok(worst.max(Exit::Failed));
+    }
+    finish(context, ready, worst, out).await
+}
+
+fn nobody(with_yes: &str) -> Failure {
+    Failure::new("there is no terminal to ask for confirmation")
+        .hint(format!("look at `fleet plan` first; `{with_yes}` does not ask"))
+}
+
+fn task(context: &Context, specs: &[PathBuf]) -> Answer<Task> {
+    let Some(file) = specs.first().filter(|file| SavedPlan::is_one(file)) else {
+        return Ok(Task { loaded: context.specs(specs)?, saved: None });
+    };
+    let saved = SavedPlan::read(file)?;
+    if saved.simulated != context.global.sim {
+        let (made, hint) = if saved.simulated {
+            ("simulated clouds", "add --sim")
+        } else {
+            ("real clouds", "leave --sim out")
+        };
+        return Err(Failure::new(format!("the plan was made on {made}"))
+            .at(file.display())
+            .hint(hint));
+    }
+    // Specs named besides the plan stand in for those it was made from: other folders, same text.
+    let specs = if specs.len() > 1 { &specs[1..] } else { &saved.specs };
+    let policies = [saved.policies.as_slice(), &context.global.policy].concat();
+    let mut loaded = context.load(specs, &policies)?;
+    loaded
+        .fleets
+        .retain(|fleet| saved.fleets.iter().any(|saved| saved.plan.fleet == fleet.desired.fleet));
+    let missing = saved.fleets.iter().find(|one| {
+        context.global.fleet.is_empty()
+            && !loaded.fleets.iter().any(|fleet| fleet.desired.fleet == one.plan.fleet)
+    });
+    if let Some(missing) = missing {
+        return Err(Failure::new(format!(
+            "the plan is stale: its specs no longer describe fleet `{}`",
+            missing.plan.fleet
+        ))
+        .at(file.display())
+        .hint("make a new plan")
+        .exit(Exit::PlanStale));
+    }
+    Ok(Task { loaded, saved: Some(saved) })
+}
+
+/// What every fleet of one command is prepared with.
+pub(crate) struct Lead<'a> {
+    pub context: &'a Context,
+    pub engine: &'a Engine,
+    pub wait: Duration,
+    pub command: &'static str,
+}
+
+impl<'a> Lead<'a> {
+    /// Takes the lease, looks, and decides; a saved plan is verified instead.
+    pub(crate) async fn prepare(
+        &self,
+        desired: &Desired,
+        limits: Limits,
+        saved: Option<&SavedPlan>,
+    ) -> Answer<Ready<'a>> {
+        let quiet = self.command == "reconcile" || self.context.global.output != Format::Text;
+        let watch = Watch::new(desired.fleet.as_str(), quiet, self.context.global.no_color);
+        let on = |news| watch.on(news);
+        let holder = holder(self.command);
+        let session = self.engine.begin(desired, &holder, self.wait, &on).await.map_err(failed)?;
+        let saved =
+            saved.and_then(|saved| saved.fleets.iter().find(|one| one.plan.fleet == desired.fleet));
+        let Some(saved) = saved else {
+            let inputs = session.gather(limits).await.map_err(failed)?;
+            let planned = plan(&inputs);
+            return Ok(Ready { session, inputs, planned, exactly: false, watch });
+        };
+        // The plan was made within its own limits; it must be judged by the same.
+        let inputs = session.gather(saved.limits).await.map_err(failed)?;
+        session.verify(&saved.plan, &inputs).map_err(failed)?;
+        let planned = Planned { plan: saved.plan.clone(), report: saved.report.clone() };
+        Ok(Ready { session, inputs, planned, exactly: true, watch })
+    }
+}
+
+fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool> {
+    if context.global.output != Format::Text {
+        for one in ready {
+            out.aside(plan_text::render(&one.planned.plan, &one.planned.report));
+        }
+    }
+    let sum =
+        ready.iter().fold(Summary::default(), |sum, one| sum.and(Summary::of(&one.planned.report)));
+    let fleets: Vec<&str> = ready.iter().map(|one| one.planned.plan.fleet.as_str()).collect();
+    let question = format!(
+        "Launch {} and end {} for {}{}?",
+        count(sum.create, "machine"),
+        sum.destroy,
+        fleets.join(", "),
+        if context.global.sim { " on simulated clouds" } else { "" }
+    );
+    ask::yes(out, &question, "`fleet plan` shows what would happen;")
+}
+
+/// Carries everything out and tells what came of it.
+pub(crate) async fn finish(
+    context: &Context,
+    ready: Vec<Ready<'_>>,
+    mut worst: Exit,
+    out: &mut Out,
+) -> Answer {
+    let stop = stop_on_signal(false);
+    let mut results = Vec::new();
+    for one in ready {
+        let fleet = one.planned.plan.fleet.clone();
+        match carry_out(one, &stop).await {
+            Ok(converged) => {
+                let Some(last) = &converged.last else { continue };
+                worst = worst.max(verdict(last));
+                let stopped = stop.asked();
+                results.push(Applied { fleet, converged, stopped });
+            }
+            Err(failure) => {
+                worst = worst.max(failure.exit);
+                out.aside(failure);
+            }
+        }
+    }
+    match context.global.output {
+        Format::Json => out.json(&applied::document(&results, worst))?,
+        Format::Markdown => results.iter().for_each(|one| out.text(applied::markdown(one))),
+        Format::Text => results.iter().for_each(|one| out.text(applied::text(one))),
+    }
+    Ok(worst)
+}
+
+/// Carries out one fleet's plan under its lease.
+pub(crate) async fn carry_out(ready: Ready<'_>, stop: &Stop) -> Answer<Converged> {
+    let Ready { session, inputs, planned, exactly, watch } = ready;
+    let holder = holder("apply");
+    let on = |news| watch.on(news);
+    let done = if exactly {
+        once(&session, &holder, &inputs, planned, stop, &on).await
+    } else {
+        session.converge(&holder, (inputs, planned), stop, &on).await
+    };
+    watch.end();
+    let converged = done.map_err(failed)?;
+    session.finish().await.map_err(failed)?;
+    Ok(converged)
+}
+
+/// One round, and then only a look at what is left.
+pub(crate) async fn once(
+    session: &Session<'_>,
+    holder: &str,
+    inputs: &Inputs,
+    planned: Planned,
+    stop: &Stop,
+    on: &(dyn Fn(fleet_run::Progress) + Sync),
+) -> Result<Converged, fleet_run::RunError> {
+    if planned.plan.is_empty() && planned.plan.vacate.is_empty() {
+        return Ok(Converged { rounds: Vec::new(), last: Some(planned) });
+    }
+    let outcome = session.round(holder, 1, inputs, &planned, stop, on).await?;
+    let mut limits = inputs.limits;
+    limits.already_destroyed += outcome.destroyed;
+    let last = plan(&session.gather(limits).await?);
+    Ok(Converged { rounds: vec![outcome], last: Some(last) })
+}

@@ -1,0 +1,73 @@
+//! `fleet destroy`: ends every machine of a fleet, after its name was typed.
+
+use super::apply::{Lead, finish};
+use crate::args::{DestroyArgs, Format};
+use crate::ask;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::fail::{Answer, Failure};
+use crate::out::{Out, can_ask};
+use crate::render::plan_json::Summary;
+use crate::render::plan_text;
+use crate::text::count;
+use crate::without::fleets;
+use fleet_core::plan;
+use fleet_model::{Hold, Limits};
+
+/// Runs `fleet destroy`.
+pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) -> Answer {
+    if !args.yes && !can_ask() {
+        return Err(Failure::new("there is no terminal to ask for the fleet's name")
+            .hint("`fleet status` shows what would go; `fleet destroy --yes` does not ask"));
+    }
+    let catalog = context.catalog()?;
+    let fleets = fleets(context, &args.spec.specs).await?;
+    let engine = context.engine(catalog, &fleets)?;
+    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "destroy" };
+    let mut worst = Exit::Done;
+    let mut ready = Vec::new();
+    for desired in &fleets {
+        let limits = Limits { destroy_all: true, ..Limits::default() };
+        let mut one = match lead.prepare(desired, limits, None).await {
+            Ok(one) => one,
+            Err(failure) => {
+                worst = worst.max(failure.exit);
+                out.aside(failure);
+                continue;
+            }
+        };
+        // The limit on destroys asks for an exact number: it is the one shown here.
+        let wanted = one.planned.report.held.iter().find_map(|held| match held {
+            Hold::DestroyLimit { wanted, .. } => Some(*wanted),
+            Hold::WaitingForReplacement { .. }
+            | Hold::Frozen { .. }
+            | Hold::Budget { .. }
+            | Hold::Gap { .. } => None,
+        });
+        if wanted.is_some() {
+            one.inputs.limits.allow_destroy = wanted;
+            one.planned = plan(&one.inputs);
+        }
+        if context.global.output == Format::Text {
+            out.text(format!("{}\n", plan_text::render(&one.planned.plan, &one.planned.report)));
+        }
+        if one.planned.plan.is_empty() || args.yes || agreed(context, &one.planned, out)? {
+            ready.push(one);
+        } else {
+            out.aside("Nothing was changed.");
+            worst = worst.max(Exit::Failed);
+        }
+    }
+    finish(context, ready, worst, out).await
+}
+
+fn agreed(context: &Context, planned: &fleet_core::Planned, out: &mut Out) -> Answer<bool> {
+    let name = planned.plan.fleet.as_str();
+    let machines = Summary::of(&planned.report).destroy;
+    let question = format!(
+        "This ends {}{}. Type the fleet's name ({name}) to go on:",
+        count(machines, "machine"),
+        if context.global.sim { " on simulated clouds" } else { " for good" }
+    );
+    ask::name(out, &question, name, "`fleet status` shows what would go;")
+}

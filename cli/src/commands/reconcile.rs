@@ -1,0 +1,68 @@
+//! `fleet reconcile`: one round, no questions, one line of JSON per fleet.
+
+use super::apply::{Lead, once};
+use crate::args::ReconcileArgs;
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::fail::{Answer, Failure};
+use crate::out::Out;
+use crate::render::applied::{Applied, line};
+use crate::runs::{failed, holder, limits, verdict};
+use crate::watch::stop_on_signal;
+use fleet_model::Desired;
+use fleet_run::Stop;
+use serde_json::json;
+
+/// Runs `fleet reconcile`.
+pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) -> Answer {
+    let catalog = context.catalog()?;
+    let loaded = context.specs(&args.spec.specs)?;
+    context.launchable(&loaded, &catalog)?;
+    for warning in &loaded.warnings.0 {
+        tracing::warn!(file = %warning.file.display(), line = warning.line, "{}", warning.message);
+    }
+    let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
+    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "reconcile" };
+    let stop = stop_on_signal(true);
+    let mut worst = Exit::Done;
+    for fleet in &loaded.fleets {
+        let (exit, text) = match round(&lead, &fleet.desired, args, &stop).await {
+            Ok((applied, exit)) => (exit, line(&applied, exit)),
+            Err(failure) => (failure.exit, told(&fleet.desired, &failure)),
+        };
+        worst = worst.max(exit);
+        out.text(text);
+        out.flush();
+        if stop.asked() {
+            break;
+        }
+    }
+    Ok(worst)
+}
+
+async fn round(
+    lead: &Lead<'_>,
+    desired: &Desired,
+    args: &ReconcileArgs,
+    stop: &Stop,
+) -> Answer<(Applied, Exit)> {
+    let ready = lead.prepare(desired, limits(args.limits), None).await?;
+    let holder = holder(lead.command);
+    let on = |news| tracing::debug!(?news, "progress");
+    let converged = once(&ready.session, &holder, &ready.inputs, ready.planned, stop, &on)
+        .await
+        .map_err(failed)?;
+    ready.session.finish().await.map_err(failed)?;
+    let exit = converged.last.as_ref().map_or(Exit::Done, verdict);
+    let applied = Applied { fleet: desired.fleet.clone(), converged, stopped: stop.asked() };
+    Ok((applied, exit))
+}
+
+fn told(desired: &Desired, failure: &Failure) -> serde_json::Value {
+    json!({
+        "fleet": desired.fleet,
+        "exitCode": failure.exit.code(),
+        "error": failure.what,
+        "hint": failure.hint,
+    })
+}

@@ -1,0 +1,212 @@
+//! `fleet sim …`: the weather of the simulated clouds.
+
+use crate::args::{Format, SimCommand, Where};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::fail::{Answer, Failure, Place, chain};
+use crate::out::Out;
+use crate::render::columns::{Columns, left, right};
+use crate::style::{BOLD, DIM, WARN};
+use crate::text::{count, span, when};
+use fleet_catalog::similar;
+use fleet_model::{Catalog, Cloud, Machine, Market, PoolId};
+use fleet_sim::{Area, PoolPattern, Settings, Sim, SimError};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Runs `fleet sim …`.
+pub(crate) fn run(context: &Context, command: &SimCommand, out: &mut Out) -> Answer {
+    let catalog = context.catalog()?;
+    if let SimCommand::Reset { seed, preset, latency } = command {
+        let folder = context.sim_folder();
+        let settings = Settings { seed: *seed, preset: *preset, latency: *latency };
+        Sim::create(&folder, settings, catalog, true)
+            .or_fail("cannot make the simulated clouds anew", folder.display())?;
+        out.text(format!("simulated clouds begin anew: {preset}, seed {seed}"));
+        return Ok(Exit::Done);
+    }
+    let sim = context.sim(catalog.clone())?;
+    let said = act(&sim, &catalog, command)?;
+    match said {
+        Some(said) => out.text(said),
+        None => show(context, &sim, out)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// Does it, and says what was done; `None` for `show`.
+fn act(sim: &Sim, catalog: &Catalog, command: &SimCommand) -> Answer<Option<String>> {
+    let lasts = |lasting: &Option<std::time::Duration>| match lasting {
+        Some(lasting) => format!("for {}", span(*lasting)),
+        None => "until `fleet sim heal`".into(),
+    };
+    let said = match command {
+        SimCommand::Show | SimCommand::Reset { .. } => return Ok(None),
+        SimCommand::Advance { time } => {
+            let now = sim.advance(*time).map_err(failed)?;
+            format!("{} later: {}", span(*time), when(now))
+        }
+        SimCommand::Exhaust { pool, room, lasting } => {
+            let pools = matching(catalog, pool)?;
+            sim.limit_room(pool.clone(), *room, *lasting).map_err(failed)?;
+            let how = if *room == 0 { "exhausted".into() } else { format!("with room for {room}") };
+            format!("{} {how} {}", count(pools, "pool"), lasts(lasting))
+        }
+        SimCommand::Interrupt { target, count: some, all } => {
+            let some = if *all { usize::MAX } else { *some };
+            let hit = sim.interrupt(target, some).map_err(failed)?;
+            let names: Vec<&str> = hit.iter().take(5).map(|id| id.as_str()).collect();
+            let more = if hit.len() > names.len() { ", …" } else { "" };
+            let machines = count(hit.len() as u64, "machine");
+            format!("notice given to {machines}: {}{more}", names.join(", "))
+        }
+        SimCommand::Reclaim { machine } => {
+            sim.reclaim(machine).map_err(failed)?;
+            format!("{machine} is gone")
+        }
+        SimCommand::StripTags { machine } => {
+            sim.strip_tags(machine).map_err(failed)?;
+            format!("{machine} has lost its tags")
+        }
+        SimCommand::Outage { area, lossy, lasting } => {
+            let area = resolve(catalog, area)?;
+            let end = lasts(lasting);
+            let said = format!("{area} does not answer {end}");
+            if *lossy { sim.lossy_outage(area, *lasting) } else { sim.outage(area, *lasting) }
+                .map_err(failed)?;
+            said
+        }
+        SimCommand::Throttle { cloud, lasting } => {
+            each(*cloud, |cloud| sim.throttle(cloud, *lasting))?;
+            format!("{} throttled for {}", named(*cloud), span(*lasting))
+        }
+        SimCommand::LoseAnswers { cloud, percent } => {
+            each(*cloud, |cloud| sim.lose_answers(cloud, *percent))?;
+            format!("{percent}% of the answers of {} are lost", named(*cloud))
+        }
+        SimCommand::PartialLists { area } => {
+            let area = resolve(catalog, area)?;
+            sim.partial_lists(area.clone()).map_err(failed)?;
+            format!("lists of {area} are partial until `fleet sim heal`")
+        }
+        SimCommand::DelayVisibility { cloud, by } => {
+            sim.delay_visibility(*cloud, *by).map_err(failed)?;
+            format!("{cloud} lists new machines after {}", span(*by))
+        }
+        SimCommand::Quota { area, market, vcpus } => {
+            let area = resolve(catalog, area)?;
+            let region = area.region.clone().ok_or_else(|| {
+                Failure::new("a quota holds for one region")
+                    .hint(format!("write {}/REGION", area.cloud))
+                    .exit(Exit::Usage)
+            })?;
+            sim.set_quota(area.cloud, region, *market, *vcpus).map_err(failed)?;
+            format!("{area} allows {vcpus} vCPUs of {market}")
+        }
+        SimCommand::Heal => {
+            sim.heal().map_err(failed)?;
+            "every fault has ended".into()
+        }
+    };
+    Ok(Some(said))
+}
+
+fn failed(cause: SimError) -> Failure {
+    let failure = Failure::new(chain(&cause));
+    match cause {
+        SimError::NoMatch(_) => failure.hint("`fleet sim show` lists machines and their pools"),
+        SimError::Damaged { .. } => failure.hint("`fleet sim reset` makes the world anew"),
+        SimError::Io { .. } | SimError::Exists(_) => failure,
+    }
+}
+
+fn named(cloud: Option<Cloud>) -> String {
+    cloud.map_or_else(|| "every cloud".into(), |cloud| cloud.to_string())
+}
+
+fn each(cloud: Option<Cloud>, act: impl Fn(Cloud) -> Result<(), SimError>) -> Answer<()> {
+    Cloud::ALL
+        .into_iter()
+        .filter(|one| cloud.is_none_or(|cloud| cloud == *one))
+        .try_for_each(act)
+        .map_err(failed)
+}
+
+/// How many pools of the catalog a pattern means. None: most likely a typing error.
+fn matching(catalog: &Catalog, pattern: &PoolPattern) -> Answer<u64> {
+    let pools = catalog.rows.iter().flat_map(|row| {
+        [Market::OnDemand, Market::Spot].map(|market| PoolId {
+            place: catalog.place(row).clone(),
+            instance_type: catalog.kind(row).name.clone(),
+            market,
+        })
+    });
+    match pools.filter(|pool| pattern.matches(pool)).count() as u64 {
+        0 => Err(Failure::new(format!("no pool of the catalog matches `{pattern}`")).hint(
+            "a pool is cloud/region/zone/type/market, `*` allowed: 'aws/us-east-1/*/p5.*/spot'",
+        )),
+        pools => Ok(pools),
+    }
+}
+
+/// The cloud of a region, from the catalog.
+fn resolve(catalog: &Catalog, place: &Where) -> Answer<Area> {
+    let name = match place {
+        Where::Area(area) => match &area.region {
+            None => return Ok(area.clone()),
+            Some(region) => region.as_str(),
+        },
+        Where::Region(region) => region,
+    };
+    let cloud = match place {
+        Where::Area(area) => Some(area.cloud),
+        Where::Region(_) => None,
+    };
+    let known = catalog.places.iter().filter(|p| cloud.is_none_or(|cloud| p.cloud == cloud));
+    if let Some(found) = known.clone().find(|place| place.region.as_str() == name) {
+        return Ok(Area::from(found.scope()));
+    }
+    let failure = Failure::new(format!("the catalog has no region `{name}`"));
+    let regions: BTreeSet<&str> = known.map(|place| place.region.as_str()).collect();
+    Err(match similar(name, regions).first() {
+        Some(near) => failure.hint(format!("did you mean `{near}`?")),
+        None => failure.hint("write us-east-1, aws/us-east-1 or aws"),
+    })
+}
+
+fn show(context: &Context, sim: &Sim, out: &mut Out) -> Answer<()> {
+    let settings = sim.settings().map_err(failed)?;
+    let faults = sim.faults().map_err(failed)?;
+    let machines: Vec<Machine> =
+        sim.machines().map_err(failed)?.into_iter().filter(|m| m.state.is_live()).collect();
+    let now = sim.clock().now();
+    if context.global.output == Format::Json {
+        return out.json(&serde_json::json!({
+            "formatVersion": 1,
+            "now": now,
+            "seed": settings.seed,
+            "preset": settings.preset,
+            "faults": faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            "machines": machines,
+        }));
+    }
+    let (preset, seed) = (settings.preset, settings.seed);
+    out.text(format!("{BOLD}simulated clouds{BOLD:#}: {}, {preset}, seed {seed}", when(now)));
+    for fault in &faults {
+        out.text(format!("  {WARN}fault{WARN:#}  {fault}"));
+    }
+    let mut pools: BTreeMap<(PoolId, &str), u64> = BTreeMap::new();
+    for machine in &machines {
+        *pools.entry((machine.pool(), machine.state.as_str())).or_default() += 1;
+    }
+    let mut table = Columns::default();
+    table.styled(DIM, [right("n"), left("pool"), left("state")]);
+    for ((pool, state), n) in &pools {
+        table.row([right(n.to_string()), left(pool.to_string()), left(*state)]);
+    }
+    if pools.is_empty() {
+        out.text("no machines");
+    } else {
+        out.text(table.render("  ").trim_end());
+    }
+    Ok(())
+}

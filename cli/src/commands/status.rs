@@ -1,0 +1,60 @@
+//! `fleet status`: what is there.
+
+use crate::args::{Format, StatusArgs};
+use crate::context::Context;
+use crate::exit::Exit;
+use crate::fail::Answer;
+use crate::out::Out;
+use crate::render::plan_json::{OUTPUT_FORMAT, merge};
+use crate::render::status::Status;
+use crate::runs::failed;
+use crate::without::fleets;
+use fleet_core::plan;
+use fleet_model::Limits;
+use serde_json::{Value, json};
+
+/// Runs `fleet status`.
+pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> Answer {
+    let catalog = context.catalog()?;
+    let fleets = fleets(context, &args.spec.specs).await?;
+    let engine = context.engine(catalog, &fleets)?;
+    let mut documents: Vec<Value> = Vec::new();
+    for (nth, desired) in fleets.iter().enumerate() {
+        let inputs = engine.gather(desired, Limits::default()).await.map_err(failed)?;
+        let planned = plan(&inputs);
+        let status = Status::new(&inputs, &planned.report);
+        match context.global.output {
+            Format::Json => documents.push(status.json()),
+            Format::Markdown => out.text(status.markdown()),
+            Format::Text => {
+                let gap = if nth > 0 { "\n" } else { "" };
+                out.text(format!("{gap}{}", status.text(args.machines).trim_end()));
+            }
+        }
+    }
+    if context.global.output == Format::Json {
+        let head = json!({ "formatVersion": OUTPUT_FORMAT });
+        let body = match documents.len() {
+            1 => documents.swap_remove(0),
+            _ => together(documents),
+        };
+        out.json(&merge(body, head))?;
+    }
+    Ok(Exit::Done)
+}
+
+/// Several fleets: each by itself, and all machines and gaps in one list, each with its fleet.
+fn together(documents: Vec<Value>) -> Value {
+    let all = |field: &str| -> Vec<Value> {
+        let of = |document: &Value| {
+            let fleet = document["fleet"].clone();
+            let items = document[field].as_array().cloned().unwrap_or_default();
+            items
+                .into_iter()
+                .map(move |item| merge(item, json!({ "fleet": fleet })))
+                .collect::<Vec<_>>()
+        };
+        documents.iter().flat_map(of).collect()
+    };
+    json!({ "machines": all("machines"), "gaps": all("gaps"), "fleets": documents })
+}

@@ -1,0 +1,167 @@
+//! `fleet validate`: everything that can be known without a cloud.
+
+use crate::args::{Format, SpecArgs};
+use crate::context::{Context, invalid};
+use crate::exit::Exit;
+use crate::fail::Answer;
+use crate::left::{nothing_left, unknown_names};
+use crate::out::Out;
+use crate::style::{ADD, BOLD, DIM, WARN};
+use crate::text::{clean_line, count, markdown, monthly, thousands};
+use fleet_core::eligible;
+use fleet_model::{Catalog, Desired};
+use fleet_spec::{Diagnostic, Diagnostics, LoadOptions, Loaded, LoadedFleet};
+use serde_json::{Value, json};
+
+/// Runs `fleet validate`.
+pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
+    let catalog = context.catalog()?;
+    let paths = context.paths(&args.specs)?;
+    let options = LoadOptions {
+        policies: context.global.policy.clone(),
+        select: context.global.fleet.clone(),
+    };
+    let format = context.global.output;
+    let mut loaded = match fleet_spec::load(&paths, &options) {
+        Ok(loaded) => loaded,
+        Err(problems) => return refuse(&problems, format, out),
+    };
+    loaded.fleets.sort_by(|a, b| a.desired.fleet.cmp(&b.desired.fleet));
+    let mut problems = loaded.warnings.0.clone();
+    for fleet in &loaded.fleets {
+        match nothing_left(fleet, &catalog) {
+            Some(error) => problems.push(error),
+            None => problems.extend(unknown(fleet, &catalog)),
+        }
+    }
+    let problems = Diagnostics(problems);
+    if problems.has_errors() {
+        return refuse(&problems, format, out);
+    }
+    match format {
+        Format::Json => out.json(&document(&loaded, &catalog, &problems))?,
+        Format::Text => text(&loaded, &catalog, &problems, out),
+        Format::Markdown => {
+            for fleet in &loaded.fleets {
+                let name = markdown(fleet.desired.fleet.as_str());
+                out.text(format!(
+                    "- ✅ `{name}`: {}",
+                    markdown(&summary(&fleet.desired, &catalog))
+                ));
+            }
+            for problem in &problems.0 {
+                out.text(format!("- ⚠️ {}", markdown(&problem.message)));
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Tells warnings beside the result of another command.
+pub(crate) fn warn(loaded: &Loaded, format: Format, out: &mut Out) {
+    if format == Format::Text && !loaded.warnings.is_empty() {
+        out.aside(format!("{}\n", loaded.warnings.render(true).trim_end()));
+    }
+}
+
+/// Names that the catalog does not know, as warnings: another catalog may know them.
+fn unknown(fleet: &LoadedFleet, catalog: &Catalog) -> Vec<Diagnostic> {
+    let warn = |(path, name, near): (String, String, Option<String>)| {
+        let hint = near.map(|near| format!("did you mean `{near}`?"));
+        let message = format!("the catalog knows nothing called `{name}`");
+        fleet.error_at(&path, message, hint).into_warning()
+    };
+    unknown_names(fleet, catalog).into_iter().map(warn).collect()
+}
+
+fn refuse(problems: &Diagnostics, format: Format, out: &mut Out) -> Answer {
+    if format == Format::Json {
+        out.json(&json!({ "formatVersion": 1, "valid": false, "diagnostics": problems }))?;
+        return Ok(Exit::SpecInvalid);
+    }
+    let mut failure = invalid(problems);
+    let errors = problems.errors().count() as u64;
+    if errors > 1 {
+        failure.what = format!("{}\n\n{}", failure.what.trim_end(), count(errors, "error"));
+    }
+    Err(failure)
+}
+
+/// A fleet in one line.
+fn summary(desired: &Desired, catalog: &Catalog) -> String {
+    let goal = &desired.capacity;
+    let mut parts = vec![format!("{} {}", goal.target, goal.unit)];
+    match (goal.on_demand.is_zero(), goal.spot.is_zero()) {
+        (false, false) => parts.push(format!("{} on-demand + {} spot", goal.on_demand, goal.spot)),
+        (true, false) => parts.push("all spot".into()),
+        (false, true) => parts.push("all on-demand".into()),
+        (true, true) => {}
+    }
+    let mut clouds: Vec<&str> = Vec::new();
+    for rule in &desired.placement.clouds {
+        if !clouds.contains(&rule.cloud.as_str()) {
+            clouds.push(rule.cloud.as_str());
+        }
+    }
+    parts.push(clouds.join(" "));
+    parts.push(desired.placement.strategy.as_str().into());
+    if let Some(limit) = desired.budget.hourly {
+        parts.push(format!("at most {limit}/h ({}/month)", monthly(limit)));
+    }
+    let pools = eligible(desired, catalog).offerings.len() as u64;
+    parts.push(format!("{} pools to choose from", thousands(pools)));
+    parts.join(", ")
+}
+
+fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Out) {
+    for fleet in &loaded.fleets {
+        let name = clean_line(fleet.desired.fleet.as_str());
+        let file = fleet.file.display();
+        out.text(format!("{ADD}ok{ADD:#}  {BOLD}{name}{BOLD:#}  {DIM}{file}{DIM:#}"));
+        out.text(crate::text::wrap("    ", &summary(&fleet.desired, catalog)));
+        if !fleet.policies.is_empty() {
+            out.text(format!("    under policy {}", clean_line(&fleet.policies.join(", "))));
+        }
+        if !fleet.not_yet_obeyed.is_empty() {
+            out.text(format!("    {WARN}read, but not yet obeyed:{WARN:#}"));
+            for field in &fleet.not_yet_obeyed {
+                out.text(format!("      {}  {DIM}{}{DIM:#}", field.path, field.place));
+            }
+        }
+    }
+    for problem in &problems.0 {
+        out.text(format!("\n{}", problem.render(true).trim_end()));
+    }
+    let fleets = count(loaded.fleets.len() as u64, "fleet");
+    let policies = loaded.policies.len() as u64;
+    let policies = match policies {
+        0 => String::new(),
+        1 => ", 1 policy".into(),
+        n => format!(", {n} policies"),
+    };
+    out.text(format!("\n{fleets}{policies}, {}", count(problems.0.len() as u64, "warning")));
+}
+
+fn document(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Value {
+    let fleets: Vec<Value> = loaded
+        .fleets
+        .iter()
+        .map(|fleet| {
+            let goal = &fleet.desired.capacity;
+            json!({
+                "fleet": fleet.desired.fleet,
+                "file": fleet.file,
+                "unit": goal.unit,
+                "target": goal.target.as_f64(),
+                "onDemand": goal.on_demand.as_f64(),
+                "spot": goal.spot.as_f64(),
+                "strategy": fleet.desired.placement.strategy,
+                "hourlyLimit": fleet.desired.budget.hourly.map(|limit| limit.as_f64()),
+                "pools": eligible(&fleet.desired, catalog).offerings.len(),
+                "policies": fleet.policies,
+                "notYetObeyed": fleet.not_yet_obeyed,
+            })
+        })
+        .collect();
+    json!({ "formatVersion": 1, "valid": true, "fleets": fleets, "diagnostics": problems })
+}

@@ -1,0 +1,148 @@
+//! What commands share: flags, specs, the catalog, the engine.
+
+use crate::args::Global;
+use crate::exit::Exit;
+use crate::fail::{Answer, Failure, Place, chain};
+use crate::left;
+use fleet_model::{Catalog, Cloud, Desired};
+use fleet_provider::{Clock, Provider};
+use fleet_run::{Engine, Fresh, Store, SystemClock};
+use fleet_sim::Sim;
+use fleet_spec::{Diagnostics, LoadOptions, Loaded};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The spec that is meant when none is named.
+pub(crate) const DEFAULT_SPEC: &str = "fleet.yaml";
+
+/// The flags, and how to get at things through them.
+pub(crate) struct Context {
+    /// The flags.
+    pub global: Global,
+}
+
+/// Where imported catalogs are kept.
+pub(crate) fn catalog_file() -> Option<PathBuf> {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let folder = set("FLEET_CATALOG")
+        .map(PathBuf::from)
+        .or_else(|| set("XDG_DATA_HOME").map(|home| PathBuf::from(home).join("fleet")))
+        .or_else(|| set("HOME").map(|home| PathBuf::from(home).join(".local/share/fleet")))?;
+    Some(folder.join("catalog.bin"))
+}
+
+/// Problems of specs, as a failure.
+pub(crate) fn invalid(problems: &Diagnostics) -> Failure {
+    Failure::rendered(Exit::SpecInvalid, problems.render(true))
+}
+
+impl Context {
+    /// The catalog that the flags name, else the imported one, else the embedded one.
+    pub(crate) fn catalog(&self) -> Answer<Arc<Catalog>> {
+        let loaded = match self.global.catalog.as_deref() {
+            Some("embedded") => Ok(fleet_catalog::embedded()),
+            Some(file) => fleet_catalog::load(Path::new(file)),
+            None => fleet_catalog::source(catalog_file().as_deref()),
+        };
+        loaded.map(Arc::new).map_err(|cause| {
+            Failure::new(chain(&cause)).hint(
+                "`fleet catalog import DIR` makes a new one; `--catalog embedded` does without",
+            )
+        })
+    }
+
+    /// The paths that were named, or the default one.
+    pub(crate) fn paths(&self, named: &[PathBuf]) -> Answer<Vec<PathBuf>> {
+        if !named.is_empty() {
+            return Ok(named.to_vec());
+        }
+        if Path::new(DEFAULT_SPEC).exists() {
+            return Ok(vec![DEFAULT_SPEC.into()]);
+        }
+        Err(Failure::new(format!("no spec is named, and there is no {DEFAULT_SPEC} here"))
+            .hint("name a file or folder, or write a first spec with `fleet init`"))
+    }
+
+    /// The fleets of some specs, in the order of their names.
+    pub(crate) fn specs(&self, named: &[PathBuf]) -> Answer<Loaded> {
+        self.load(&self.paths(named)?, &self.global.policy)
+    }
+
+    /// The same, from these paths and policies and no others.
+    pub(crate) fn load(&self, paths: &[PathBuf], policies: &[PathBuf]) -> Answer<Loaded> {
+        let options =
+            LoadOptions { policies: policies.to_vec(), select: self.global.fleet.clone() };
+        let mut loaded =
+            fleet_spec::load(paths, &options).map_err(|problems| invalid(&problems))?;
+        if loaded.fleets.is_empty() {
+            let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            return Err(Failure::new("there is no fleet here, only policies")
+                .at(paths.join(", "))
+                .exit(Exit::SpecInvalid));
+        }
+        loaded.fleets.sort_by(|a, b| a.desired.fleet.cmp(&b.desired.fleet));
+        Ok(loaded)
+    }
+
+    /// The same for commands that launch: a spec that leaves nothing to choose from is invalid.
+    pub(crate) fn launchable(&self, loaded: &Loaded, catalog: &Catalog) -> Answer<()> {
+        let empty: Vec<_> =
+            loaded.fleets.iter().filter_map(|fleet| left::nothing_left(fleet, catalog)).collect();
+        if empty.is_empty() { Ok(()) } else { Err(invalid(&Diagnostics(empty))) }
+    }
+
+    /// The folder of the simulated world: beside the journal, unless that is far away.
+    pub(crate) fn sim_folder(&self) -> PathBuf {
+        let set = std::env::var_os("FLEET_SIM_DIR").filter(|value| !value.is_empty());
+        match set {
+            Some(folder) => PathBuf::from(folder),
+            None if self.global.state.contains("://") => Path::new(".fleet").join("sim"),
+            None => Path::new(&self.global.state).join("sim"),
+        }
+    }
+
+    /// The simulated world.
+    pub(crate) fn sim(&self, catalog: Arc<Catalog>) -> Answer<Sim> {
+        let folder = self.sim_folder();
+        Sim::open(&folder, catalog).or_fail("cannot open the simulated clouds", folder.display())
+    }
+
+    /// Where journals live.
+    pub(crate) fn store(&self) -> Answer<Store> {
+        Store::open(&self.global.state).map_err(|cause| {
+            Failure::new(chain(&cause))
+                .at("--state")
+                .hint("name a folder, or an s3://, gs:// or az:// URL")
+        })
+    }
+
+    /// The engine with every cloud that these fleets need.
+    pub(crate) fn engine<'a>(
+        &self,
+        catalog: Arc<Catalog>,
+        fleets: impl IntoIterator<Item = &'a Desired>,
+    ) -> Answer<Engine> {
+        let store = self.store()?;
+        if self.global.sim {
+            let sim = self.sim(catalog.clone())?;
+            let providers: BTreeMap<Cloud, Arc<dyn Provider>> =
+                Cloud::ALL.into_iter().map(|cloud| (cloud, sim.provider(cloud))).collect();
+            return Ok(Engine::new(store, providers, sim.clock(), catalog, Fresh::Derived));
+        }
+        let clouds: BTreeSet<Cloud> = fleets
+            .into_iter()
+            .flat_map(|fleet| fleet.placement.clouds.iter().map(|rule| rule.cloud))
+            .collect();
+        let named: Vec<&str> = clouds.into_iter().map(Cloud::as_str).collect();
+        Err(Failure::new(format!("there is no provider for {} yet", named.join(", ")))
+            .hint("run it on simulated clouds: add --sim, or set FLEET_SIM=1"))
+    }
+
+    /// An engine that can read journals and nothing else.
+    pub(crate) fn journals(&self) -> Answer<Engine> {
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let catalog = Arc::new(fleet_catalog::embedded());
+        Ok(Engine::new(self.store()?, BTreeMap::new(), clock, catalog, Fresh::Random))
+    }
+}

@@ -1,0 +1,157 @@
+//! What an apply came to.
+
+use super::plan_json::{self, OUTPUT_FORMAT, merge};
+use super::{plan_text, reasons};
+use crate::exit::Exit;
+use crate::style::{ADD, BOLD, WARN};
+use crate::text::{clean_line, count, markdown as md, monthly, thousands};
+use fleet_model::{FleetName, Report, Units};
+use fleet_run::{Converged, RoundOutcome};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// One fleet after an apply.
+pub(crate) struct Applied {
+    /// Which.
+    pub fleet: FleetName,
+    /// What was done, and what is left.
+    pub converged: Converged,
+    /// Whether somebody asked to stop.
+    pub stopped: bool,
+}
+
+impl Applied {
+    fn sum(&self, pick: fn(&RoundOutcome) -> u32) -> u32 {
+        self.converged.rounds.iter().map(pick).sum()
+    }
+
+    fn refusals(&self) -> BTreeMap<String, u32> {
+        let mut sums = BTreeMap::new();
+        for round in &self.converged.rounds {
+            for (_, why) in round.refused.iter().chain(&round.unknown) {
+                *sums.entry(clean_line(why)).or_default() += 1;
+            }
+        }
+        sums
+    }
+
+    /// `launched 8, ended 0 in 1 round`.
+    fn done(&self) -> String {
+        let (created, destroyed) = (self.sum(|r| r.created), self.sum(|r| r.destroyed));
+        let rounds = self.converged.rounds.len() as u64;
+        if created + destroyed == 0 {
+            return "nothing was changed".into();
+        }
+        let mut parts = Vec::new();
+        if created > 0 {
+            parts.push(format!("{} launched", thousands(created.into())));
+        }
+        if destroyed > 0 {
+            parts.push(format!("{} ended", thousands(destroyed.into())));
+        }
+        format!("{} in {}", parts.join(", "), count(rounds, "round"))
+    }
+}
+
+fn have(report: &Report) -> (Units, Units) {
+    let sum = |pick: fn(&fleet_model::GroupLine) -> Units| report.groups.iter().map(pick).sum();
+    (sum(|line| line.before), sum(|line| line.wanted))
+}
+
+/// For people.
+pub(crate) fn text(applied: &Applied) -> String {
+    let name = clean_line(applied.fleet.as_str());
+    let Some(last) = &applied.converged.last else { return String::new() };
+    let report = &last.report;
+    let (there, wanted) = have(report);
+    let hourly = report.cost.hourly_before;
+    let settled = last.plan.is_empty() && plan_text::is_settled(report);
+    let (mark, style) = if settled { ("✓", ADD) } else { ("!", WARN) };
+    let mut out = format!(
+        "{style}{mark}{style:#} {BOLD}{name}{BOLD:#}: {}; {there} of {wanted} {}, {hourly} per hour, {} per month\n",
+        applied.done(),
+        report.unit,
+        monthly(hourly)
+    );
+    for (why, times) in applied.refusals().into_iter().take(5) {
+        let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
+        out.push_str(&format!("  {WARN}refused{WARN:#}   {why}{times}\n"));
+    }
+    out.push_str(plan_text::attention(report).trim_start_matches('\n'));
+    if applied.stopped {
+        out.push_str("  stopped on request; apply again to go on\n");
+    } else if !last.plan.is_empty() {
+        out.push_str("  not everything is done; apply again to go on\n");
+    }
+    out.trim_end().to_owned()
+}
+
+/// For comments.
+pub(crate) fn markdown(applied: &Applied) -> String {
+    let Some(last) = &applied.converged.last else { return String::new() };
+    let (there, wanted) = have(&last.report);
+    let unit = last.report.unit;
+    let name = md(applied.fleet.as_str());
+    let hourly = last.report.cost.hourly_before;
+    format!("- `{name}`: {}; {there} of {wanted} {unit}, {hourly} per hour", applied.done())
+}
+
+fn fleet(applied: &Applied) -> Value {
+    let rounds: Vec<Value> = applied
+        .converged
+        .rounds
+        .iter()
+        .map(|round| {
+            let told = |list: &[(fleet_model::StepId, String)]| -> Vec<Value> {
+                list.iter()
+                    .map(|(step, why)| json!({ "step": step, "why": clean_line(why) }))
+                    .collect()
+            };
+            json!({
+                "created": round.created,
+                "destroyed": round.destroyed,
+                "vacated": round.vacated,
+                "skipped": round.skipped,
+                "refused": told(&round.refused),
+                "unknown": told(&round.unknown),
+            })
+        })
+        .collect();
+    let common = json!({
+        "fleet": applied.fleet,
+        "created": applied.sum(|round| round.created),
+        "destroyed": applied.sum(|round| round.destroyed),
+        "rounds": rounds,
+        "stopped": applied.stopped,
+    });
+    let Some(last) = &applied.converged.last else { return common };
+    let report = &last.report;
+    let (there, wanted) = have(report);
+    let left = json!({
+        "unit": report.unit,
+        "have": there.as_f64(),
+        "wanted": wanted.as_f64(),
+        "remaining": plan_json::Summary::of(report),
+        "cost": plan_json::cost(&report.cost),
+        "unplaced": report.unplaced.iter().map(reasons::shortfall).collect::<Vec<_>>(),
+        "held": report.held.iter().map(reasons::hold).collect::<Vec<_>>(),
+        "inDoubt": plan_json::in_doubt(&report.in_doubt),
+        "gaps": plan_json::gaps(&report.gaps),
+        "notices": report.notices.iter().map(reasons::notice).collect::<Vec<_>>(),
+    });
+    merge(common, left)
+}
+
+/// For programs.
+pub(crate) fn document(results: &[Applied], exit: Exit) -> Value {
+    let head = json!({ "formatVersion": OUTPUT_FORMAT, "exitCode": exit.code() });
+    match results {
+        [one] => merge(fleet(one), head),
+        _ => merge(json!({ "fleets": results.iter().map(fleet).collect::<Vec<_>>() }), head),
+    }
+}
+
+/// For logs: one line.
+pub(crate) fn line(applied: &Applied, exit: Exit) -> Value {
+    merge(fleet(applied), json!({ "exitCode": exit.code() }))
+}

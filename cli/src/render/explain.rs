@@ -1,0 +1,231 @@
+//! Why this pool, and why not that one.
+
+use super::columns::{Columns, left, right};
+use super::{place, plan_json::merge, reasons};
+use crate::style::{ADD, BOLD, DIM, HINT};
+use crate::text::{clean_line, count, markdown, price, thousands, wrap};
+use crate::words;
+use fleet_core::{PoolVerdict, SlotVerdict, Verdict};
+use fleet_model::{Inputs, Rejection, Report};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+
+/// A pool's verdict in a few words.
+fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::Used { keep, create, destroy } => {
+            let parts = [("kept", keep), ("to launch", create), ("to end", destroy)];
+            let parts: Vec<String> = parts
+                .into_iter()
+                .filter(|(_, n)| **n > 0)
+                .map(|(word, n)| format!("{n} {word}"))
+                .collect();
+            format!("used: {}", parts.join(", "))
+        }
+        Verdict::NotUsed(why) => words::rejection(why),
+    }
+}
+
+/// Rejections by kind, most pools first.
+pub(crate) fn by_kind<'a>(
+    rejections: impl Iterator<Item = (&'a Rejection, u32)>,
+) -> Vec<(String, &'a Rejection, u32)> {
+    let mut kinds: BTreeMap<String, (&Rejection, u32)> = BTreeMap::new();
+    for (reason, pools) in rejections {
+        kinds.entry(words::rejection_kind(reason)).or_insert((reason, 0)).1 += pools;
+    }
+    let mut sorted: Vec<_> = kinds.into_iter().map(|(kind, (why, n))| (kind, why, n)).collect();
+    sorted.sort_by(|a, b| (b.2, &a.0).cmp(&(a.2, &b.0)));
+    sorted
+}
+
+/// Verdicts in the order people want them: used first, then the cheapest per unit of capacity.
+pub(crate) fn sort(verdicts: &mut [PoolVerdict]) {
+    verdicts.sort_by_cached_key(|one| {
+        let used = matches!(one.verdict, Verdict::Used { .. });
+        let outranked = matches!(one.verdict, Verdict::NotUsed(Rejection::Outranked { .. }));
+        let per_unit = one
+            .price
+            .zip(one.weight)
+            .map(|(price, weight)| u128::from(price.0) * 1000 / u128::from(weight.0.max(1)));
+        (!used, !outranked, per_unit.is_none(), per_unit, one.pool.clone())
+    });
+}
+
+/// The whole funnel of one fleet: how many pools there are, what rules them out, what is used.
+pub(crate) fn text(
+    inputs: &Inputs,
+    report: &Report,
+    verdicts: &[PoolVerdict],
+    top: usize,
+) -> String {
+    let rejected: u64 = report.rejected.iter().map(|(_, pools)| u64::from(*pools)).sum();
+    let allowed = u64::from(report.candidates);
+    let mut out = format!(
+        "{BOLD}fleet {}{BOLD:#}: the spec allows {} of {} in the catalog\n",
+        clean_line(inputs.desired.fleet.as_str()),
+        thousands(allowed),
+        count(allowed + rejected, "pool"),
+    );
+    let kinds = by_kind(report.rejected.iter().map(|(why, pools)| (why, *pools)));
+    if !kinds.is_empty() {
+        out.push_str(&format!("\n{BOLD}Ruled out by the spec{BOLD:#}\n"));
+        let mut table = Columns::default();
+        for (kind, _, pools) in kinds.iter().take(12) {
+            table.row([right(thousands(u64::from(*pools))), left(kind.clone())]);
+        }
+        out.push_str(&table.render("  "));
+    }
+    out.push_str(&format!("\n{BOLD}Pools{BOLD:#}, best first\n"));
+    out.push_str(&pools(inputs, verdicts, top));
+    for short in &report.unplaced {
+        let said = words::shortfall(short);
+        out.push_str(&format!("\n{}\n", said.what));
+        if let Some(next) = said.next {
+            out.push_str(&format!("{HINT}→{HINT:#} {next}\n"));
+        }
+    }
+    out
+}
+
+/// One line per pool.
+pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> String {
+    let unit = inputs.desired.capacity.unit;
+    let mut table = Columns::default();
+    let heads = [left("type"), left("where"), left("market"), right("each/h")];
+    let more = [right(format!("$/{}", one(unit))), right("likely"), left("verdict")];
+    table.styled(DIM, heads.into_iter().chain(more));
+    for shown in verdicts.iter().take(top) {
+        let used = matches!(shown.verdict, Verdict::Used { .. });
+        let words = verdict(&shown.verdict);
+        let per_unit = shown.price.zip(shown.weight).map(|(price, weight)| {
+            let micros = u128::from(price.0) * 1000 / u128::from(weight.0.max(1));
+            fleet_model::MicroUsd(u64::try_from(micros).unwrap_or(u64::MAX)).to_string()
+        });
+        table.row([
+            left(clean_line(shown.pool.instance_type.as_str())),
+            left(place(&shown.pool.place)),
+            left(shown.pool.market.as_str()),
+            right(price(shown.price)),
+            right(per_unit.unwrap_or_else(|| "?".into())),
+            right(shown.obtainability.map_or_else(String::new, |o| format!("{}%", o.percent))),
+            if used { left(words).style(ADD) } else { left(words) },
+        ]);
+    }
+    let mut out = table.render("  ");
+    if verdicts.len() > top {
+        let more = thousands((verdicts.len() - top) as u64);
+        out.push_str(&format!("  {DIM}{more} more; --top N shows more, --pool narrows{DIM:#}\n"));
+    }
+    out
+}
+
+/// One pool, at length.
+pub(crate) fn pool(shown: &PoolVerdict) -> String {
+    let mut out = format!("{BOLD}{}{BOLD:#}\n", shown.pool);
+    out.push_str(&format!("{}\n", wrap("  ", &verdict(&shown.verdict))));
+    if let Verdict::NotUsed(why) = &shown.verdict
+        && let Some(next) = words::relax(why)
+    {
+        out.push_str(&format!("  {HINT}→{HINT:#} {next}\n"));
+    }
+    let mut facts = vec![format!("{} per hour", price(shown.price))];
+    if let Some(full) = shown.on_demand.filter(|full| Some(*full) != shown.price) {
+        facts.push(format!("on-demand {full}"));
+    }
+    facts.push(shown.weight.map_or("counts for nothing".into(), |w| format!("counts for {w}")));
+    if let Some(chance) = shown.obtainability {
+        facts.push(format!("the cloud thinks a launch {}% likely", chance.percent));
+    }
+    out.push_str(&format!("  {DIM}{}{DIM:#}\n", facts.join(", ")));
+    out
+}
+
+/// One slot, at length.
+pub(crate) fn slot(shown: &SlotVerdict) -> String {
+    let machine = shown
+        .machine
+        .as_ref()
+        .map_or_else(|| "no machine known yet".into(), |machine| clean_line(machine.as_str()));
+    let mut out = format!("{BOLD}{}{BOLD:#}  {}\n", shown.slot, shown.standing);
+    out.push_str(&format!("  {machine} in {}\n", shown.pool));
+    out.push_str(&format!("  {} per hour, counts for {}\n", price(shown.price), shown.weight));
+    if let Some(why) = &shown.ends {
+        out.push_str(&format!(
+            "{}\n",
+            wrap("  ", &format!("will be ended because {}", words::why(why)))
+        ));
+    }
+    out
+}
+
+/// For programs.
+pub(crate) fn json(
+    inputs: &Inputs,
+    report: &Report,
+    verdicts: &[PoolVerdict],
+    slots: &[SlotVerdict],
+) -> Value {
+    json!({
+        "fleet": inputs.desired.fleet,
+        "unit": inputs.desired.capacity.unit,
+        "candidates": report.candidates,
+        "rejected": reasons::counted(&report.rejected),
+        "unplaced": report.unplaced.iter().map(reasons::shortfall).collect::<Vec<_>>(),
+        "pools": verdicts.iter().map(pool_json).collect::<Vec<_>>(),
+        "slots": slots.iter().map(slot_json).collect::<Vec<_>>(),
+    })
+}
+
+fn pool_json(shown: &PoolVerdict) -> Value {
+    let common = json!({
+        "pool": shown.pool,
+        "usdPerHour": shown.price.map(|price| price.as_f64()),
+        "onDemandUsdPerHour": shown.on_demand.map(|price| price.as_f64()),
+        "obtainability": shown.obtainability,
+        "weight": shown.weight.map(|weight| weight.as_f64()),
+        "used": matches!(shown.verdict, Verdict::Used { .. }),
+        "why": verdict(&shown.verdict),
+    });
+    let more = match &shown.verdict {
+        Verdict::Used { keep, create, destroy } => {
+            json!({ "keep": keep, "create": create, "destroy": destroy })
+        }
+        Verdict::NotUsed(why) => json!({ "reason": reasons::rejection(why) }),
+    };
+    merge(common, more)
+}
+
+fn slot_json(shown: &SlotVerdict) -> Value {
+    json!({
+        "slot": shown.slot,
+        "machine": shown.machine,
+        "pool": shown.pool,
+        "weight": shown.weight.as_f64(),
+        "usdPerHour": shown.price.map(|price| price.as_f64()),
+        "standing": shown.standing,
+        "why": shown.ends.as_ref().map(words::why),
+    })
+}
+
+/// For comments.
+pub(crate) fn table(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> String {
+    let name = markdown(inputs.desired.fleet.as_str());
+    let mut out = format!("### Pools of `{name}`\n\n| pool | each/h | verdict |\n|---|--:|---|\n");
+    for shown in verdicts.iter().take(top) {
+        let pool = markdown(&shown.pool.to_string());
+        let words = markdown(&verdict(&shown.verdict));
+        out.push_str(&format!("| {pool} | {} | {words} |\n", price(shown.price)));
+    }
+    out
+}
+
+/// One of a unit, in the singular.
+fn one(unit: fleet_model::Unit) -> &'static str {
+    match unit {
+        fleet_model::Unit::Instances => "instance",
+        fleet_model::Unit::Vcpus => "vcpu",
+        fleet_model::Unit::Gpus => "gpu",
+        fleet_model::Unit::MemoryGib => "GiB",
+    }
+}

@@ -1,0 +1,139 @@
+//! The journal in words.
+
+use super::columns::{Columns, left};
+use crate::style::{BOLD, DIM, WARN};
+use crate::text::{clean_line, count, markdown as md, thousands};
+use crate::words::block_scope;
+use fleet_model::{Departure, Event, SlotId, Timestamp};
+use fleet_run::Record;
+use serde_json::{Value, json};
+
+/// An event: its short name, what happened, and whether it is trouble.
+fn event(event: &Event) -> (&'static str, String, bool) {
+    match event {
+        Event::Opened { fleet, uid } => {
+            ("opened", format!("fleet {fleet} begins, identity {uid}"), false)
+        }
+        Event::Epoch { epoch, holder } => {
+            ("lease", format!("epoch {epoch}, {}", clean_line(holder)), false)
+        }
+        Event::RoundStarted { create, destroy, hourly_after, .. } => (
+            "round",
+            format!("{create} to launch, {destroy} to end, then {hourly_after} per hour"),
+            false,
+        ),
+        Event::CreateIntended { create } => (
+            "launch",
+            format!("{} from {} for {}", create.slots.len(), create.pool, slots(&create.slots)),
+            false,
+        ),
+        Event::Created { machines, missing, surplus, .. } => {
+            let mut text = count(machines.len() as u64, "machine");
+            if !missing.is_empty() {
+                text.push_str(&format!(", {} missing", missing.len()));
+            }
+            if !surplus.is_empty() {
+                text.push_str(&format!(", {} that nobody asked for", surplus.len()));
+            }
+            ("launched", text, !missing.is_empty() || !surplus.is_empty())
+        }
+        Event::CreateRefused { code, .. } => ("refused", clean_line(code), true),
+        Event::CreateUnknown { code, .. } => ("in doubt", clean_line(code), true),
+        Event::DestroyIntended { pool, slots: ended } => {
+            ("end", format!("{} in {pool}: {}", ended.len(), slots(ended)), false)
+        }
+        Event::DestroyRefused { slots: kept, why } => {
+            ("kept", format!("{}: {}", slots(kept), clean_line(why)), true)
+        }
+        Event::Vacated { gone } => {
+            let sum = |how| gone.iter().filter(|one| one.how == how).count();
+            let kinds = [
+                (sum(Departure::Ended), "ended"),
+                (sum(Departure::Terminated), "taken back or ended by others"),
+                (sum(Departure::Vanished), "vanished"),
+            ];
+            let parts: Vec<String> = kinds
+                .iter()
+                .filter(|(n, _)| *n > 0)
+                .map(|(n, how)| format!("{} {how}", thousands(*n as u64)))
+                .collect();
+            ("gone", parts.join(", "), kinds[1].0 + kinds[2].0 > 0)
+        }
+        Event::Blocked { block } => (
+            "blocked",
+            format!(
+                "{} until {} ({})",
+                block_scope(&block.scope),
+                crate::text::when(block.until),
+                clean_line(&block.code)
+            ),
+            true,
+        ),
+        Event::RoundEnded { created, destroyed, refused, unknown } => {
+            let mut text = format!("{created} launched, {destroyed} ended");
+            if refused + unknown > 0 {
+                text.push_str(&format!(", {refused} refused, {unknown} in doubt"));
+            }
+            ("round end", text, refused + unknown > 0)
+        }
+    }
+}
+
+/// The first few slots.
+fn slots(slots: &[SlotId]) -> String {
+    let shown: Vec<String> = slots.iter().take(3).map(ToString::to_string).collect();
+    let more =
+        if slots.len() > 3 { format!(" … {}", slots[slots.len() - 1]) } else { String::new() };
+    format!("{}{more}", shown.join(" "))
+}
+
+fn time(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M:%S").to_string()
+}
+
+/// For people.
+pub(crate) fn text(fleet: &str, records: &[Record]) -> String {
+    let mut table = Columns::default();
+    let mut last = None;
+    for record in records {
+        for one in &record.events {
+            let (name, what, trouble) = event(one);
+            // A record's time is written once: what follows happened together.
+            let at = if last == Some(record.seq) { String::new() } else { time(record.at) };
+            last = Some(record.seq);
+            let name = if trouble { left(name).style(WARN) } else { left(name) };
+            table.row([left(at).style(DIM), name, left(what)]);
+        }
+    }
+    format!(
+        "{BOLD}fleet {}{BOLD:#}, {}, times in UTC\n{}",
+        clean_line(fleet),
+        count(records.len() as u64, "record"),
+        table.render("  ")
+    )
+}
+
+/// For comments.
+pub(crate) fn markdown(fleet: &str, records: &[Record]) -> String {
+    let mut out = format!("### History of `{}`\n\n| when | what | |\n|---|---|---|\n", md(fleet));
+    for record in records {
+        for one in &record.events {
+            let (name, what, _) = event(one);
+            out.push_str(&format!("| {} | {name} | {} |\n", time(record.at), md(&what)));
+        }
+    }
+    out
+}
+
+/// For programs: each event in words, and as it is stored (money in micro-dollars).
+pub(crate) fn json(records: &[Record]) -> Vec<Value> {
+    let one = |record: &Record| {
+        let events: Vec<Value> = record
+            .events
+            .iter()
+            .map(|stored| json!({ "what": event(stored).1, "stored": stored }))
+            .collect();
+        json!({ "seq": record.seq, "epoch": record.epoch, "at": record.at, "events": events })
+    };
+    records.iter().map(one).collect()
+}

@@ -1,0 +1,48 @@
+//! What the commands that talk to clouds have in common.
+
+use crate::args::LimitArgs;
+use crate::exit::Exit;
+use crate::fail::{Failure, chain};
+use fleet_core::Planned;
+use fleet_model::Limits;
+use fleet_run::{LeaseError, RunError};
+
+/// How much one apply may do, from the flags.
+pub(crate) fn limits(args: LimitArgs) -> Limits {
+    let LimitArgs { allow_destroy, accept_loss } = args;
+    Limits { allow_destroy, accept_loss, ..Limits::default() }
+}
+
+/// What a run that ended early means for the person in front of it.
+pub(crate) fn failed(cause: RunError) -> Failure {
+    let failure = Failure::new(chain(&cause));
+    match cause {
+        RunError::Lease(LeaseError::Held { .. }) => failure
+            .hint("wait until it is done, or use --lock-wait 5m to wait here")
+            .exit(Exit::LeaseHeld),
+        RunError::Stale(_) => {
+            failure.hint("make a new plan: `fleet plan SPEC --out FILE`").exit(Exit::PlanStale)
+        }
+        RunError::NoProvider { .. } => failure.hint("add --sim to run on simulated clouds"),
+        RunError::Journal(_) => {
+            failure.hint("nothing more was changed; `fleet history` shows how far it came")
+        }
+        RunError::Lease(_) | RunError::Store(_) | RunError::Unsound { .. } => failure,
+    }
+}
+
+/// Whether nothing is left to do, held, unplaced or in doubt.
+pub(crate) fn verdict(last: &Planned) -> Exit {
+    let settled = last.plan.is_empty() && crate::render::plan_text::is_settled(&last.report);
+    if settled { Exit::Done } else { Exit::Unsettled }
+}
+
+/// Who holds a lease, for the people who have to wait for it.
+pub(crate) fn holder(command: &str) -> String {
+    let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let user = set("USER").or_else(|| set("LOGNAME")).unwrap_or_else(|| "somebody".into());
+    let host = set("HOSTNAME")
+        .or_else(|| std::fs::read_to_string("/proc/sys/kernel/hostname").ok())
+        .map_or_else(|| "this machine".into(), |host| host.trim().to_owned());
+    format!("{user} on {host}, process {}, fleet {command}", std::process::id())
+}

@@ -1,0 +1,168 @@
+//! What a person sees while an apply runs, and how they stop it.
+
+use crate::style::{DIM, WARN};
+use crate::text::{clean_line, count, span, thousands};
+use anstream::AutoStream;
+use fleet_run::{Progress, StepResult, Stop};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Without a terminal a line is written this often at most.
+const EVERY: Duration = Duration::from_secs(2);
+/// Refusals told one by one in each round; the rest are in the result.
+const REFUSALS: u32 = 5;
+
+/// Tells how an apply gets on: a bar on a terminal, a line now and then elsewhere.
+pub(crate) struct Watch {
+    bar: Option<ProgressBar>,
+    quiet: bool,
+    state: Mutex<State>,
+    choice: anstream::ColorChoice,
+}
+
+struct State {
+    started: Instant,
+    told: Instant,
+    refusals: u32,
+    done: u64,
+    total: u64,
+}
+
+impl Watch {
+    /// `quiet` tells nothing at all.
+    pub(crate) fn new(fleet: &str, quiet: bool, no_color: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal() && !quiet;
+        let bar = terminal.then(|| {
+            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            let style = "{prefix} {bar:32} {pos}/{len} machines, {elapsed} {wide_msg}";
+            if let Ok(style) = ProgressStyle::with_template(style) {
+                bar.set_style(style.progress_chars("━╸─"));
+            }
+            bar.set_prefix(clean_line(fleet));
+            bar
+        });
+        let now = Instant::now();
+        let state = State { started: now, told: now, refusals: 0, done: 0, total: 0 };
+        let choice =
+            if no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
+        Watch { bar, quiet, state: Mutex::new(state), choice }
+    }
+
+    /// Takes news. Called from many tasks at once.
+    pub(crate) fn on(&self, news: Progress) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        match news {
+            Progress::Recovering { requests } => {
+                let requests = count(requests as u64, "request");
+                self.say(&format!("settling {requests} that an earlier run left in doubt"));
+            }
+            Progress::RoundStarted { round, create, destroy } => {
+                state.refusals = 0;
+                state.total = state.done + u64::from(create) + u64::from(destroy);
+                if let Some(bar) = &self.bar {
+                    bar.set_length(state.total);
+                    bar.enable_steady_tick(Duration::from_millis(200));
+                }
+                if round > 1 {
+                    let what = format!("{create} to launch, {destroy} to end");
+                    self.say(&format!("round {round}: {what}, after refusals"));
+                }
+            }
+            Progress::StepEnded { step: _, pool, created, destroyed, result } => {
+                state.done += u64::from(created) + u64::from(destroyed);
+                self.refusal(&mut state, &pool.to_string(), &result);
+                match &self.bar {
+                    Some(bar) => {
+                        bar.set_position(state.done);
+                        bar.set_message(pool.to_string());
+                    }
+                    None if state.told.elapsed() >= EVERY => {
+                        state.told = Instant::now();
+                        let (done, total) = (thousands(state.done), thousands(state.total));
+                        let time = span(state.started.elapsed());
+                        self.say(&format!("{done} of {total} machines after {time}"));
+                    }
+                    None => {}
+                }
+            }
+            Progress::RoundEnded => {}
+        }
+    }
+
+    fn refusal(&self, state: &mut State, pool: &str, result: &StepResult) {
+        let text = match result {
+            StepResult::Done => return,
+            StepResult::Refused(why) => {
+                format!("{WARN}refused{WARN:#}  {pool}: {}", clean_line(why))
+            }
+            StepResult::Unknown(why) => {
+                format!("{WARN}in doubt{WARN:#} {pool}: {}", clean_line(why))
+            }
+        };
+        state.refusals += 1;
+        if state.refusals <= REFUSALS {
+            self.say(&text);
+        } else if state.refusals == REFUSALS + 1 {
+            self.say(&format!("{DIM}more refusals follow; the result counts them{DIM:#}"));
+        }
+    }
+
+    fn say(&self, text: &str) {
+        if self.quiet {
+            return;
+        }
+        let write = || {
+            let mut stderr = AutoStream::new(std::io::stderr(), self.choice);
+            // Nobody listens: nothing is lost but the line.
+            let _ = writeln!(stderr, "{text}");
+        };
+        match &self.bar {
+            Some(bar) => bar.suspend(write),
+            None => write(),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// The first signal asks for a stop, the second ends the process. Both are safe: what was sent is
+/// in the journal before it was sent.
+pub(crate) fn stop_on_signal(quiet: bool) -> Stop {
+    let stop = Stop::default();
+    let asked = stop.clone();
+    tokio::spawn(async move {
+        if signal().await.is_err() {
+            return;
+        }
+        asked.ask();
+        if !quiet {
+            let text = "stopping: requests under way are finished; again to end at once";
+            let _ = writeln!(std::io::stderr(), "\n{text}");
+        }
+        if signal().await.is_ok() {
+            std::process::exit(130);
+        }
+    });
+    stop
+}
+
+async fn signal() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut terminate = signal(SignalKind::terminate())?;
+        tokio::select! {
+            done = tokio::signal::ctrl_c() => done,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
+}
