@@ -18,8 +18,6 @@ use std::time::Duration;
 /// looks at the clouds, plans the difference, and applies it.
 #[derive(Debug, Parser)]
 #[command(name = "fleet", version, max_term_width = 100, after_help = exit::HELP)]
-#[command(after_long_help = concat!("First steps:\n  fleet init && fleet validate && fleet plan --sim && ",
-    "fleet apply --sim\n"))]
 pub(crate) struct Cli {
     /// Flags that every command knows.
     #[command(flatten)]

@@ -51,6 +51,9 @@ impl From<Exit> for ExitCode {
 
 /// The table that `--help` and the man pages end with.
 pub(crate) const HELP: &str = "\
+First steps, without an account:
+  fleet init && fleet plan --sim && fleet apply --sim && fleet status --sim
+
 Exit codes:
   0   done, or nothing to do
   1   failed

@@ -12,6 +12,7 @@ mod out;
 mod render;
 mod runs;
 mod saved;
+mod simulated;
 mod style;
 mod text;
 mod watch;

@@ -1,6 +1,6 @@
 //! What a person sees while an apply runs, and how they stop it.
 
-use crate::style::{DIM, WARN};
+use crate::style::WARN;
 use crate::text::{clean_line, count, span, thousands};
 use anstream::AutoStream;
 use fleet_run::{Progress, StepResult, Stop};
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 /// Without a terminal a line is written this often at most.
 const EVERY: Duration = Duration::from_secs(2);
-/// Refusals told one by one in each round; the rest are in the result.
-const REFUSALS: u32 = 5;
+/// Refusals told one by one; the rest are counted, round by round.
+const REFUSALS: u32 = 3;
 
 /// Tells how an apply gets on: a bar on a terminal, a line now and then elsewhere.
 pub(crate) struct Watch {
@@ -25,7 +25,10 @@ pub(crate) struct Watch {
 struct State {
     started: Instant,
     told: Instant,
+    /// Refusals in all, and in this round.
     refusals: u32,
+    in_round: u32,
+    round: u32,
     done: u64,
     total: u64,
 }
@@ -44,7 +47,15 @@ impl Watch {
             bar
         });
         let now = Instant::now();
-        let state = State { started: now, told: now, refusals: 0, done: 0, total: 0 };
+        let state = State {
+            started: now,
+            told: now,
+            refusals: 0,
+            in_round: 0,
+            round: 0,
+            done: 0,
+            total: 0,
+        };
         let choice =
             if no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
         Watch { bar, quiet, state: Mutex::new(state), choice }
@@ -59,7 +70,7 @@ impl Watch {
                 self.say(&format!("settling {requests} that an earlier run left in doubt"));
             }
             Progress::RoundStarted { round, create, destroy } => {
-                state.refusals = 0;
+                (state.in_round, state.round) = (0, round);
                 state.total = state.done + u64::from(create) + u64::from(destroy);
                 if let Some(bar) = &self.bar {
                     bar.set_length(state.total);
@@ -67,7 +78,7 @@ impl Watch {
                 }
                 if round > 1 {
                     let what = format!("{create} to launch, {destroy} to end");
-                    self.say(&format!("round {round}: {what}, after refusals"));
+                    self.say(&format!("round {round}: {what}"));
                 }
             }
             Progress::StepEnded { step: _, pool, created, destroyed, result } => {
@@ -87,6 +98,10 @@ impl Watch {
                     None => {}
                 }
             }
+            Progress::RoundEnded if state.in_round > 0 => {
+                let (round, requests) = (state.round, count(state.in_round, "request"));
+                self.say(&format!("round {round}: {requests} refused or in doubt"));
+            }
             Progress::RoundEnded => {}
         }
     }
@@ -102,10 +117,9 @@ impl Watch {
             }
         };
         state.refusals += 1;
+        state.in_round += 1;
         if state.refusals <= REFUSALS {
             self.say(&text);
-        } else if state.refusals == REFUSALS + 1 {
-            self.say(&format!("{DIM}more refusals follow; the result counts them{DIM:#}"));
         }
     }
 

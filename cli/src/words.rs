@@ -38,6 +38,13 @@ pub(crate) fn why(why: &Why) -> String {
 /// What is held back, and what lets it go.
 pub(crate) fn hold(hold: &Hold) -> Said {
     match hold {
+        Hold::DestroyLimit { allowed: 0, wanted, held: _ } => said(
+            format!(
+                "{} to be ended stay for now: this apply has ended as many as one apply may",
+                count(*wanted, "machine")
+            ),
+            format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
+        ),
         Hold::DestroyLimit { allowed, wanted, held } => said(
             format!(
                 "{held} of {} to be ended stay for now: one apply ends at most {allowed}",

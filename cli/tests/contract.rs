@@ -235,11 +235,26 @@ fn an_outage_leaves_everything_as_it_is() {
 #[test]
 fn exhausted_pools_lead_elsewhere_or_to_3() {
     let desk = Desk::new();
+    let few = SPEC.replace("[us-east-1, us-west-2]", "[us-west-2]").replace("min: 2", "min: 8");
+    desk.write("fleet.yaml", &few);
     desk.ok(&["sim", "exhaust", "aws/*/*/*/spot"]);
     let applied = desk.json(3, &["apply", "--yes"]);
     assert_eq!(applied["exitCode"], 3);
     assert_eq!(applied["unplaced"][0]["group"], "burst");
     assert!(applied["unplaced"][0]["because"][0]["why"].is_string());
+}
+
+#[test]
+fn simulated_journals_are_kept_apart_and_end_with_their_world() {
+    let desk = Desk::new();
+    desk.expect(0, &["apply", "--yes"]);
+    assert!(desk.ok(&["sim", "reset"]).contains("forgot the journals of web"));
+    desk.expect(1, &["history"]);
+    desk.expect(0, &["apply", "--yes"]);
+    let mark = desk.path().join(".fleet/fleets/web/simulated");
+    std::fs::remove_file(mark).expect("a mark");
+    let (_, err) = desk.expect(1, &["apply", "--yes"]);
+    assert!(err.contains("does not stand on simulated clouds"), "{err}");
 }
 
 #[test]

@@ -134,6 +134,7 @@ impl<'a> Lead<'a> {
         let quiet = self.command == "reconcile" || self.context.global.output != Format::Text;
         let watch = Watch::new(desired.fleet.as_str(), quiet, self.context.global.no_color);
         let on = |news| watch.on(news);
+        self.context.same_kind(&desired.fleet)?;
         let holder = holder(self.command);
         let session = self.engine.begin(desired, &holder, self.wait, &on).await.map_err(failed)?;
         let saved =
@@ -197,7 +198,11 @@ pub(crate) async fn finish(
     match context.global.output {
         Format::Json => out.json(&applied::document(&results, worst))?,
         Format::Markdown => results.iter().for_each(|one| out.text(applied::markdown(one))),
-        Format::Text => results.iter().for_each(|one| out.text(applied::text(one))),
+        // Where there was nothing to do, the plan has said it all.
+        Format::Text => results
+            .iter()
+            .filter(|one| !one.converged.rounds.is_empty())
+            .for_each(|one| out.text(applied::text(one))),
     }
     Ok(worst)
 }

@@ -7,7 +7,7 @@ use crate::fail::{Answer, Failure, Place, chain};
 use crate::out::Out;
 use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
-use crate::text::{count, span, when};
+use crate::text::{clean_line, count, span, when};
 use fleet_catalog::similar;
 use fleet_model::{Catalog, Cloud, Machine, Market, PoolId};
 use fleet_sim::{Area, PoolPattern, Settings, Sim, SimError};
@@ -22,6 +22,10 @@ pub(crate) fn run(context: &Context, command: &SimCommand, out: &mut Out) -> Ans
         Sim::create(&folder, settings, catalog, true)
             .or_fail("cannot make the simulated clouds anew", folder.display())?;
         out.text(format!("simulated clouds begin anew: {preset}, seed {seed}"));
+        let gone = context.forget_simulated()?;
+        if !gone.is_empty() {
+            out.text(format!("forgot the journals of {}", clean_line(&gone.join(", "))));
+        }
         return Ok(Exit::Done);
     }
     let sim = context.sim(catalog.clone())?;

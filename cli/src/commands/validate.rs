@@ -67,7 +67,10 @@ pub(crate) fn warn(loaded: &Loaded, format: Format, out: &mut Out) {
 /// Names that the catalog does not know, as warnings: another catalog may know them.
 fn unknown(fleet: &LoadedFleet, catalog: &Catalog) -> Vec<Diagnostic> {
     let warn = |(path, name, near): (String, String, Option<String>)| {
-        let hint = near.map(|near| format!("did you mean `{near}`?"));
+        let hint = near.map_or_else(
+            || "`fleet catalog list` shows what it knows; a newer one can be imported".to_owned(),
+            |near| format!("did you mean `{near}`?"),
+        );
         let message = format!("the catalog knows nothing called `{name}`");
         fleet.error_at(&path, message, hint).into_warning()
     };

@@ -5,7 +5,8 @@ use super::{plan_text, reasons};
 use crate::exit::Exit;
 use crate::style::{ADD, BOLD, WARN};
 use crate::text::{clean_line, count, markdown as md, monthly, thousands};
-use fleet_model::{FleetName, Report, Units};
+use fleet_core::Planned;
+use fleet_model::{FleetName, GroupLine, MicroUsd, Units};
 use fleet_run::{Converged, RoundOutcome};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -25,14 +26,16 @@ impl Applied {
         self.converged.rounds.iter().map(pick).sum()
     }
 
-    fn refusals(&self) -> BTreeMap<String, u32> {
-        let mut sums = BTreeMap::new();
-        for round in &self.converged.rounds {
-            for (_, why) in round.refused.iter().chain(&round.unknown) {
-                *sums.entry(clean_line(why)).or_default() += 1;
-            }
+    /// Refusals by code: a thousand machines are refused for two or three reasons.
+    fn refusals(&self) -> Vec<(String, u32)> {
+        let mut sums: BTreeMap<String, u32> = BTreeMap::new();
+        for (_, why) in self.converged.rounds.iter().flat_map(|round| &round.refused) {
+            let code = why.split_once(": ").map_or(why.as_str(), |(code, _)| code);
+            *sums.entry(clean_line(code)).or_default() += 1;
         }
-        sums
+        let mut sorted: Vec<_> = sums.into_iter().collect();
+        sorted.sort_by(|a, b| (b.1, &a.0).cmp(&(a.1, &b.0)));
+        sorted
     }
 
     /// `launched 8, ended 0 in 1 round`.
@@ -53,9 +56,17 @@ impl Applied {
     }
 }
 
-fn have(report: &Report) -> (Units, Units) {
-    let sum = |pick: fn(&fleet_model::GroupLine) -> Units| report.groups.iter().map(pick).sum();
-    (sum(|line| line.before), sum(|line| line.wanted))
+/// Capacity there is, capacity wanted, and what it costs per hour. What is ending no longer
+/// counts; what is only planned does not count yet.
+fn have(last: &Planned) -> (Units, Units, MicroUsd) {
+    let Planned { plan, report } = last;
+    let sum = |pick: fn(&GroupLine) -> Units| report.groups.iter().map(pick).sum();
+    let wanted = sum(|line| line.wanted);
+    if plan.is_empty() {
+        (sum(|line| line.after), wanted, report.cost.hourly_after)
+    } else {
+        (sum(|line| line.before), wanted, report.cost.hourly_before)
+    }
 }
 
 /// For people.
@@ -63,8 +74,7 @@ pub(crate) fn text(applied: &Applied) -> String {
     let name = clean_line(applied.fleet.as_str());
     let Some(last) = &applied.converged.last else { return String::new() };
     let report = &last.report;
-    let (there, wanted) = have(report);
-    let hourly = report.cost.hourly_before;
+    let (there, wanted, hourly) = have(last);
     let settled = last.plan.is_empty() && plan_text::is_settled(report);
     let (mark, style) = if settled { ("✓", ADD) } else { ("!", WARN) };
     let mut out = format!(
@@ -89,10 +99,9 @@ pub(crate) fn text(applied: &Applied) -> String {
 /// For comments.
 pub(crate) fn markdown(applied: &Applied) -> String {
     let Some(last) = &applied.converged.last else { return String::new() };
-    let (there, wanted) = have(&last.report);
+    let (there, wanted, hourly) = have(last);
     let unit = last.report.unit;
     let name = md(applied.fleet.as_str());
-    let hourly = last.report.cost.hourly_before;
     format!("- `{name}`: {}; {there} of {wanted} {unit}, {hourly} per hour", applied.done())
 }
 
@@ -126,7 +135,7 @@ fn fleet(applied: &Applied) -> Value {
     });
     let Some(last) = &applied.converged.last else { return common };
     let report = &last.report;
-    let (there, wanted) = have(report);
+    let (there, wanted, _) = have(last);
     let left = json!({
         "unit": report.unit,
         "have": there.as_f64(),

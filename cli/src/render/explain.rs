@@ -97,7 +97,11 @@ pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> St
     table.styled(DIM, heads.into_iter().chain(more));
     for shown in verdicts.iter().take(top) {
         let used = matches!(shown.verdict, Verdict::Used { .. });
-        let words = verdict(&shown.verdict);
+        let words = match &shown.verdict {
+            Verdict::Used { .. } => verdict(&shown.verdict),
+            // At length only for single pools: a table must fit.
+            Verdict::NotUsed(why) => words::rejection_kind(why),
+        };
         let per_unit = shown.price.zip(shown.weight).map(|(price, weight)| {
             let micros = u128::from(price.0) * 1000 / u128::from(weight.0.max(1));
             fleet_model::MicroUsd(u64::try_from(micros).unwrap_or(u64::MAX)).to_string()

@@ -79,12 +79,13 @@ fn event(event: &Event) -> (&'static str, String, bool) {
     }
 }
 
-/// The first few slots.
+/// The first slot and the last.
 fn slots(slots: &[SlotId]) -> String {
-    let shown: Vec<String> = slots.iter().take(3).map(ToString::to_string).collect();
-    let more =
-        if slots.len() > 3 { format!(" … {}", slots[slots.len() - 1]) } else { String::new() };
-    format!("{}{more}", shown.join(" "))
+    match slots {
+        [] => "no slot".into(),
+        [one] => one.to_string(),
+        [first, .., last] => format!("{first} … {last}"),
+    }
 }
 
 fn time(at: Timestamp) -> String {

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// More kept pools than this are summed up: a diff is about what changes.
 const KEPT_LINES: usize = 12;
 
+/// What to do about a request without an answer.
+const IN_DOUBT_NEXT: &str = "the next apply asks the clouds what became of it before anything else";
+
 /// The whole screen for one fleet.
 pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     let summary = Summary::of(report);
@@ -160,11 +163,13 @@ fn reasons(plan: &Plan) -> String {
         let create = matches!(step.action, Action::Create(_));
         *sums.entry((&step.why, create)).or_default() += step.action.count() as u64;
     }
+    let widest = sums.values().map(|machines| thousands(*machines).len()).max().unwrap_or(0);
     let mut out = String::new();
     for ((why, create), machines) in sums {
         let (sign, style) = if create { ('+', ADD) } else { ('-', REMOVE) };
-        let text = format!("{} because {}", thousands(machines), words::why(why));
-        out.push_str(&format!("  {style}{sign}{style:#}{}\n", wrap(" ", &text)));
+        let head = format!("{:>widest$} because ", thousands(machines));
+        let text = wrap(&" ".repeat(head.len() + 4), &words::why(why));
+        out.push_str(&format!("  {style}{sign}{style:#} {head}{}\n", text.trim_start()));
     }
     out
 }
@@ -231,7 +236,17 @@ pub(crate) fn attention(report: &Report) -> String {
         next(&mut out, said.next.as_deref());
     }
     report.held.iter().for_each(|held| item(&mut out, "held", &words::hold(held)));
-    for doubt in &report.in_doubt {
+    let many = report.in_doubt.len() > 2;
+    if many {
+        let machines: u64 = report.in_doubt.iter().map(|doubt| doubt.slots.len() as u64).sum();
+        let what = format!(
+            "{} for {} have no known outcome yet; their slots wait",
+            count(report.in_doubt.len() as u64, "request"),
+            count(machines, "machine"),
+        );
+        item(&mut out, "in doubt", &Said { what, next: Some(IN_DOUBT_NEXT.into()) });
+    }
+    for doubt in report.in_doubt.iter().filter(|_| !many) {
         let slots = doubt.slots.len() as u64;
         let what = format!(
             "a request for {} from {} has no known outcome since {}; its slots wait",
@@ -239,8 +254,7 @@ pub(crate) fn attention(report: &Report) -> String {
             doubt.pool,
             crate::text::when(doubt.since)
         );
-        let next = "the next apply asks the cloud what became of it before anything else";
-        item(&mut out, "in doubt", &Said { what, next: Some(next.into()) });
+        item(&mut out, "in doubt", &Said { what, next: Some(IN_DOUBT_NEXT.into()) });
     }
     for gap in &report.gaps {
         let detail = clean_line(&gap.detail);

@@ -5,6 +5,7 @@ use super::plan_json::{cost, gaps, in_doubt, merge};
 use super::{place, plan_text, reasons};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
+use fleet_core::SETTLE_WINDOW;
 use fleet_model::{
     Group, Inputs, InterruptionNotice, MachineId, MachineState, MicroUsd, PoolId, Report, SlotId,
     SlotState, Timestamp, Units,
@@ -71,13 +72,13 @@ impl<'a> Status<'a> {
         }
         for (name, record) in &inputs.recorded.slots {
             if let SlotState::Filled { machine, pool, launched_at, price, .. } = &record.state
-                && !inputs.observed.is_complete(&pool.place.scope())
                 && !inputs.observed.machines.contains_key(machine)
+                && let Some(state) = unlisted(inputs, pool, *launched_at)
             {
                 lines.push(Line {
                     id: machine.clone(),
                     pool: pool.clone(),
-                    state: None,
+                    state,
                     slot: SlotId { name: *name, generation: record.generation },
                     price: *price,
                     launched_at: *launched_at,
@@ -128,14 +129,13 @@ impl<'a> Status<'a> {
             out.push_str(&if each { self.machines() } else { self.pools() }.render("  "));
         }
         out.push_str(&plan_text::attention(self.report));
-        if let Some(last) = self.inputs.recorded.blocks.iter().map(|block| block.until).max()
-            && last > self.inputs.now
-        {
-            let blocks = self.inputs.recorded.blocks.len() as u64;
+        let blocks = self.inputs.recorded.blocks.iter().map(|block| block.until);
+        let blocks: Vec<Timestamp> = blocks.filter(|until| *until > self.inputs.now).collect();
+        if let Some(last) = blocks.iter().max() {
             out.push_str(&format!(
-                "\n  {DIM}{} blocked, the last until {}{DIM:#}\n",
-                count(blocks, "pool or scope"),
-                when(last)
+                "\n  {DIM}{} not asked again yet after a refusal, the last until {}{DIM:#}\n",
+                count(blocks.len() as u64, "pool"),
+                when(*last)
             ));
         }
         out
@@ -266,6 +266,17 @@ impl<'a> Status<'a> {
         }
         out
     }
+}
+
+/// How a recorded machine stands that no list shows: unknown where the scope is silent, pending
+/// while it is too young to be listed. `None`: it is gone.
+fn unlisted(inputs: &Inputs, pool: &PoolId, since: Timestamp) -> Option<Option<MachineState>> {
+    if !inputs.observed.is_complete(&pool.place.scope()) {
+        return Some(None);
+    }
+    let age = inputs.observed.taken_at.duration_since(since);
+    let settled = u64::try_from(age.as_secs()).unwrap_or(0) >= SETTLE_WINDOW.as_secs();
+    (!settled).then_some(Some(MachineState::Pending))
 }
 
 fn machine(line: &Line) -> Value {
