@@ -38,7 +38,8 @@ impl Watch {
     pub(crate) fn new(fleet: &str, quiet: bool, no_color: bool) -> Self {
         let terminal = std::io::stderr().is_terminal() && !quiet;
         let bar = terminal.then(|| {
-            let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+            // Hidden until there is something to count: a question may come first.
+            let bar = ProgressBar::hidden();
             let style = "{prefix} {bar:32} {pos}/{len} machines, {elapsed} {wide_msg}";
             if let Ok(style) = ProgressStyle::with_template(style) {
                 bar.set_style(style.progress_chars("━╸─"));
@@ -73,6 +74,7 @@ impl Watch {
                 (state.in_round, state.round) = (0, round);
                 state.total = state.done + u64::from(create) + u64::from(destroy);
                 if let Some(bar) = &self.bar {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
                     bar.set_length(state.total);
                     bar.enable_steady_tick(Duration::from_millis(200));
                 }

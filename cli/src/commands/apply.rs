@@ -64,6 +64,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
             out.text(format!("{}\n", plan_text::render(&one.planned.plan, &one.planned.report)));
         });
     }
+    out.flush();
     let changes = ready.iter().any(|one| !one.planned.plan.is_empty());
     if changes && !args.yes && !agreed(context, &ready, out)? {
         out.aside("Nothing was changed.");
@@ -161,13 +162,13 @@ fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool>
     let sum =
         ready.iter().fold(Summary::default(), |sum, one| sum.and(Summary::of(&one.planned.report)));
     let fleets: Vec<&str> = ready.iter().map(|one| one.planned.plan.fleet.as_str()).collect();
-    let question = format!(
-        "Launch {} and end {} for {}{}?",
-        count(sum.create, "machine"),
-        sum.destroy,
-        fleets.join(", "),
-        if context.global.sim { " on simulated clouds" } else { "" }
-    );
+    let what = match (sum.create, sum.destroy) {
+        (create, 0) => format!("Launch {}", count(create, "machine")),
+        (0, destroy) => format!("End {}", count(destroy, "machine")),
+        (create, destroy) => format!("Launch {} and end {destroy}", count(create, "machine")),
+    };
+    let simulated = if context.global.sim { " on simulated clouds" } else { "" };
+    let question = format!("{what} for {}{simulated}?", fleets.join(", "));
     ask::yes(out, &question, "`fleet plan` shows what would happen;")
 }
 

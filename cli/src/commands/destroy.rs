@@ -51,6 +51,7 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
         if context.global.output == Format::Text {
             out.text(format!("{}\n", plan_text::render(&one.planned.plan, &one.planned.report)));
         }
+        out.flush();
         if one.planned.plan.is_empty() || args.yes || agreed(context, &one.planned, out)? {
             ready.push(one);
         } else {

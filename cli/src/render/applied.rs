@@ -77,21 +77,22 @@ pub(crate) fn text(applied: &Applied) -> String {
     let (there, wanted, hourly) = have(last);
     let settled = last.plan.is_empty() && plan_text::is_settled(report);
     let (mark, style) = if settled { ("✓", ADD) } else { ("!", WARN) };
-    let mut out = format!(
-        "{style}{mark}{style:#} {BOLD}{name}{BOLD:#}: {}; {there} of {wanted} {}, {hourly} per hour, {} per month\n",
-        applied.done(),
-        report.unit,
-        monthly(hourly)
-    );
+    let now = if there.is_zero() && wanted.is_zero() {
+        "nothing is left".into()
+    } else {
+        let unit = report.unit;
+        format!("{there} of {wanted} {unit}, {hourly} per hour, {} per month", monthly(hourly))
+    };
+    let done = applied.done();
+    let mut out = format!("{style}{mark}{style:#} {BOLD}{name}{BOLD:#}: {done}; {now}\n");
     for (why, times) in applied.refusals().into_iter().take(5) {
         let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
         out.push_str(&format!("  {WARN}refused{WARN:#}   {why}{times}\n"));
     }
     out.push_str(plan_text::attention(report).trim_start_matches('\n'));
-    if applied.stopped {
-        out.push_str("  stopped on request; apply again to go on\n");
-    } else if !last.plan.is_empty() {
-        out.push_str("  not everything is done; apply again to go on\n");
+    if !last.plan.is_empty() {
+        let why = if applied.stopped { "stopped on request" } else { "not everything is done" };
+        out.push_str(&format!("  {why}; apply again to go on\n"));
     }
     out.trim_end().to_owned()
 }

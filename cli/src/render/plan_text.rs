@@ -6,7 +6,7 @@ use crate::style::{ADD, BOLD, DIM, HINT, PLAIN, REMOVE, WARN};
 use crate::text::{clean_line, count, monthly, price, thousands, wrap};
 use crate::words::{self, Said};
 use anstyle::Style;
-use fleet_model::{Action, Cost, Market, MicroUsd, Plan, PoolLine, Report, Units, Why};
+use fleet_model::{Action, Cost, GroupLine, Market, MicroUsd, Plan, PoolLine, Report, Units, Why};
 use std::collections::BTreeMap;
 
 /// More kept pools than this are summed up: a diff is about what changes.
@@ -104,7 +104,11 @@ fn pools(report: &Report) -> Columns {
             left("where"),
             left("market"),
             right("each/h"),
-            right("saves"),
+            right(if report.pools.iter().any(|line| !saving(line).is_empty()) {
+                "saves"
+            } else {
+                ""
+            }),
             right(report.unit.as_str()),
         ],
     );
@@ -178,7 +182,10 @@ fn groups(report: &Report) -> Columns {
     let mut columns = Columns::default();
     let heads = ["wanted", "before", "after"].map(|head| right(format!("{head:>8}")));
     columns.styled(DIM, [left(format!("{:<8}", report.unit.as_str()))].into_iter().chain(heads));
-    for line in &report.groups {
+    let used = |line: &&GroupLine| {
+        !(line.wanted.is_zero() && line.before.is_zero() && line.after.is_zero())
+    };
+    for line in report.groups.iter().filter(used) {
         let after = right(line.after.to_string());
         let short = line.after < line.wanted;
         columns.row([
