@@ -6,7 +6,7 @@ use crate::order;
 use crate::place::{Field, Taken, Usage};
 use crate::report;
 use fleet_model::{
-    AtCap, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Report, Units, Why,
+    AtCap, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Report, Spread, Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -170,13 +170,42 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
     if inputs.limits.destroy_all {
         return destroy_all(field, ledger, quota);
     }
+    let choice = choose_with(inputs, field, ledger, quota, Replace::Yes);
+    // Money set free by a replacement that is then not found may be spent already. Without
+    // replacements everything that stays is paid for before anything is bought.
+    let over = inputs.desired.budget.hourly.is_some_and(|limit| choice.usage.spend > limit);
+    let buys = choice.taken.values().any(|taken| !taken.counts.is_empty());
+    if over && buys {
+        return choose_with(inputs, field, ledger, quota, Replace::No);
+    }
+    choice
+}
+
+/// Whether machines that should stand elsewhere are replaced.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Replace {
+    Yes,
+    No,
+}
+
+fn choose_with(
+    inputs: &Inputs,
+    field: &Field<'_>,
+    ledger: &Ledger,
+    quota: u32,
+    replace: Replace,
+) -> Choice {
     let goal = inputs.desired.capacity;
     let mut work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
     work.end_surplus(Group::Base, goal.on_demand);
     work.end_surplus(Group::Burst, goal.spot);
     work.shed_over_budget();
-    let mut replaced = work.replace_disallowed();
-    let mut usage = work.hold_kept(&mut replaced);
+    let mut replaced = BTreeSet::new();
+    if replace == Replace::Yes {
+        work.replace_disallowed(&mut replaced);
+        work.replace_over_caps(&mut replaced);
+    }
+    let mut usage = work.hold_kept();
 
     let mut taken = BTreeMap::new();
     let mut wanted = BTreeMap::from([(Group::Base, goal.on_demand), (Group::Burst, goal.spot)]);
@@ -188,9 +217,18 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
             let overshoot = base_after.saturating_sub(goal.on_demand);
             wanted.insert(group, goal.spot.saturating_sub(overshoot));
         }
-        let need = wanted[&group].saturating_sub(work.kept(group));
-        let mut filled = field.fill(&mut usage, group.market(), need);
-        waiting += work.keep_unreplaced(group, &mut replaced, &mut filled.short);
+        let filled = loop {
+            let need = wanted[&group].saturating_sub(work.kept(group));
+            let mut tried = usage.clone();
+            let filled = field.fill(&mut tried, group.market(), need);
+            // A machine without a replacement stays, and then less is needed: fill anew.
+            let stay = work.keep_unreplaced(group, &mut replaced, filled.short, &mut usage);
+            waiting += stay;
+            if stay == 0 {
+                usage = tried;
+                break filled;
+            }
+        };
         let launched: Units = filled
             .counts
             .iter()
@@ -251,19 +289,21 @@ impl Work<'_> {
         free
     }
 
-    /// Holdings of a group that may be ended, worst first: asked to end before, not allowed,
-    /// unpriced, dearest per unit, youngest.
+    /// Holdings of a group that may be ended, worst first: asked to end before, not allowed, over
+    /// a share limit, unpriced, dearest per unit, youngest.
     fn worst_first(&self, group: Group) -> Vec<usize> {
+        let excess = self.over_caps();
         let mut order: Vec<(usize, &Holding)> = self
             .group(group)
             .filter(|(at, h)| h.standing != Standing::Fixed && !self.victims.contains_key(at))
             .collect();
-        order.sort_by_cached_key(|(_, holding)| {
+        order.sort_by_cached_key(|(at, holding)| {
             let per_unit =
                 holding.price.map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
             (
                 !holding.ending,
                 !matches!(holding.standing, Standing::Disallowed(_)),
+                !excess.contains_key(at),
                 per_unit.is_some(),
                 std::cmp::Reverse(per_unit),
                 std::cmp::Reverse(holding.launched_at),
@@ -314,8 +354,7 @@ impl Work<'_> {
     }
 
     /// Machines in pools that the spec no longer allows.
-    fn replace_disallowed(&mut self) -> BTreeSet<usize> {
-        let mut replaced = BTreeSet::new();
+    fn replace_disallowed(&mut self, replaced: &mut BTreeSet<usize>) {
         for (at, holding) in self.ledger.holdings.iter().enumerate() {
             if let Standing::Disallowed(because) = &holding.standing
                 && !self.victims.contains_key(&at)
@@ -324,59 +363,80 @@ impl Work<'_> {
                 replaced.insert(at);
             }
         }
-        replaced
     }
 
-    /// Counts what stays against every limit, oldest first; what is over a share limit is
-    /// replaced as well.
-    fn hold_kept(&mut self, replaced: &mut BTreeSet<usize>) -> Usage {
-        let mut usage = self.field.usage();
-        let mut kept: Vec<usize> = (0..self.ledger.holdings.len())
-            .filter(|at| {
-                self.ledger.holdings[*at].standing.counts() && !self.victims.contains_key(at)
-            })
-            .collect();
+    /// What stays, in the order in which it is counted against the share limits: what cannot be
+    /// moved first, then the base, then the oldest.
+    fn kept_in_order(&self) -> Vec<usize> {
+        let holdings = &self.ledger.holdings;
+        let stays = |at: &usize| holdings[*at].standing.counts() && !self.victims.contains_key(at);
+        let mut kept: Vec<usize> = (0..holdings.len()).filter(stays).collect();
         kept.sort_by_key(|at| {
-            let holding = &self.ledger.holdings[*at];
-            // What cannot be moved comes first; then the base; then age.
+            let holding = &holdings[*at];
             (holding.standing != Standing::Fixed, holding.slot.name.group, holding.launched_at, *at)
         });
-        for at in kept {
+        kept
+    }
+
+    /// What is over a share limit, and which.
+    fn over_caps(&self) -> BTreeMap<usize, Rejection> {
+        let mut over = BTreeMap::new();
+        if self.inputs.desired.placement.spread == Spread::default() {
+            return over;
+        }
+        let mut usage = self.field.usage();
+        for at in self.kept_in_order() {
             let holding = &self.ledger.holdings[at];
-            let over = self.field.holds_within_caps(&usage, &holding.pool, holding.weight);
-            if let Some(because) = over
-                && holding.standing == Standing::Good
-                && self.end(at, Why::PoolNotAllowed { because })
-            {
-                replaced.insert(at);
-                continue;
+            match self.field.holds_within_caps(&usage, &holding.pool, holding.weight) {
+                Some(because) => {
+                    over.insert(at, because);
+                }
+                None => hold(self.field, &mut usage, holding),
             }
-            hold(self.field, &mut usage, holding);
+        }
+        over
+    }
+
+    /// Machines over a share limit.
+    fn replace_over_caps(&mut self, replaced: &mut BTreeSet<usize>) {
+        for (at, because) in self.over_caps() {
+            let movable = self.ledger.holdings[at].standing == Standing::Good;
+            if movable && self.end(at, Why::PoolNotAllowed { because }) {
+                replaced.insert(at);
+            }
+        }
+    }
+
+    /// Counts what stays against every limit.
+    fn hold_kept(&self) -> Usage {
+        let mut usage = self.field.usage();
+        for at in self.kept_in_order() {
+            hold(self.field, &mut usage, &self.ledger.holdings[at]);
         }
         usage
     }
 
-    /// A machine without a replacement stays. Returns how many do.
+    /// Keeps machines that were to be replaced, until they make up for what is short. Returns how
+    /// many stay.
     fn keep_unreplaced(
         &mut self,
         group: Group,
         replaced: &mut BTreeSet<usize>,
-        short: &mut Units,
+        mut short: Units,
+        usage: &mut Usage,
     ) -> u32 {
         let mut kept = 0;
-        let of_group: Vec<usize> = replaced
-            .iter()
-            .copied()
-            .filter(|at| self.ledger.holdings[*at].slot.name.group == group)
-            .rev()
-            .collect();
-        for at in of_group {
+        let of_group = |at: &usize| self.ledger.holdings[*at].slot.name.group == group;
+        let candidates: Vec<usize> = replaced.iter().copied().filter(of_group).rev().collect();
+        for at in candidates {
             if short.is_zero() {
                 break;
             }
+            let holding = &self.ledger.holdings[at];
             replaced.remove(&at);
             self.victims.remove(&at);
-            *short = short.saturating_sub(self.ledger.holdings[at].weight);
+            hold(self.field, usage, holding);
+            short = short.saturating_sub(holding.weight);
             kept += 1;
         }
         kept

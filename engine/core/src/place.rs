@@ -175,15 +175,30 @@ impl<'a> Field<'a> {
     }
 
     fn take(&self, usage: &mut Usage, at: u32) {
-        let candidate = &self.candidates[at as usize];
-        usage.pools[at as usize] += candidate.weight;
-        usage.zones[candidate.zone as usize] += candidate.weight;
-        usage.regions[candidate.region as usize] += candidate.weight;
-        let cloud = candidate.offering.pool.place.cloud;
-        *usage.clouds.entry(cloud).or_default() += candidate.weight;
-        usage.spend += candidate.offering.price.unwrap_or_default();
-        if let Some(quota) = candidate.quota.map(|quota| quota as usize) {
-            usage.quotas[quota] = usage.quotas[quota].saturating_sub(candidate.vcpus);
+        let Candidate { offering, weight, zone, region, quota, vcpus, .. } =
+            self.candidates[at as usize];
+        usage.pools[at as usize] += weight;
+        usage.zones[zone as usize] += weight;
+        usage.regions[region as usize] += weight;
+        *usage.clouds.entry(offering.pool.place.cloud).or_default() += weight;
+        usage.spend += offering.price.unwrap_or_default();
+        if let Some(quota) = quota {
+            let left = &mut usage.quotas[quota as usize];
+            *left = left.saturating_sub(vcpus);
+        }
+    }
+
+    fn untake(&self, usage: &mut Usage, at: u32) {
+        let Candidate { offering, weight, zone, region, quota, vcpus, .. } =
+            self.candidates[at as usize];
+        let less = |units: &mut Units| *units = *units - weight;
+        less(&mut usage.pools[at as usize]);
+        less(&mut usage.zones[zone as usize]);
+        less(&mut usage.regions[region as usize]);
+        less(usage.clouds.entry(offering.pool.place.cloud).or_default());
+        usage.spend = usage.spend - offering.price.unwrap_or_default();
+        if let Some(quota) = quota {
+            usage.quotas[quota as usize] += vcpus;
         }
     }
 
@@ -218,10 +233,11 @@ impl<'a> Field<'a> {
         &self,
         usage: &mut Usage,
         market: Market,
-        mut need: Units,
+        wanted: Units,
         strategy: Strategy,
     ) -> Taken {
         let mut taken = Taken::default();
+        let mut need = wanted;
         let key = |usage: &Usage, at: u32, need: Units| -> Key {
             let candidate = &self.candidates[at as usize];
             let carried = usage.pools[at as usize];
@@ -263,7 +279,34 @@ impl<'a> Field<'a> {
             }
         }
         taken.short = need;
+        self.give_back(usage, &mut taken, wanted);
         taken
+    }
+
+    /// Gives back machines that a later, larger one made superfluous, dearest per unit first.
+    fn give_back(&self, usage: &mut Usage, taken: &mut Taken, wanted: Units) {
+        let weight = |at: u32| self.candidates[at as usize].weight;
+        let got: Units =
+            taken.counts.iter().map(|(&at, &n)| Units(weight(at).0 * u64::from(n))).sum();
+        let mut spare = got.saturating_sub(wanted);
+        let mut order: Vec<u32> = taken.counts.keys().copied().collect();
+        order.sort_by_key(|&at| {
+            let candidate = &self.candidates[at as usize];
+            let price = candidate.offering.price.map(|p| p.0 * 1000 / candidate.weight.0.max(1));
+            (price.is_some(), Reverse(price), Reverse(at))
+        });
+        for at in order {
+            while weight(at) <= spare && taken.counts.contains_key(&at) {
+                spare = spare - weight(at);
+                self.untake(usage, at);
+                match taken.counts.get_mut(&at) {
+                    Some(count) if *count > 1 => *count -= 1,
+                    _ => {
+                        taken.counts.remove(&at);
+                    }
+                }
+            }
+        }
     }
 
     fn take_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32, need: Units) -> Units {

@@ -1,0 +1,276 @@
+//! Cases: a world, a wish, and the plan that must come of them.
+
+use crate::world::*;
+use fleet_core::{check, plan, stale};
+use fleet_model::*;
+
+const WORLD: &[Row<'_>] = &[
+    ("aws/us-east-1/a/g.8", 8, Some(4000), Some(1500)),
+    ("aws/us-east-1/b/g.8", 8, Some(4000), Some(1600)),
+    ("aws/us-west-2/a/g.8", 8, Some(4400), Some(1400)),
+    ("gcp/us-central1/c/h-8", 8, Some(3900), Some(2000)),
+    ("gcp/us-central1/c/h-1", 1, Some(500), Some(300)),
+    ("lambda/us-tx-1/regional/gpu_8x", 8, Some(3000), None),
+];
+
+/// Plans a fleet from nothing.
+fn case(change: impl FnOnce(&mut Inputs), expect: &[&str]) {
+    let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
+    change(&mut world);
+    // What the change asks for must be reflected in what is on offer.
+    let wish = world.desired.clone();
+    respec(&mut world, wish, &catalog(WORLD));
+    let planned = plan(&world);
+    assert_eq!(check(&world, &planned), []);
+    assert_eq!(summary(&planned), expect);
+}
+
+#[test]
+fn by_default_the_cheapest_until_it_is_crowded() {
+    case(
+        |_| {},
+        &[
+            "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+            "+1 aws/us-east-1/a/g.8/spot",
+            "+1 aws/us-east-1/b/g.8/spot",
+            "+1 aws/us-west-2/a/g.8/spot",
+        ],
+    );
+}
+
+#[test]
+fn lowest_price_takes_the_cheapest_per_unit() {
+    case(
+        |world| world.desired.placement.strategy = Strategy::LowestPrice,
+        &["+1 lambda/us-tx-1/regional/gpu_8x/on-demand", "+3 aws/us-west-2/a/g.8/spot"],
+    );
+}
+
+#[test]
+fn a_clear_signal_beats_the_price() {
+    let mut world = inputs(desired(16, 0, Unit::Gpus), &catalog(WORLD));
+    for offering in &mut world.offerings {
+        let percent = if offering.kind.name.as_str() == "h-8" { 95 } else { 30 };
+        let source = SignalSource::CapacityAdvice;
+        offering.obtainability = Some(Obtainability { percent, source });
+    }
+    assert_eq!(summary(&plan(&world)), ["+2 gcp/us-central1/c/h-8/spot"]);
+}
+
+#[test]
+fn a_pool_limit_spreads() {
+    case(
+        |world| world.desired.placement.spread.max_share_per_pool = Share::from_percent(25.0),
+        &[
+            "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+            "+1 aws/us-east-1/a/g.8/spot",
+            "+1 aws/us-east-1/b/g.8/spot",
+            "+1 aws/us-west-2/a/g.8/spot",
+        ],
+    );
+}
+
+#[test]
+fn zones_are_reached_first() {
+    case(
+        |world| world.desired.placement.spread.min_zones = 4,
+        &[
+            "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+            "+1 aws/us-east-1/a/g.8/spot",
+            "+1 aws/us-east-1/b/g.8/spot",
+            "+1 aws/us-west-2/a/g.8/spot",
+        ],
+    );
+}
+
+#[test]
+fn a_provider_limit_holds_over_both_tiers() {
+    case(
+        |world| {
+            world.desired.placement.strategy = Strategy::LowestPrice;
+            world.desired.placement.spread.max_share_per_provider = Share::from_percent(50.0);
+        },
+        &[
+            "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+            "+2 aws/us-west-2/a/g.8/spot",
+            "+1 gcp/us-central1/c/h-8/spot",
+        ],
+    );
+}
+
+#[test]
+fn the_last_machine_is_the_one_that_fits() {
+    // 9 GPUs on spot: eight at once and one alone beat sixteen.
+    case(
+        |world| world.desired.capacity = desired(9, 0, Unit::Gpus).capacity,
+        &["+1 aws/us-west-2/a/g.8/spot", "+1 gcp/us-central1/c/h-1/spot"],
+    );
+}
+
+#[test]
+fn priorities_decide() {
+    case(
+        |world| {
+            world.desired.placement.strategy = Strategy::Prioritized;
+            world.desired.placement.priorities = vec!["h-8".into()];
+        },
+        &["+1 gcp/us-central1/c/h-8/on-demand", "+3 gcp/us-central1/c/h-8/spot"],
+    );
+}
+
+#[test]
+fn a_budget_buys_the_cheapest_and_tells_the_rest() {
+    let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
+    world.desired.budget.hourly = Some(MicroUsd::dollars(60));
+    let planned = plan(&world);
+    assert_eq!(check(&world, &planned), []);
+    let expect = [
+        "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+        "+1 aws/us-east-1/a/g.8/spot",
+        "+1 aws/us-west-2/a/g.8/spot",
+    ];
+    assert_eq!(summary(&planned), expect);
+    assert_eq!(planned.report.cost.hourly_after, MicroUsd::dollars(59));
+    let [short] = planned.report.unplaced.as_slice() else { panic!("{planned:#?}") };
+    assert_eq!(short.missing, Units::whole(8));
+    assert!(
+        short.because.iter().any(|(r, _)| matches!(r, Rejection::BudgetReached { .. })),
+        "{:?}",
+        short.because
+    );
+}
+
+#[test]
+fn at_the_cap_a_cautious_fleet_waits() {
+    let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
+    world.desired.budget = Budget { hourly: Some(MicroUsd::dollars(60)), at_cap: AtCap::Hold };
+    let planned = plan(&world);
+    assert!(planned.plan.is_empty());
+    assert_eq!(
+        planned.report.held,
+        [Hold::Budget { limit: MicroUsd::dollars(60), needed: MicroUsd::dollars(75) }]
+    );
+}
+
+#[test]
+fn quotas_cap_and_blocked_pools_wait() {
+    let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
+    world.quotas = vec![Quota {
+        cloud: Cloud::Aws,
+        region: "us-west-2".into(),
+        market: Market::Spot,
+        vcpus: 200,
+        used_vcpus: 100,
+    }];
+    let pool: PoolId = "aws/us-east-1/a/g.8/spot".parse().expect("a pool");
+    world.recorded.blocks = vec![Block {
+        scope: BlockScope::Pool { pool },
+        until: at(60),
+        code: "InsufficientInstanceCapacity".into(),
+    }];
+    let planned = plan(&world);
+    assert_eq!(
+        summary(&planned),
+        [
+            "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+            "+1 aws/us-east-1/b/g.8/spot",
+            "+1 aws/us-west-2/a/g.8/spot",
+            "+1 gcp/us-central1/c/h-8/spot"
+        ]
+    );
+    world.now = at(61);
+    let later = plan(&world);
+    assert!(summary(&later).contains(&"+1 aws/us-east-1/a/g.8/spot".to_owned()), "{later:#?}");
+}
+
+#[test]
+fn nothing_is_planned_in_a_gap() {
+    let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
+    let scope = Scope { cloud: Cloud::Aws, region: "us-west-2".into() };
+    world.observed.complete.remove(&scope);
+    let (cause, detail) = (GapCause::Unreachable, String::new());
+    world.observed.gaps = vec![Gap { scope: scope.clone(), cause, detail }];
+    let planned = plan(&world);
+    assert_eq!(check(&world, &planned), []);
+    assert!(planned.plan.steps.iter().all(|step| step.action.pool().place.scope() != scope));
+    assert_eq!(planned.report.groups[1].after, Units::whole(24));
+}
+
+#[test]
+fn spot_dearer_than_on_demand_is_not_bought() {
+    let rows: &[Row<'_>] = &[("aws/r/a/m.1", 0, Some(100), Some(120))];
+    let world = inputs(desired(1, 0, Unit::Instances), &catalog(rows));
+    let planned = plan(&world);
+    assert!(planned.plan.is_empty());
+    assert_eq!(planned.report.unplaced[0].because, [(Rejection::SpotNotCheaper, 1)]);
+}
+
+#[test]
+fn unpriced_is_the_last_resort_and_no_resort_under_a_budget() {
+    let rows: &[Row<'_>] = &[("aws/r/a/m.1", 0, None, None), ("aws/r/b/m.1", 0, Some(900), None)];
+    let mut wish = desired(1, 1, Unit::Instances);
+    let world = inputs(wish.clone(), &catalog(rows));
+    assert_eq!(summary(&plan(&world)), ["+1 aws/r/b/m.1/on-demand"]);
+    wish.budget.hourly = Some(MicroUsd::dollars(1));
+    let poor = plan(&inputs(wish, &catalog(rows)));
+    assert!(poor.plan.is_empty());
+    let because = &poor.report.unplaced[0].because;
+    assert!(because.contains(&(Rejection::Unpriced, 1)), "{because:?}");
+}
+
+#[test]
+fn a_smaller_target_ends_the_dearest_within_the_limit() {
+    let rows = catalog(WORLD);
+    let mut wish = desired(32, 8, Unit::Gpus);
+    wish.placement.spread.max_share_per_pool = Share::from_percent(25.0);
+    let mut world = inputs(wish, &rows);
+    let first = plan(&world);
+    obey(&mut world, &first, 600);
+    respec(&mut world, desired(16, 8, Unit::Gpus), &rows);
+    let planned = plan(&world);
+    assert_eq!(summary(&planned), ["-1 aws/us-east-1/b/g.8/spot"]);
+    assert_eq!(planned.report.held, [Hold::DestroyLimit { allowed: 1, wanted: 2, held: 1 }]);
+    world.limits.allow_destroy = Some(2);
+    let expect = ["-1 aws/us-east-1/a/g.8/spot", "-1 aws/us-east-1/b/g.8/spot"];
+    assert_eq!(summary(&plan(&world)), expect);
+}
+
+#[test]
+fn what_the_spec_no_longer_allows_is_replaced_create_first() {
+    let rows = catalog(WORLD);
+    let mut world = inputs(desired(32, 8, Unit::Gpus), &rows);
+    let first = plan(&world);
+    obey(&mut world, &first, 600);
+    let mut wish = desired(32, 8, Unit::Gpus);
+    wish.instances.exclude = vec!["gpu_8x".into()];
+    respec(&mut world, wish, &rows);
+    let planned = plan(&world);
+    assert_eq!(check(&world, &planned), []);
+    let expect =
+        ["+1 gcp/us-central1/c/h-8/on-demand", "-1 lambda/us-tx-1/regional/gpu_8x/on-demand"];
+    assert_eq!(summary(&planned), expect);
+    let last = planned.plan.steps.last().expect("a step");
+    assert_eq!(last.after.len(), 1, "the old goes only when the new is there");
+}
+
+#[test]
+fn premises_break_one_by_one() {
+    let rows = catalog(WORLD);
+    let world = inputs(desired(32, 8, Unit::Gpus), &rows);
+    let saved = plan(&world).plan;
+    assert_eq!(stale(&saved, &world), None);
+    let broken = |change: &dyn Fn(&mut Inputs)| {
+        let mut later = world.clone();
+        change(&mut later);
+        stale(&saved, &later).map(|broken| broken.to_string()).unwrap_or_default()
+    };
+    assert!(broken(&|w| w.desired.digest = digest("spec/1", [b"x".as_slice()])).contains("spec"));
+    assert!(broken(&|w| w.recorded.changes += 1).contains("somebody changed the fleet"));
+    assert!(broken(&|w| w.now = at(3601)).contains("expired"));
+    assert!(broken(&|w| w.recorded.uid = Some("other".into())).contains("another fleet"));
+    assert!(
+        broken(&|w| w.offerings.iter_mut().for_each(|o| o.price = o.price.map(|p| p * 2)))
+            .contains("now costs")
+    );
+    assert!(broken(&|w| w.offerings.clear()).contains("no longer on offer"));
+}

@@ -1,0 +1,5 @@
+//! The decisions, case by case and by law.
+
+mod cases;
+mod laws;
+mod world;

@@ -1,0 +1,188 @@
+//! The whole way on simulated clouds, without the CLI: apply, lose things, apply again, at rest.
+
+mod bed;
+
+use bed::{Bed, TRAIN, cpu, desired};
+use fleet_model::{Cloud, Hold, Limits, Market, Scope, SlotState};
+use fleet_sim::Preset;
+use std::time::Duration;
+
+#[tokio::test]
+async fn the_example_spec_converges_and_stays() {
+    let bed = Bed::lifelike();
+    let fleet = desired(TRAIN);
+    bed.apply(&fleet).await;
+    bed.assert_converged(&fleet).await;
+    let gpus: u32 = bed.live().len() as u32 * 8;
+    assert!(gpus >= 64, "{gpus} GPUs");
+    let on_demand = bed.live().iter().filter(|m| m.market == Market::OnDemand).count();
+    assert_eq!(on_demand, 2, "16 GPUs on demand");
+    let report = bed.plan(&fleet).await.report;
+    let limit = report.cost.hourly_limit.expect("a budget");
+    assert!(report.cost.hourly_after <= limit, "{} of {limit}", report.cost.hourly_after);
+    assert!(report.pools.iter().all(|line| line.share.ppm() <= 400_000), "{:#?}", report.pools);
+}
+
+#[tokio::test]
+async fn many_worlds_converge() {
+    for seed in 1..=20 {
+        let bed = Bed::new(Preset::Lifelike, seed);
+        let fleet = desired(&cpu(40));
+        bed.apply(&fleet).await;
+        bed.assert_converged(&fleet).await;
+        assert_eq!(bed.live().len(), 40, "seed {seed}");
+    }
+}
+
+#[tokio::test]
+async fn a_region_in_outage_is_left_alone() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(40));
+    bed.apply(&fleet).await;
+    let lost: Scope = bed.live()[0].place.scope();
+    let before: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+    let inside = bed.live().iter().filter(|m| m.place.scope() == lost).count();
+    assert!(inside > 0, "the test needs machines there");
+    bed.sim.outage(lost.clone().into(), None).expect("an outage");
+    bed.sim.advance(Duration::from_secs(600)).expect("time");
+
+    let planned = bed.plan(&fleet).await;
+    assert_eq!(planned.report.gaps.len(), 1);
+    assert!(planned.plan.steps.iter().all(|s| s.action.pool().place.scope() != lost));
+    assert!(planned.plan.vacate.is_empty(), "nothing is forgotten");
+    bed.apply(&fleet).await;
+    let after: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+    assert_eq!(before, after, "nothing is created or destroyed");
+
+    // A larger target is met elsewhere.
+    let larger = desired(&cpu(50));
+    bed.apply(&larger).await;
+    let inside_now = bed.live().iter().filter(|m| m.place.scope() == lost).count();
+    assert_eq!(inside_now, inside);
+    assert_eq!(bed.live().len(), 50);
+    bed.sim.heal().expect("healed");
+    bed.assert_converged(&larger).await;
+}
+
+#[tokio::test]
+async fn a_partial_list_is_a_gap() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    bed.apply(&fleet).await;
+    bed.sim.partial_lists(Cloud::Gcp.into()).expect("a fault");
+    let planned = bed.plan(&fleet).await;
+    assert!(planned.plan.is_empty());
+    assert!(planned.report.gaps.iter().all(|gap| gap.scope.cloud == Cloud::Gcp));
+    assert!(!planned.report.gaps.is_empty());
+}
+
+#[tokio::test]
+async fn lost_answers_make_no_duplicates() {
+    for seed in 1..=10 {
+        let bed = Bed::new(Preset::Lifelike, seed);
+        for cloud in Cloud::ALL {
+            bed.sim.lose_answers(cloud, 50).expect("a fault");
+        }
+        let fleet = desired(&cpu(30));
+        for _ in 0..3 {
+            bed.apply(&fleet).await;
+            bed.assert_one_per_slot();
+            assert!(bed.live().len() <= 30, "seed {seed}: {} machines", bed.live().len());
+        }
+        bed.sim.heal().expect("healed");
+        bed.apply(&fleet).await;
+        bed.assert_converged(&fleet).await;
+        assert_eq!(bed.live().len(), 30, "seed {seed}");
+    }
+}
+
+#[tokio::test]
+async fn interrupted_machines_are_replaced() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(40));
+    bed.apply(&fleet).await;
+    bed.sim.advance(Duration::from_secs(120)).expect("time");
+    let taken = bed.sim.interrupt("*/*/*/*/spot", 3).expect("interrupted");
+    assert_eq!(taken.len(), 3);
+    bed.sim.advance(Duration::from_secs(150)).expect("time");
+    bed.apply(&fleet).await;
+    bed.assert_converged(&fleet).await;
+    assert_eq!(bed.live().len(), 40);
+}
+
+#[tokio::test]
+async fn shrinking_needs_the_exact_number() {
+    let bed = Bed::lifelike();
+    bed.apply(&desired(&cpu(40))).await;
+    let smaller = desired(&cpu(20));
+    bed.apply(&smaller).await;
+    bed.sim.advance(Duration::from_secs(120)).expect("time");
+    assert_eq!(bed.live().len(), 36, "one in ten");
+    let wanted = |held: &[Hold]| match held {
+        [Hold::DestroyLimit { wanted, .. }] => *wanted,
+        other => panic!("{other:?}"),
+    };
+    let asked = wanted(&bed.plan(&smaller).await.report.held);
+    let wrong = Limits { allow_destroy: Some(asked + 1), ..Limits::default() };
+    bed.apply_limited(&smaller, wrong).await;
+    bed.sim.advance(Duration::from_secs(120)).expect("time");
+    assert_eq!(bed.live().len(), 33, "a wrong number allows no more than usual");
+    let asked = wanted(&bed.plan(&smaller).await.report.held);
+    let exact = Limits { allow_destroy: Some(asked), ..Limits::default() };
+    bed.apply_limited(&smaller, exact).await;
+    bed.sim.advance(Duration::from_secs(120)).expect("time");
+    bed.assert_converged(&smaller).await;
+    assert_eq!(bed.live().len(), 20);
+}
+
+#[tokio::test]
+async fn many_vanished_machines_freeze_the_fleet() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    bed.apply(&fleet).await;
+    // Reclaimed behind our back, and long enough ago that they are no longer listed.
+    for machine in bed.live().iter().take(10) {
+        bed.sim.reclaim(&machine.id).expect("reclaimed");
+    }
+    bed.sim.advance(Duration::from_secs(2 * 3600)).expect("time");
+    let planned = bed.plan(&fleet).await;
+    assert!(planned.plan.is_empty(), "{:#?}", planned.plan.steps);
+    let fleet_model::Hold::Frozen { missing, of: 20 } = planned.report.held[0] else {
+        panic!("{:?}", planned.report.held);
+    };
+    let accept = Limits { accept_loss: Some(missing), ..Limits::default() };
+    bed.apply_limited(&fleet, accept).await;
+    bed.assert_converged(&fleet).await;
+}
+
+#[tokio::test]
+async fn destroy_takes_everything() {
+    let bed = Bed::lifelike();
+    let fleet = desired(TRAIN);
+    bed.apply(&fleet).await;
+    let all = bed.live().len() as u32;
+    let limits = Limits { allow_destroy: Some(all), destroy_all: true, ..Limits::default() };
+    bed.apply_limited(&fleet, limits).await;
+    bed.sim.advance(Duration::from_secs(300)).expect("time");
+    assert!(bed.live().is_empty());
+    let recorded = bed.inputs(&fleet).await.recorded;
+    bed.apply_limited(&fleet, Limits { destroy_all: true, ..Limits::default() }).await;
+    let after = bed.inputs(&fleet).await.recorded;
+    assert!(recorded.slots.len() == after.slots.len());
+    assert!(after.slots.values().all(|slot| slot.state == SlotState::Vacant));
+}
+
+#[tokio::test]
+async fn a_region_taken_out_of_the_spec_is_moved_create_first() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    bed.apply(&fleet).await;
+    let narrower = desired(&cpu(20).replace("us-east-1, us-west-2", "us-west-2"));
+    for _ in 0..30 {
+        bed.apply(&narrower).await;
+        bed.sim.advance(Duration::from_secs(60)).expect("time");
+        assert!(bed.live().len() <= 20 + 4, "surge is bounded: {}", bed.live().len());
+    }
+    bed.assert_converged(&narrower).await;
+    assert!(bed.live().iter().all(|m| m.place.region.as_str() != "us-east-1"));
+}
