@@ -27,7 +27,9 @@ pub(crate) fn failed(cause: RunError) -> Failure {
         RunError::Journal(_) => {
             failure.hint("nothing more was changed; `fleet history` shows how far it came")
         }
-        RunError::Lease(_) | RunError::Store(_) | RunError::Unsound { .. } => failure,
+        RunError::Store(_) => failure
+            .hint("check that the place of --state exists, and that you may read and write there"),
+        RunError::Lease(_) | RunError::Unsound { .. } => failure,
     }
 }
 

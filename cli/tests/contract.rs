@@ -258,6 +258,31 @@ fn simulated_journals_are_kept_apart_and_end_with_their_world() {
 }
 
 #[test]
+fn of_two_applies_one_wins_and_the_other_is_6() {
+    let desk = Desk::new();
+    desk.ok(&["sim", "reset", "--preset", "calm", "--latency", "700ms"]);
+    let mut first = std::process::Command::new(assert_cmd::cargo::cargo_bin("fleet"))
+        .current_dir(desk.path())
+        .env_clear()
+        .env("FLEET_SIM", "1")
+        .args(["--catalog", "embedded", "apply", "--yes"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("a process");
+    let lock = desk.path().join(".fleet/fleets/web/lock");
+    while !std::fs::read_to_string(&lock).is_ok_and(|holder| !holder.is_empty()) {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    let (_, err) = desk.expect(6, &["apply", "--yes"]);
+    assert!(err.contains("another run is changing fleet `web`"), "{err}");
+    assert!(first.wait().expect("an exit").success());
+    desk.expect(0, &["apply", "--yes", "--lock-wait", "1m"]);
+    let machines = desk.json(0, &["status"])["machines"].as_array().map(Vec::len);
+    let kept = desk.json(0, &["plan", "--detailed-exitcode"])["summary"]["keep"].as_u64();
+    assert_eq!(machines.map(|n| n as u64), kept, "nothing is doubled");
+}
+
+#[test]
 fn reconcile_writes_one_line_per_fleet() {
     let desk = Desk::new();
     let (out, err) = desk.expect(0, &["reconcile"]);

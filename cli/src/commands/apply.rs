@@ -19,6 +19,7 @@ use fleet_run::{Converged, Engine, Session, Stop};
 use fleet_spec::Loaded;
 use std::path::PathBuf;
 use std::time::Duration;
+use tracing::Instrument;
 
 /// A fleet under lease, with what is to be done to it.
 pub(crate) struct Ready<'a> {
@@ -51,7 +52,9 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     let mut worst = Exit::Done;
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "apply" };
     for fleet in fleets {
-        match lead.prepare(&fleet.desired, limits(args.limits), task.saved.as_ref()).await {
+        let span = tracing::info_span!("prepare", fleet = %fleet.desired.fleet);
+        let prepared = lead.prepare(&fleet.desired, limits(args.limits), task.saved.as_ref());
+        match prepared.instrument(span).await {
             Ok(one) => ready.push(one),
             Err(failure) => {
                 worst = worst.max(failure.exit);
@@ -183,7 +186,8 @@ pub(crate) async fn finish(
     let mut results = Vec::new();
     for one in ready {
         let fleet = one.planned.plan.fleet.clone();
-        match carry_out(one, &stop).await {
+        let span = tracing::info_span!("apply", %fleet, steps = one.planned.plan.steps.len());
+        match carry_out(one, &stop).instrument(span).await {
             Ok(converged) => {
                 let Some(last) = &converged.last else { continue };
                 worst = worst.max(verdict(last));

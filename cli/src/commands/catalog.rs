@@ -23,11 +23,9 @@ pub(crate) fn run(context: &Context, command: &CatalogCommand, out: &mut Out) ->
 }
 
 fn import(context: &Context, dir: &Path, out: &mut Out) -> Answer {
-    let (catalog, report) = fleet_catalog::import(dir).map_err(|cause| {
-        Failure::new(chain(&cause)).at(dir.display()).hint(
-            "the folder should hold aws/vms.csv, gcp/vms.csv, azure/vms.csv or lambda/vms.csv",
-        )
-    })?;
+    // The messages name the file and what was expected in it.
+    let (catalog, report) =
+        fleet_catalog::import(dir).map_err(|cause| Failure::new(chain(&cause)))?;
     let file = match context.global.catalog.as_deref() {
         Some("embedded") => {
             return Err(Failure::new("the embedded catalog cannot be replaced")

@@ -11,6 +11,7 @@ use crate::saved::{PlanKind, SavedFleet, SavedInputs, SavedPlan, write};
 use crate::style::DIM;
 use fleet_core::{Planned, plan};
 use fleet_model::{Inputs, PLAN_FORMAT};
+use tracing::Instrument;
 
 /// Runs `fleet plan`.
 pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer {
@@ -81,7 +82,9 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Vec
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
     let mut all = Vec::new();
     for fleet in &loaded.fleets {
-        all.push(engine.gather(&fleet.desired, limits(args.limits)).await.map_err(failed)?);
+        let span = tracing::info_span!("gather", fleet = %fleet.desired.fleet);
+        let gathered = engine.gather(&fleet.desired, limits(args.limits)).instrument(span).await;
+        all.push(gathered.map_err(failed)?);
     }
     Ok(all)
 }

@@ -12,6 +12,7 @@ use crate::watch::stop_on_signal;
 use fleet_model::Desired;
 use fleet_run::Stop;
 use serde_json::json;
+use tracing::Instrument;
 
 /// Runs `fleet reconcile`.
 pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) -> Answer {
@@ -26,7 +27,8 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
     let stop = stop_on_signal(true);
     let mut worst = Exit::Done;
     for fleet in &loaded.fleets {
-        let (exit, text) = match round(&lead, &fleet.desired, args, &stop).await {
+        let span = tracing::info_span!("round", fleet = %fleet.desired.fleet);
+        let (exit, text) = match round(&lead, &fleet.desired, args, &stop).instrument(span).await {
             Ok((applied, exit)) => (exit, line(&applied, exit)),
             Err(failure) => (failure.exit, told(&fleet.desired, &failure)),
         };
