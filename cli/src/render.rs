@@ -1,6 +1,7 @@
 //! Values turned into screens: one module per screen and form.
 
 pub(crate) mod applied;
+pub(crate) mod attention;
 pub(crate) mod catalog;
 pub(crate) mod columns;
 pub(crate) mod explain;

@@ -83,13 +83,13 @@ pub(crate) fn span(duration: Duration) -> String {
     }
 }
 
-/// Wraps a sentence: the first line is indented by `first`, the others by as many spaces.
+/// Wraps a sentence, made harmless: the first line is indented by `first`, the others by as many spaces.
 pub(crate) fn wrap(first: &str, sentence: &str) -> String {
     const WIDTH: usize = 96;
     let indent = first.chars().count();
     let mut out = String::from(first);
     let mut at = indent;
-    for (nth, word) in sentence.split_whitespace().enumerate() {
+    for (nth, word) in clean(sentence).split_whitespace().enumerate() {
         let width = word.chars().count();
         if nth > 0 && at + 1 + width > WIDTH {
             out.push('\n');

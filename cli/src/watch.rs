@@ -85,11 +85,12 @@ impl Watch {
             }
             Progress::StepEnded { step: _, pool, created, destroyed, result } => {
                 state.done += u64::from(created) + u64::from(destroyed);
-                self.refusal(&mut state, &pool.to_string(), &result);
+                let pool = clean_line(&pool.to_string());
+                self.refusal(&mut state, &pool, &result);
                 match &self.bar {
                     Some(bar) => {
                         bar.set_position(state.done);
-                        bar.set_message(pool.to_string());
+                        bar.set_message(pool);
                     }
                     None if state.told.elapsed() >= EVERY => {
                         state.told = Instant::now();

@@ -1,5 +1,6 @@
 //! What an apply came to.
 
+use super::attention::attention;
 use super::plan_json::{self, OUTPUT_FORMAT, merge};
 use super::{plan_text, reasons};
 use crate::exit::Exit;
@@ -89,7 +90,7 @@ pub(crate) fn text(applied: &Applied) -> String {
         let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
         out.push_str(&format!("  {WARN}refused{WARN:#}   {why}{times}\n"));
     }
-    out.push_str(plan_text::attention(report).trim_start_matches('\n'));
+    out.push_str(attention(report).trim_start_matches('\n'));
     if !last.plan.is_empty() {
         let why = if applied.stopped { "stopped on request" } else { "not everything is done" };
         out.push_str(&format!("  {why}; apply again to go on\n"));

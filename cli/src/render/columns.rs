@@ -1,6 +1,7 @@
 //! Hand-aligned columns: no borders, two spaces between, colours that do not count.
 
 use crate::style::PLAIN;
+use crate::text::clean;
 use anstyle::Style;
 
 /// One cell.
@@ -12,13 +13,18 @@ pub(crate) struct Cell {
 }
 
 /// A cell, aligned to the left.
-pub(crate) fn left(text: impl Into<String>) -> Cell {
-    Cell { text: text.into(), style: PLAIN, right: false }
+pub(crate) fn left(text: impl AsRef<str>) -> Cell {
+    Cell { text: visible(text.as_ref()), style: PLAIN, right: false }
 }
 
 /// A cell, aligned to the right: numbers.
-pub(crate) fn right(text: impl Into<String>) -> Cell {
-    Cell { text: text.into(), style: PLAIN, right: true }
+pub(crate) fn right(text: impl AsRef<str>) -> Cell {
+    Cell { text: visible(text.as_ref()), style: PLAIN, right: true }
+}
+
+/// Cells hold names from clouds, catalogs and files: none of them may steer the terminal.
+fn visible(text: &str) -> String {
+    clean(text).replace('\n', " ")
 }
 
 impl Cell {

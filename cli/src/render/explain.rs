@@ -126,7 +126,7 @@ pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> St
 
 /// One pool, at length.
 pub(crate) fn pool(shown: &PoolVerdict) -> String {
-    let mut out = format!("{BOLD}{}{BOLD:#}\n", shown.pool);
+    let mut out = format!("{BOLD}{}{BOLD:#}\n", clean_line(&shown.pool.to_string()));
     out.push_str(&format!("{}\n", wrap("  ", &verdict(&shown.verdict))));
     if let Verdict::NotUsed(why) = &shown.verdict
         && let Some(next) = words::relax(why)
@@ -152,7 +152,7 @@ pub(crate) fn slot(shown: &SlotVerdict) -> String {
         .as_ref()
         .map_or_else(|| "no machine known yet".into(), |machine| clean_line(machine.as_str()));
     let mut out = format!("{BOLD}{}{BOLD:#}  {}\n", shown.slot, shown.standing);
-    out.push_str(&format!("  {machine} in {}\n", shown.pool));
+    out.push_str(&format!("  {machine} in {}\n", clean_line(&shown.pool.to_string())));
     out.push_str(&format!("  {} per hour, counts for {}\n", price(shown.price), shown.weight));
     if let Some(why) = &shown.ends {
         out.push_str(&format!(

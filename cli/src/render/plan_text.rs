@@ -1,19 +1,17 @@
 //! A plan for people: reads like a diff, ends with the money.
 
+use super::attention::attention;
 use super::columns::{Columns, left, right};
 use super::plan_json::Summary;
-use crate::style::{ADD, BOLD, DIM, HINT, PLAIN, REMOVE, WARN};
+use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
 use crate::text::{clean_line, count, monthly, price, thousands, wrap};
-use crate::words::{self, Said};
+use crate::words;
 use anstyle::Style;
 use fleet_model::{Action, Cost, GroupLine, Market, MicroUsd, Plan, PoolLine, Report, Units, Why};
 use std::collections::BTreeMap;
 
 /// More kept pools than this are summed up: a diff is about what changes.
 const KEPT_LINES: usize = 12;
-
-/// What to do about a request without an answer.
-const IN_DOUBT_NEXT: &str = "the next apply asks the clouds what became of it before anything else";
 
 /// The whole screen for one fleet.
 pub(crate) fn render(plan: &Plan, report: &Report) -> String {
@@ -228,75 +226,4 @@ pub(crate) fn money(cost: &Cost) -> String {
         out.push_str(&format!("          {WARN}{text}{WARN:#}\n"));
     }
     out
-}
-
-/// Everything that is not as it should be, each with its reason and what to do next.
-pub(crate) fn attention(report: &Report) -> String {
-    let mut out = String::new();
-    for short in &report.unplaced {
-        let said = words::shortfall(short);
-        item(&mut out, "unplaced", &Said { what: said.what, next: None });
-        for (reason, pools) in short.because.iter().take(4) {
-            let text = format!("{}: {}", count(*pools, "pool"), words::rejection(reason));
-            out.push_str(&format!("{}\n", wrap("              ", &text)));
-        }
-        next(&mut out, said.next.as_deref());
-    }
-    report.held.iter().for_each(|held| item(&mut out, "held", &words::hold(held)));
-    let many = report.in_doubt.len() > 2;
-    if many {
-        let machines: u64 = report.in_doubt.iter().map(|doubt| doubt.slots.len() as u64).sum();
-        let what = format!(
-            "{} for {} have no known outcome yet; their slots wait",
-            count(report.in_doubt.len() as u64, "request"),
-            count(machines, "machine"),
-        );
-        item(&mut out, "in doubt", &Said { what, next: Some(IN_DOUBT_NEXT.into()) });
-    }
-    for doubt in report.in_doubt.iter().filter(|_| !many) {
-        let slots = doubt.slots.len() as u64;
-        let what = format!(
-            "a request for {} from {} has no known outcome since {}; its slots wait",
-            count(slots, "machine"),
-            doubt.pool,
-            crate::text::when(doubt.since)
-        );
-        item(&mut out, "in doubt", &Said { what, next: Some(IN_DOUBT_NEXT.into()) });
-    }
-    for gap in &report.gaps {
-        let detail = clean_line(&gap.detail);
-        let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
-        let what = format!(
-            "{} {}{detail}: nothing in it is created, destroyed or forgotten",
-            gap.scope, gap.cause
-        );
-        item(&mut out, "gap", &Said { what, next: Some(words::gap_next(gap.cause).into()) });
-    }
-    notices(&mut out, report);
-    if out.is_empty() { out } else { format!("\n{out}") }
-}
-
-/// Notices of one kind can be many: the first few are shown.
-fn notices(out: &mut String, report: &Report) {
-    const SHOWN: usize = 5;
-    let all = &report.notices;
-    all.iter().take(SHOWN).for_each(|notice| item(out, "note", &words::notice(notice)));
-    if all.len() > SHOWN {
-        let what = format!("{} more; -o json lists them", all.len() - SHOWN);
-        item(out, "note", &Said { what, next: None });
-    }
-}
-
-fn item(out: &mut String, label: &str, said: &Said) {
-    let text = wrap("            ", &said.what);
-    let rest = text.strip_prefix("            ").unwrap_or(&text);
-    out.push_str(&format!("  {WARN}{label:<8}{WARN:#}  {rest}\n"));
-    next(out, said.next.as_deref());
-}
-
-fn next(out: &mut String, text: Option<&str>) {
-    if let Some(text) = text {
-        let text = wrap("              ", text);
-        out.push_str(&format!("            {HINT}→{HINT:#} {}\n", text.trim_start()));
-    }
 }

@@ -199,3 +199,18 @@ fn several_fleets_are_summed() {
         plan_markdown::render(&[(&a.0, &a.1), (&b.0, &b.1)])
     );
 }
+
+/// Inputs and plans come from files too: no name in them may steer the terminal.
+#[test]
+fn hostile_names_are_shown_as_escapes() {
+    let (mut plan, mut report) = changing();
+    plan.fleet = "tr\u{1b}[2Jain".into();
+    report.pools[0].pool.instance_type = "p5\u{1b}]0;title\u{7}\u{202e}".into();
+    report.pools[0].pool.place.region = "us\u{9b}31m".into();
+    let hostile =
+        |text: &str| text.contains(['\u{7}', '\u{9b}', '\u{202e}']) || text.contains("[2J");
+    let text = plan_text::render(&plan, &report);
+    assert!(!hostile(&text.replace("\\u{1b}[2J", "")), "{text:?}");
+    let comment = plan_markdown::render(&[(&plan, &report)]);
+    assert!(!comment.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{comment:?}");
+}

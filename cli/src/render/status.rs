@@ -1,5 +1,6 @@
 //! The machines of a fleet: what is there, how old it is, what it costs, what nobody can see.
 
+use super::attention::attention;
 use super::columns::{Columns, left, right};
 use super::plan_json::{cost, gaps, in_doubt, merge};
 use super::{place, plan_text, reasons};
@@ -128,7 +129,7 @@ impl<'a> Status<'a> {
             out.push('\n');
             out.push_str(&if each { self.machines() } else { self.pools() }.render("  "));
         }
-        out.push_str(&plan_text::attention(self.report));
+        out.push_str(&attention(self.report));
         let blocks = self.inputs.recorded.blocks.iter().map(|block| block.until);
         let blocks: Vec<Timestamp> = blocks.filter(|until| *until > self.inputs.now).collect();
         if let Some(last) = blocks.iter().max() {
