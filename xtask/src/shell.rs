@@ -2,17 +2,12 @@
 
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The root of the workspace.
-pub(crate) fn root() -> &'static Path {
+fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
-}
-
-/// A path below the root.
-pub(crate) fn at(path: &str) -> PathBuf {
-    root().join(path)
 }
 
 /// Says something on stdout. A reader that went away is no reason to stop.
