@@ -12,7 +12,7 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
         "core" => Some(&["fleet-model", "fleet-spec", "fleet-catalog", "fleet-core"]),
         "sim" => Some(&["fleet-provider", "fleet-sim"]),
         "state" => Some(&["fleet-run"]),
-        "cli" => Some(&["fleet-cli", "fleet-tests"]),
+        "cli" => Some(&["fleet-cli"]),
         _ => None,
     }
 }

@@ -165,7 +165,7 @@ fn standing(
 ) -> Found {
     let complete = inputs.observed.is_complete(&pool.place.scope());
     let Some(seen) = seen else {
-        let age = inputs.now.duration_since(launched_at);
+        let age = inputs.observed.taken_at.duration_since(launched_at);
         let settling = age < jiff_duration(SETTLE_WINDOW) && !ending;
         return match (complete, ending) {
             (false, _) => Found::Here(Standing::Fixed),

@@ -106,7 +106,7 @@ pub struct InterruptionNotice {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Observed {
-    /// When we looked.
+    /// When we began to look: what came later may be missing.
     pub taken_at: Timestamp,
     /// Machines with tags of ours, live or lately ended.
     pub machines: BTreeMap<MachineId, Machine>,

@@ -14,6 +14,8 @@ const SCOPES_AT_ONCE: usize = 32;
 impl Engine {
     /// Asks every scope for its machines.
     pub(crate) async fn observe(&self, scopes: BTreeSet<Scope>) -> Observed {
+        // Before the first question: what is launched from here on may be missing from an answer.
+        let taken_at = self.clock.now();
         let answers: Vec<(Scope, Result<Vec<Machine>, Gap>)> = stream::iter(scopes)
             .map(|scope| async move {
                 let answer = self.look(&scope).await;
@@ -23,7 +25,7 @@ impl Engine {
             .collect()
             .await;
         let mut observed = Observed {
-            taken_at: self.clock.now(),
+            taken_at,
             machines: BTreeMap::new(),
             complete: BTreeSet::new(),
             gaps: Vec::new(),

@@ -46,8 +46,9 @@ impl Session<'_> {
             return Ok(());
         }
         let now = self.engine.clock.now();
-        let age = now.duration_since(attempt.intended_at);
-        let settled = age.unsigned_abs() >= SETTLE_WINDOW;
+        // Old enough when we looked, not when we come to judge it: other requests take their time.
+        let age = observed.taken_at.duration_since(attempt.intended_at);
+        let settled = age >= SETTLE_WINDOW.try_into().unwrap_or(jiff::SignedDuration::MAX);
         let all_there = found.len() >= create.slots.len();
         let template = self.desired.templates.get(&cloud).cloned();
         let same_template = template.unwrap_or_else(Template::default).digest() == create.template;

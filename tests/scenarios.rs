@@ -1,0 +1,126 @@
+//! Scenarios through the real binary; each ends at rest.
+
+mod support;
+
+use fleet_sim::Preset;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use support::{Place, TRAIN, root};
+
+fn lifelike() -> Place {
+    Place::new(1, Preset::Lifelike, Duration::ZERO)
+}
+
+fn json(text: &str) -> serde_json::Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[test]
+fn apply_then_plan_is_empty_for_the_example_spec() {
+    let place = lifelike();
+    let spec = place.write("train.yaml", TRAIN);
+    let spec = spec.to_str().expect("a path");
+    place.expect(0, &["apply", "--yes", spec]);
+    place.expect(0, &["plan", "--detailed-exitcode", spec]);
+    let status = json(&place.expect(0, &["status", "-o", "json", spec]));
+    assert_eq!(status["machines"].as_array().expect("machines").len(), place.live().len());
+    for field in ["id", "provider", "region", "zone", "type", "market", "state", "slot"] {
+        assert!(status["machines"][0][field].is_string(), "{field}: {status:#}");
+    }
+    assert!(status["machines"][0]["usdPerHour"].is_number(), "{status:#}");
+}
+
+#[test]
+fn apply_then_plan_is_empty_for_every_spec_we_ship() {
+    let mut specs = Vec::new();
+    collect(&root().join("fleet-specs"), &mut specs);
+    assert!(specs.len() >= 7, "{specs:?}");
+    for spec in specs {
+        let place = lifelike();
+        let spec = spec.to_str().expect("a path");
+        place.expect(0, &["apply", "--yes", spec]);
+        place.expect(0, &["plan", "--detailed-exitcode", spec]);
+        place.assert_one_per_slot();
+    }
+}
+
+/// Fleets, by file; policies are found by the fleets themselves.
+fn collect(folder: &Path, specs: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            collect(&path, specs);
+        } else if path.extension().is_some_and(|e| e == "yaml") && !path.ends_with("policy.yaml") {
+            specs.push(path);
+        }
+    }
+    specs.sort();
+}
+
+#[test]
+fn two_applies_at_once() {
+    let place = Place::new(1, Preset::Lifelike, Duration::from_millis(30));
+    let spec = place.write("train.yaml", TRAIN);
+    let spec = spec.to_str().expect("a path");
+    let mut first = place.start(&["apply", "--yes", spec]);
+    let mut second = place.start(&["apply", "--yes", spec]);
+    let mut codes = [first.wait().expect("ended").code(), second.wait().expect("ended").code()];
+    codes.sort();
+    assert_eq!(codes, [Some(0), Some(6)], "one wins, the other is told so");
+    place.assert_one_per_slot();
+    place.expect(0, &["plan", "--detailed-exitcode", spec]);
+}
+
+#[test]
+fn a_region_in_outage_is_told_and_left_alone() {
+    let place = lifelike();
+    let spec = place.write("train.yaml", TRAIN);
+    let spec = spec.to_str().expect("a path");
+    place.expect(0, &["apply", "--yes", spec]);
+    let before: Vec<_> = place.live().into_iter().map(|machine| machine.id).collect();
+    let scope = place.live()[0].place.scope().to_string();
+    place.expect(0, &["sim", "outage", &scope]);
+    place.expect(0, &["sim", "advance", "10m"]);
+    let plan = json(&place.expect(0, &["plan", "-o", "json", spec]));
+    assert_eq!(plan["steps"].as_array().expect("steps").len(), 0, "{plan:#}");
+    let told = place.expect(0, &["plan", spec]);
+    let (cloud, region) = scope.split_once('/').expect("a scope");
+    assert!(told.contains(cloud) && told.contains(region) && told.contains("answer"), "{told}");
+    place.run(&["apply", "--yes", spec]);
+    let after: Vec<_> = place.live().into_iter().map(|machine| machine.id).collect();
+    assert_eq!(before, after);
+    place.expect(0, &["sim", "heal"]);
+    place.expect(0, &["plan", "--detailed-exitcode", spec]);
+}
+
+#[test]
+fn a_saved_plan_is_refused_when_the_world_has_moved() {
+    let place = lifelike();
+    let spec = place.write("train.yaml", TRAIN);
+    let spec = spec.to_str().expect("a path");
+    let saved = place.path("train.fleet-plan");
+    let saved = saved.to_str().expect("a path");
+    place.expect(0, &["plan", "--out", saved, spec]);
+    place.expect(0, &["sim", "advance", "2h"]);
+    place.expect(5, &["apply", "--yes", saved]);
+    assert!(place.live().is_empty(), "a stale plan changes nothing");
+    place.expect(0, &["plan", "--out", saved, spec]);
+    place.expect(0, &["apply", "--yes", saved]);
+    place.expect(5, &["apply", "--yes", saved]);
+    place.assert_one_per_slot();
+}
+
+#[test]
+fn spot_is_lost_and_comes_back() {
+    let place = lifelike();
+    let spec = place.write("train.yaml", TRAIN);
+    let spec = spec.to_str().expect("a path");
+    place.expect(0, &["apply", "--yes", spec]);
+    for _ in 0..6 {
+        place.expect(0, &["sim", "advance", "4h"]);
+        // A market can be short of spot for a while: then the rest is reported, not forced.
+        let code = place.run(&["reconcile", spec]).status.code();
+        assert!(matches!(code, Some(0 | 3)), "{code:?}");
+        place.assert_one_per_slot();
+    }
+}
