@@ -16,7 +16,7 @@ Usage: cargo xtask COMMAND
 
   test [PART]     run the tests; among them, that generated docs are up to date
                   PART: core (model, spec, catalog, core), sim (provider, sim), state (run),
-                  cli (cli, tests), all [default]
+                  cli (the binary, tests/), all [default]
   lint            rustfmt, clippy with warnings denied, cargo-deny where it is installed
   bench [FILTER]  run the benchmarks
   docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares
