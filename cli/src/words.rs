@@ -97,6 +97,9 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
         Rejection::CloudNotAllowed { cloud } => format!("the spec does not name {cloud}"),
         Rejection::RegionNotAllowed => "the spec does not name the region".into(),
         Rejection::ZoneNotAllowed => "the spec does not name the zone".into(),
+        Rejection::NeedsOptIn => {
+            "a local zone, which an account must opt into, and the spec does not name it".into()
+        }
         Rejection::FamilyNotAllowed => "no family or type of the spec matches".into(),
         Rejection::Excluded { pattern } => format!("excluded by `{}`", clean_line(pattern)),
         Rejection::OutOfBounds { requirement, has, wants } => {
@@ -154,6 +157,7 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         Rejection::CloudNotAllowed { .. }
         | Rejection::RegionNotAllowed
         | Rejection::ZoneNotAllowed
+        | Rejection::NeedsOptIn
         | Rejection::FamilyNotAllowed
         | Rejection::Excluded { .. }
         | Rejection::ArchitectureNotAllowed
@@ -178,6 +182,7 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::CloudNotAllowed { .. } | Rejection::RegionNotAllowed => {
             "add clouds or regions under placement.clouds"
         }
+        Rejection::NeedsOptIn => "name the zone under placement.clouds to use it",
         Rejection::ZoneNotAllowed => "add zones under placement.clouds, or leave zones out",
         Rejection::FamilyNotAllowed => "add to instances.families or instances.types",
         Rejection::Excluded { .. } => "take the pattern out of instances.exclude",

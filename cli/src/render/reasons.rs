@@ -93,6 +93,7 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
         Rejection::CloudNotAllowed { cloud } => json!({ "is": "cloudNotAllowed", "cloud": cloud }),
         Rejection::RegionNotAllowed => json!({ "is": "regionNotAllowed" }),
         Rejection::ZoneNotAllowed => json!({ "is": "zoneNotAllowed" }),
+        Rejection::NeedsOptIn => json!({ "is": "needsOptIn" }),
         Rejection::FamilyNotAllowed => json!({ "is": "familyNotAllowed" }),
         Rejection::Excluded { pattern } => json!({ "is": "excluded", "pattern": pattern }),
         Rejection::OutOfBounds { requirement, has, wants } => {

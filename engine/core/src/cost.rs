@@ -1,7 +1,7 @@
 //! Money of a decision.
 
 use crate::decide::Decision;
-use crate::ledger::find_offering;
+use crate::ledger::{Standing, find_offering};
 use fleet_model::{Cost, MicroUsd};
 
 /// What the fleet costs before and after.
@@ -10,7 +10,9 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
     let mut on_demand = MicroUsd(0);
     let mut unpriced = 0;
     for (at, holding) in decision.ledger.holdings.iter().enumerate() {
-        before += holding.price.unwrap_or_default();
+        if holding.standing != Standing::Ending {
+            before += holding.price.unwrap_or_default();
+        }
         let stays = holding.standing.counts() && !decision.choice.victims.contains_key(&at);
         if stays {
             unpriced += u32::from(holding.price.is_none());

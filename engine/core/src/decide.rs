@@ -49,8 +49,6 @@ pub(crate) struct Choice {
     pub(crate) replaced: BTreeSet<usize>,
     /// Machines that should be replaced, but for which no replacement was found.
     pub(crate) waiting: u32,
-    /// What is wanted per group, after the base's overshoot is taken off the burst.
-    pub(crate) wanted: BTreeMap<Group, Units>,
     pub(crate) usage: Usage,
 }
 
@@ -154,7 +152,6 @@ impl Choice {
             victims: BTreeMap::new(),
             replaced: BTreeSet::new(),
             waiting: 0,
-            wanted: BTreeMap::new(),
             usage,
         }
     }
@@ -208,17 +205,16 @@ fn choose_with(
     let mut usage = work.hold_kept();
 
     let mut taken = BTreeMap::new();
-    let mut wanted = BTreeMap::from([(Group::Base, goal.on_demand), (Group::Burst, goal.spot)]);
     let mut waiting = 0;
     let mut base_after = Units(0);
     for group in Group::ALL {
-        if group == Group::Burst {
+        let wanted = match group {
+            Group::Base => goal.on_demand,
             // What the base gives beyond its share, the burst need not.
-            let overshoot = base_after.saturating_sub(goal.on_demand);
-            wanted.insert(group, goal.spot.saturating_sub(overshoot));
-        }
+            Group::Burst => goal.spot.saturating_sub(base_after.saturating_sub(goal.on_demand)),
+        };
         let filled = loop {
-            let need = wanted[&group].saturating_sub(work.kept(group));
+            let need = wanted.saturating_sub(work.kept(group));
             let mut tried = usage.clone();
             let filled = field.fill(&mut tried, group.market(), need);
             // A machine without a replacement stays, and then less is needed: fill anew.
@@ -239,7 +235,7 @@ fn choose_with(
         }
         taken.insert(group, filled);
     }
-    Choice { taken, victims: work.victims, replaced, waiting, wanted, usage }
+    Choice { taken, victims: work.victims, replaced, waiting, usage }
 }
 
 fn destroy_all(field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {

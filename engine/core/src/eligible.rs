@@ -90,12 +90,15 @@ fn place_rejection(desired: &Desired, place: &Place) -> Option<Rejection> {
     rules
         .all(|rule| {
             if !allows(&rule.regions, place.region.as_str()) {
-                if worst != Rejection::ZoneNotAllowed {
+                if !matches!(worst, Rejection::ZoneNotAllowed | Rejection::NeedsOptIn) {
                     worst = Rejection::RegionNotAllowed;
                 }
                 true
             } else if !allows(&rule.zones, place.zone.as_str()) {
                 worst = Rejection::ZoneNotAllowed;
+                true
+            } else if rule.zones.is_empty() && place.needs_opt_in() {
+                worst = Rejection::NeedsOptIn;
                 true
             } else {
                 false

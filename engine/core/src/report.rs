@@ -62,7 +62,7 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
     let wanted = if decision.inputs.limits.destroy_all { Units(0) } else { spec };
     let mut line = GroupLine {
         group,
-        wanted: decision.choice.wanted.get(&group).copied().unwrap_or(wanted),
+        wanted,
         before: Units(0),
         after: Units(0),
         keep: 0,

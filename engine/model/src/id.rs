@@ -216,6 +216,12 @@ pub struct Place {
 }
 
 impl Place {
+    /// Whether an account must opt into this place: AWS local and wavelength zones, whose ids name
+    /// a city between region and number (`use1-atl2-az1`).
+    pub fn needs_opt_in(&self) -> bool {
+        self.cloud == Cloud::Aws && self.zone.as_str().split('-').count() > 2
+    }
+
     /// The scope that lists machines standing here.
     pub fn scope(&self) -> Scope {
         Scope { cloud: self.cloud, region: self.region.clone() }

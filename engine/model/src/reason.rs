@@ -126,6 +126,8 @@ pub enum Rejection {
     RegionNotAllowed,
     /// The spec does not name this zone.
     ZoneNotAllowed,
+    /// An account must opt into this zone, and the spec does not name it.
+    NeedsOptIn,
     /// Neither a family nor a type of the spec matches.
     FamilyNotAllowed,
     /// The spec excludes it.

@@ -10,8 +10,9 @@ use fleet_core::{Planned, check, plan, stale};
 use fleet_model::{Desired, Event, Inputs, Limits, Plan};
 use std::time::Duration;
 
-/// Rounds of one apply: each refusal blocks a pool and the next round goes elsewhere.
-const MAX_ROUNDS: u32 = 12;
+/// Rounds of one apply. Each refusal blocks a pool and the next round goes elsewhere, so a market
+/// that is short everywhere takes as many rounds as it takes to find that out.
+const MAX_ROUNDS: u32 = 40;
 
 /// A lease on a fleet and its open journal.
 pub struct Session<'a> {
