@@ -45,6 +45,11 @@ fn list(names: &[FleetName]) -> String {
     names.iter().map(FleetName::as_str).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether only the journal knows this fleet.
+pub(crate) fn is_unspecified(desired: &Desired) -> bool {
+    desired.digest == unspecified(&desired.fleet).digest
+}
+
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
 fn unspecified(fleet: &FleetName) -> Desired {
     let anywhere = |cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new() };

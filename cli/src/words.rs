@@ -38,14 +38,21 @@ pub(crate) fn why(why: &Why) -> String {
 /// What is held back, and what lets it go.
 pub(crate) fn hold(hold: &Hold) -> Said {
     match hold {
-        Hold::DestroyLimit { allowed: 0, wanted, held: _ } => said(
+        Hold::DestroyLimit { wanted, held, said: Some(number), .. } => said(
+            format!(
+                "{held} of {} to be ended stay for now: --allow-destroy {number} is not that number",
+                count(*wanted, "machine")
+            ),
+            format!("if all of them may go, say --allow-destroy {wanted}"),
+        ),
+        Hold::DestroyLimit { allowed: 0, wanted, held: _, said: None } => said(
             format!(
                 "{} to be ended stay for now: this apply has ended as many as one apply may",
                 count(*wanted, "machine")
             ),
             format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
         ),
-        Hold::DestroyLimit { allowed, wanted, held } => said(
+        Hold::DestroyLimit { allowed, wanted, held, said: None } => said(
             format!(
                 "{held} of {} to be ended stay for now: one apply ends at most {allowed}",
                 count(*wanted, "machine")

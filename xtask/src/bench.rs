@@ -9,7 +9,8 @@ use std::time::Instant;
 /// Runs the benchmarks whose names hold the filter.
 pub(crate) fn run(filter: Option<&str>) -> Report {
     let start = Instant::now();
-    let mut args = vec!["bench", "--package", "fleet-benches"];
+    let mut args =
+        vec!["bench", "--package", "fleet-cli", "--bench", "plan", "--bench", "commands"];
     if let Some(filter) = filter {
         args.extend(["--", filter]);
     }

@@ -6,7 +6,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
-use crate::render::applied::{Applied, line};
+use crate::render::applied::{Applied, line, log_head};
+use crate::render::plan_json::merge;
 use crate::runs::{failed, holder, limits, verdict};
 use crate::watch::stop_on_signal;
 use fleet_model::Desired;
@@ -61,10 +62,6 @@ async fn round(
 }
 
 fn told(desired: &Desired, failure: &Failure) -> serde_json::Value {
-    json!({
-        "fleet": desired.fleet,
-        "exitCode": failure.exit.code(),
-        "error": failure.what,
-        "hint": failure.hint,
-    })
+    let what = json!({ "fleet": desired.fleet, "error": failure.what, "hint": failure.hint });
+    merge(what, log_head(failure.exit))
 }

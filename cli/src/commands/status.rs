@@ -8,9 +8,9 @@ use crate::out::Out;
 use crate::render::plan_json::{OUTPUT_FORMAT, merge};
 use crate::render::status::Status;
 use crate::runs::failed;
-use crate::without::fleets;
+use crate::without::{fleets, is_unspecified};
 use fleet_core::plan;
-use fleet_model::Limits;
+use fleet_model::{Limits, Notice};
 use serde_json::{Value, json};
 
 /// Runs `fleet status`.
@@ -21,7 +21,12 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     let mut documents: Vec<Value> = Vec::new();
     for (nth, desired) in fleets.iter().enumerate() {
         let inputs = engine.gather(desired, Limits::default()).await.map_err(failed)?;
-        let planned = plan(&inputs);
+        let mut planned = plan(&inputs);
+        if is_unspecified(desired) {
+            // What a plan towards nothing would say is no news of the fleet.
+            planned.report.held.clear();
+            planned.report.notices.retain(|notice| !matches!(notice, Notice::OldTemplate { .. }));
+        }
         let status = Status::new(&inputs, &planned.report);
         match context.global.output {
             Format::Json => documents.push(status.json()),

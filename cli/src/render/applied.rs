@@ -162,7 +162,16 @@ pub(crate) fn document(results: &[Applied], exit: Exit) -> Value {
     }
 }
 
+/// What every line of a log has.
+pub(crate) fn log_head(exit: Exit) -> Value {
+    json!({
+        "formatVersion": OUTPUT_FORMAT,
+        "at": fleet_model::Timestamp::now().to_string(),
+        "exitCode": exit.code(),
+    })
+}
+
 /// For logs: one line.
 pub(crate) fn line(applied: &Applied, exit: Exit) -> Value {
-    merge(fleet(applied), json!({ "exitCode": exit.code() }))
+    merge(fleet(applied), log_head(exit))
 }

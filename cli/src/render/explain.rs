@@ -43,6 +43,7 @@ pub(crate) fn by_kind<'a>(
 pub(crate) fn sort(verdicts: &mut [PoolVerdict]) {
     verdicts.sort_by_cached_key(|one| {
         let used = matches!(one.verdict, Verdict::Used { .. });
+        // What could be used comes before what the spec rules out.
         let outranked = matches!(one.verdict, Verdict::NotUsed(Rejection::Outranked { .. }));
         let per_unit = one
             .price

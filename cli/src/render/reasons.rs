@@ -45,8 +45,8 @@ pub(crate) fn why(why: &Why) -> Value {
 pub(crate) fn hold(hold: &Hold) -> Value {
     let said = words::hold(hold);
     let fields = match hold {
-        Hold::DestroyLimit { allowed, wanted, held } => {
-            json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held })
+        Hold::DestroyLimit { allowed, wanted, held, said } => {
+            json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held, "said": said })
         }
         Hold::WaitingForReplacement { machines } => {
             json!({ "is": "waitingForReplacement", "machines": machines })

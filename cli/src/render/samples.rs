@@ -137,7 +137,7 @@ fn troubled() -> (Plan, Report) {
         ],
     }];
     report.held = vec![
-        Hold::DestroyLimit { allowed: 1, wanted: 5, held: 4 },
+        Hold::DestroyLimit { allowed: 1, wanted: 5, held: 4, said: None },
         Hold::Gap { scope: scope.clone(), machines: 2 },
     ];
     report.in_doubt = vec![InDoubt {

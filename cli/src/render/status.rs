@@ -105,8 +105,9 @@ impl<'a> Status<'a> {
         let have: Units = groups.iter().map(|line| line.before).sum();
         let wanted: Units = groups.iter().map(|line| line.wanted).sum();
         let name = clean_line(self.inputs.desired.fleet.as_str());
+        let of = if wanted.is_zero() { String::new() } else { format!(" of {wanted}") };
         let mut out = format!(
-            "{BOLD}fleet {name}{BOLD:#}: {have} of {wanted} {unit} in {}, {} per hour, {} per month\n",
+            "{BOLD}fleet {name}{BOLD:#}: {have}{of} {unit} in {}, {} per hour, {} per month\n",
             count(self.lines.len() as u64, "machine"),
             self.hourly(),
             monthly(self.hourly()),

@@ -105,7 +105,8 @@ fn within_limits(
     } else {
         let choice = choose(inputs, field, ledger, allowed);
         let held_back = asked.saturating_sub(choice.victims.len() as u32);
-        held.push(Hold::DestroyLimit { allowed, wanted: asked, held: held_back });
+        let said = limits.allow_destroy;
+        held.push(Hold::DestroyLimit { allowed, wanted: asked, held: held_back, said });
         choice
     };
     if inputs.desired.budget.at_cap == AtCap::Hold {

@@ -5,7 +5,7 @@ use crate::decide::Decision;
 use crate::ledger::find_offering;
 use fleet_model::{
     Action, Group, GroupLine, InDoubt, Notice, Plan, PoolId, PoolLine, Rejection, Report, Share,
-    Shortfall, SlotState, Units,
+    Shortfall, SlotState, Timestamp, Units,
 };
 use std::collections::BTreeMap;
 
@@ -153,13 +153,9 @@ fn shortfall(decision: &Decision<'_>, group: Group) -> Option<Shortfall> {
     if taken.short.is_zero() {
         return None;
     }
-    let mut because: BTreeMap<Rejection, u32> = taken.refused.clone();
-    for (offering, reason) in decision.not_now {
-        if offering.pool.market == group.market() {
-            *because.entry(reason.clone()).or_default() += 1;
-        }
-    }
-    let mut because: Vec<(Rejection, u32)> = because.into_iter().collect();
+    let not_now = decision.not_now.iter().filter(|(o, _)| o.pool.market == group.market());
+    let refused = taken.refused.iter().map(|(reason, pools)| (reason, *pools));
+    let mut because = tally(refused.chain(not_now.map(|(_, reason)| (reason, 1))));
     if because.is_empty() {
         // Nothing was even a candidate: the spec's own filters are the reason.
         because = decision.inputs.rejected.clone();
@@ -168,6 +164,26 @@ fn shortfall(decision: &Decision<'_>, group: Group) -> Option<Shortfall> {
     because.truncate(REASONS);
     let unit = decision.inputs.desired.capacity.unit;
     Some(Shortfall { group, missing: taken.short, unit, because })
+}
+
+/// Counts reasons. Blocks differ by pool and by time, and a person asks for neither: those of one
+/// code are one reason, with the time at which the first of them ends.
+fn tally<'a>(reasons: impl Iterator<Item = (&'a Rejection, u32)>) -> Vec<(Rejection, u32)> {
+    let mut exact: BTreeMap<&Rejection, u32> = BTreeMap::new();
+    let mut blocked: BTreeMap<&str, (&Rejection, Timestamp, u32)> = BTreeMap::new();
+    for (reason, pools) in reasons {
+        if let Rejection::Blocked { until, code, .. } = reason {
+            let entry = blocked.entry(code).or_insert((reason, *until, 0));
+            entry.2 += pools;
+            if *until < entry.1 {
+                *entry = (reason, *until, entry.2);
+            }
+        } else {
+            *exact.entry(reason).or_default() += pools;
+        }
+    }
+    let blocked = blocked.into_values().map(|(reason, _, pools)| (reason, pools));
+    exact.into_iter().chain(blocked).map(|(reason, pools)| (reason.clone(), pools)).collect()
 }
 
 fn in_doubt(decision: &Decision<'_>) -> Vec<InDoubt> {

@@ -116,12 +116,11 @@ fn prices(plan: &Plan, inputs: &Inputs) -> Option<Stale> {
 fn observation(inputs: &Inputs) -> Digest {
     let observed = &inputs.observed;
     let mut parts: Vec<String> = Vec::new();
-    for machine in observed.machines.values() {
-        let Some(owner) = machine.owner.as_ref().filter(|o| o.fleet == inputs.uid) else {
-            continue;
-        };
-        let live = machine.state.is_live();
-        parts.push(format!("{} {} {live} {}", machine.id, owner.slot, machine.notice.is_some()));
+    // Machines that ended drop off the list in time, which is no news either.
+    for machine in observed.machines.values().filter(|machine| machine.state.is_live()) {
+        let owner = machine.owner.as_ref().filter(|owner| owner.fleet == inputs.uid);
+        let Some(owner) = owner else { continue };
+        parts.push(format!("{} {} {}", machine.id, owner.slot, machine.notice.is_some()));
     }
     parts.extend(observed.gaps.iter().map(|gap| format!("gap {}", gap.scope)));
     digest("observation/1", parts.iter().map(String::as_bytes))

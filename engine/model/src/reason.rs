@@ -56,6 +56,8 @@ pub enum Hold {
         wanted: u32,
         /// How many of those are held back.
         held: u32,
+        /// The number a person allowed, which is not the number wanted.
+        said: Option<u32>,
     },
     /// Replacements are not up yet; the old machines stay.
     WaitingForReplacement {

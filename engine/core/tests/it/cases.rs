@@ -229,7 +229,10 @@ fn a_smaller_target_ends_the_dearest_within_the_limit() {
     respec(&mut world, desired(16, 8, Unit::Gpus), &rows);
     let planned = plan(&world);
     assert_eq!(summary(&planned), ["-1 aws/us-east-1/b/g.8/spot"]);
-    assert_eq!(planned.report.held, [Hold::DestroyLimit { allowed: 1, wanted: 2, held: 1 }]);
+    assert_eq!(
+        planned.report.held,
+        [Hold::DestroyLimit { allowed: 1, wanted: 2, held: 1, said: None }]
+    );
     world.limits.allow_destroy = Some(2);
     let expect = ["-1 aws/us-east-1/a/g.8/spot", "-1 aws/us-east-1/b/g.8/spot"];
     assert_eq!(summary(&plan(&world)), expect);
