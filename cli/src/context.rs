@@ -7,7 +7,7 @@ use crate::left;
 use fleet_model::{Catalog, Cloud, Desired};
 use fleet_provider::{Clock, Provider};
 use fleet_run::{Engine, Fresh, Store, SystemClock};
-use fleet_sim::Sim;
+use fleet_sim::{Preset, Sim};
 use fleet_spec::{Diagnostics, LoadOptions, Loaded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -128,7 +128,10 @@ impl Context {
             let sim = self.sim(catalog.clone())?;
             let providers: BTreeMap<Cloud, Arc<dyn Provider>> =
                 Cloud::ALL.into_iter().map(|cloud| (cloud, sim.provider(cloud))).collect();
-            return Ok(Engine::new(store, providers, sim.clock(), catalog, Fresh::Derived));
+            let calm = sim.settings().is_ok_and(|settings| settings.preset == Preset::Calm);
+            let engine = Engine::new(store, providers, sim.clock(), catalog, Fresh::Derived);
+            // Clouds without limits need no pacing.
+            return Ok(if calm { engine.unpaced() } else { engine });
         }
         let clouds: BTreeSet<Cloud> = fleets
             .into_iter()

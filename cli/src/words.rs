@@ -59,6 +59,21 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             ),
             format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
         ),
+        Hold::JournalLost { machines } => said(
+            format!(
+                "there is no journal of this fleet here, and {} its name: the journal was lost, \
+                 or another state is in charge of them; nothing is changed until a person has looked",
+                if *machines == 1 {
+                    "a machine carries".into()
+                } else {
+                    format!("{machines} machines carry")
+                }
+            ),
+            format!(
+                "check --state; if they are to be left alone and a new fleet begun beside them, \
+                 say --accept-loss {machines}"
+            ),
+        ),
         Hold::WaitingForReplacement { machines } => said(
             format!("{} stay until their replacements are up", count(*machines, "old machine")),
             "apply again in a few minutes",

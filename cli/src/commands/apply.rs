@@ -73,6 +73,13 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
         out.aside("Nothing was changed.");
         return Ok(worst.max(Exit::Failed));
     }
+    if changes && !args.yes {
+        // The question may have stood for hours.
+        for one in &ready {
+            let now = one.session.gather(one.inputs.limits).await.map_err(failed)?;
+            one.session.verify(&one.planned.plan, &now).map_err(failed)?;
+        }
+    }
     finish(context, ready, worst, out).await
 }
 
@@ -149,9 +156,14 @@ impl<'a> Lead<'a> {
             return Ok(Ready { session, inputs, planned, exactly: false, watch });
         };
         // The plan was made within its own limits; it must be judged by the same.
-        let inputs = session.gather(saved.limits).await.map_err(failed)?;
+        let mut inputs = session.gather(saved.limits).await.map_err(failed)?;
         session.verify(&saved.plan, &inputs).map_err(failed)?;
-        let planned = Planned { plan: saved.plan.clone(), report: saved.report.clone() };
+        // What is carried out is decided here and now; the file only says what it must be.
+        if inputs.recorded.uid.is_none() {
+            inputs.uid = saved.plan.uid.clone();
+        }
+        let planned = plan(&inputs);
+        session.same(&saved.plan, &planned.plan).map_err(failed)?;
         Ok(Ready { session, inputs, planned, exactly: true, watch })
     }
 }

@@ -41,6 +41,7 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
             Hold::DestroyLimit { wanted, .. } => Some(*wanted),
             Hold::WaitingForReplacement { .. }
             | Hold::Frozen { .. }
+            | Hold::JournalLost { .. }
             | Hold::Budget { .. }
             | Hold::Gap { .. } => None,
         });

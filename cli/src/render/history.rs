@@ -38,6 +38,7 @@ fn event(event: &Event) -> (&'static str, String, bool) {
             ("launched", text, !missing.is_empty() || !surplus.is_empty())
         }
         Event::CreateRefused { code, .. } => ("refused", clean_line(code), true),
+        Event::CreateResent { .. } => ("sent again", "the same request".into(), false),
         Event::CreateUnknown { code, .. } => ("in doubt", clean_line(code), true),
         Event::DestroyIntended { pool, slots: ended } => {
             ("end", format!("{} in {pool}: {}", ended.len(), slots(ended)), false)

@@ -7,7 +7,9 @@ use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
 use crate::text::{clean_line, count, monthly, price, thousands, wrap};
 use crate::words;
 use anstyle::Style;
-use fleet_model::{Action, Cost, GroupLine, Market, MicroUsd, Plan, PoolLine, Report, Units, Why};
+use fleet_model::{
+    Action, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Report, Units, Why,
+};
 use std::collections::BTreeMap;
 
 /// More kept pools than this are summed up: a diff is about what changes.
@@ -86,7 +88,16 @@ pub(crate) fn total(fleets: &[(&Plan, &Report)]) -> String {
 /// Whether nothing is held, unplaced or in doubt. A region that did not answer and holds nothing
 /// of ours unsettles nothing.
 pub(crate) fn is_settled(report: &Report) -> bool {
-    report.held.is_empty() && report.unplaced.is_empty() && report.in_doubt.is_empty()
+    // Machines that nobody accounts for cost money, and too few zones is not what was asked for.
+    let odd = report.notices.iter().any(|notice| match notice {
+        Notice::NotRecorded { .. } | Notice::Surplus { .. } | Notice::FewerZones { .. } => true,
+        Notice::TagsLost { .. }
+        | Notice::Gone { .. }
+        | Notice::OldTemplate { .. }
+        | Notice::UnknownType { .. }
+        | Notice::UnpricedMachines { .. } => false,
+    });
+    !odd && report.held.is_empty() && report.unplaced.is_empty() && report.in_doubt.is_empty()
 }
 
 fn pools(report: &Report) -> Columns {

@@ -48,6 +48,7 @@ pub(crate) fn hold(hold: &Hold) -> Value {
         Hold::DestroyLimit { allowed, wanted, held, said } => {
             json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held, "said": said })
         }
+        Hold::JournalLost { machines } => json!({ "is": "journalLost", "machines": machines }),
         Hold::WaitingForReplacement { machines } => {
             json!({ "is": "waitingForReplacement", "machines": machines })
         }

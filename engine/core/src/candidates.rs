@@ -181,11 +181,18 @@ impl<'a> Judge<'a> {
         }
         let desired = &self.inputs.desired;
         let Some(price) = offering.price else {
-            // Without a price no budget can be kept.
-            return desired.budget.hourly.map(|_| Rejection::Unpriced);
+            // Without a price no limit can be kept.
+            let limited = desired.budget.hourly.is_some()
+                || pool.market == Market::Spot && desired.placement.max_spot_price.is_some();
+            return limited.then_some(Rejection::Unpriced);
         };
         if pool.market != Market::Spot {
             return None;
+        }
+        if desired.placement.max_spot_price.is_some() && max_spot_price(desired, offering).is_none()
+        {
+            // A share of a price that nobody knows.
+            return Some(Rejection::Unpriced);
         }
         let limit = max_spot_price(desired, offering);
         if let Some(limit) = limit.filter(|limit| price > *limit) {

@@ -6,7 +6,8 @@ use crate::order;
 use crate::place::{Field, Taken, Usage};
 use crate::report;
 use fleet_model::{
-    AtCap, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Report, Spread, Units, Why,
+    AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection, Report,
+    Spread, Units, Vacated, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,6 +37,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) not_now: &'a [(&'a Offering, Rejection)],
     pub(crate) choice: Choice,
     pub(crate) held: Vec<Hold>,
+    /// Slots to be written down as free.
+    pub(crate) vacate: Vec<Vacated>,
 }
 
 /// What to launch and what to end.
@@ -59,23 +62,40 @@ pub(crate) fn with_decision<R>(inputs: &Inputs, then: impl FnOnce(&Decision<'_>)
     let (candidates, not_now) = candidates(inputs, &ground);
     let field = Field::new(inputs, &candidates, &ground);
     let mut held = gap_holds(inputs, &ledger);
+    let mut vacate = ledger.vacate.clone();
     let choice = match frozen(inputs, &ledger) {
         Some(hold) => {
             held.push(hold);
+            // What vanished stays on record until a person has looked: forgotten, it would be
+            // replaced by the next round.
+            vacate.retain(|vacated| vacated.how != Departure::Vanished);
             Choice::keep_everything(&field, &ledger)
         }
         None => within_limits(inputs, &field, &ledger, &mut held),
     };
     let (ledger, not_now) = (&ledger, not_now.as_slice());
-    then(&Decision { inputs, ledger, field: &field, not_now, choice, held })
+    then(&Decision { inputs, ledger, field: &field, not_now, choice, held, vacate })
 }
 
 /// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.
 fn frozen(inputs: &Inputs, ledger: &Ledger) -> Option<Hold> {
+    let namesakes = if inputs.recorded.uid.is_some() { 0 } else { namesakes(inputs) };
+    if namesakes > 0 && inputs.limits.accept_loss != Some(namesakes) {
+        return Some(Hold::JournalLost { machines: namesakes });
+    }
     let (missing, of) = (ledger.vanished, ledger.recorded_live);
     let suspicious = missing > 3 && u64::from(missing) * 10 > u64::from(of) * 3;
     let accepted = inputs.limits.accept_loss == Some(missing);
     (suspicious && !accepted).then_some(Hold::Frozen { missing, of })
+}
+
+/// Live machines that carry the name of a fleet without a journal.
+fn namesakes(inputs: &Inputs) -> u32 {
+    let named = inputs.observed.machines.values().filter(|machine| {
+        let owner = machine.owner.as_ref();
+        machine.state.is_live() && owner.is_some_and(|o| o.name == inputs.desired.fleet)
+    });
+    named.count() as u32
 }
 
 fn gap_holds(inputs: &Inputs, ledger: &Ledger) -> Vec<Hold> {
@@ -127,10 +147,12 @@ fn hold_at_cap(
     held: &mut Vec<Hold>,
 ) {
     let Some(limit) = inputs.desired.budget.hourly else { return };
-    let capped = choice.taken.values().any(|taken| {
-        taken.refused.keys().any(|reason| matches!(reason, Rejection::BudgetReached { .. }))
-            && !taken.short.is_zero()
-    });
+    let over = choice.usage.spend > limit;
+    let capped = over
+        || choice.taken.values().any(|taken| {
+            taken.refused.keys().any(|reason| matches!(reason, Rejection::BudgetReached { .. }))
+                && !taken.short.is_zero()
+        });
     if !capped {
         return;
     }
@@ -207,7 +229,7 @@ fn choose_with(
 
     let mut taken = BTreeMap::new();
     let mut waiting = 0;
-    let mut base_after = Units(0);
+    let (mut base_after, mut base_new) = (Units(0), Units(0));
     for group in Group::ALL {
         let wanted = match group {
             Group::Base => goal.on_demand,
@@ -215,9 +237,16 @@ fn choose_with(
             Group::Burst => goal.spot.saturating_sub(base_after.saturating_sub(goal.on_demand)),
         };
         let filled = loop {
-            let need = wanted.saturating_sub(work.kept(group));
+            // Never past the target, whatever the mix: a tier grows as fast as the other shrinks.
+            let all = work.kept(Group::Base) + work.kept(Group::Burst) + base_new;
+            let room = goal.target.saturating_sub(all);
+            let need = wanted.saturating_sub(work.kept(group)).min(room);
             let mut tried = usage.clone();
-            let filled = field.fill(&mut tried, group.market(), need);
+            let later = match group {
+                Group::Base => goal.spot.saturating_sub(work.kept(Group::Burst)),
+                Group::Burst => Units(0),
+            };
+            let filled = field.fill(&mut tried, group.market(), need, later);
             // A machine without a replacement stays, and then less is needed: fill anew.
             let stay = work.keep_unreplaced(group, &mut replaced, filled.short, &mut usage);
             waiting += stay;
@@ -233,6 +262,7 @@ fn choose_with(
             .sum();
         if group == Group::Base {
             base_after = work.kept(group) + launched;
+            base_new = launched;
         }
         taken.insert(group, filled);
     }
@@ -264,7 +294,7 @@ struct Work<'a> {
     victims: BTreeMap<usize, Why>,
 }
 
-impl Work<'_> {
+impl<'a> Work<'a> {
     fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
         let numbered = self.ledger.holdings.iter().enumerate();
         numbered.filter(move |(_, h)| h.slot.name.group == group && h.standing.counts())
@@ -315,10 +345,22 @@ impl Work<'_> {
         if have <= wanted {
             return;
         }
+        let mut zones = self.zones();
+        let least = self.inputs.desired.placement.spread.min_zones as usize;
         for at in self.worst_first(group) {
             let holding = &self.ledger.holdings[at];
             if holding.weight.is_zero() || have - holding.weight < wanted || have < holding.weight {
                 continue;
+            }
+            // The last machine of a zone stays while the spec asks for that many zones.
+            let standing = zones.get(&holding.pool.place).copied().unwrap_or_default();
+            if standing == 1 && !wanted.is_zero() && zones.len() <= least {
+                continue;
+            }
+            if standing == 1 {
+                zones.remove(&holding.pool.place);
+            } else {
+                zones.insert(&holding.pool.place, standing.saturating_sub(1));
             }
             have = have - holding.weight;
             let why = match &holding.standing {
@@ -327,6 +369,18 @@ impl Work<'_> {
             };
             self.end(at, why);
         }
+    }
+
+    /// Machines that stay, by zone.
+    fn zones(&self) -> BTreeMap<&'a Place, u32> {
+        let ledger: &'a Ledger = self.ledger;
+        let mut zones = BTreeMap::new();
+        for (at, holding) in ledger.holdings.iter().enumerate() {
+            if holding.standing.counts() && !self.victims.contains_key(&at) {
+                *zones.entry(&holding.pool.place).or_default() += 1;
+            }
+        }
+        zones
     }
 
     /// Sheds burst, dearest first, until what is left fits the budget. Never the base.

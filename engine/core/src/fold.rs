@@ -22,8 +22,13 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 record.generation = slot.generation;
                 record.state = SlotState::InDoubt { token: create.token.clone() };
             }
-            let attempt = Attempt { create: create.clone(), intended_at: at };
+            let attempt = Attempt { create: create.clone(), intended_at: at, last_sent: at };
             recorded.in_doubt.insert(create.token.clone(), attempt);
+        }
+        Event::CreateResent { token } => {
+            if let Some(attempt) = recorded.in_doubt.get_mut(token) {
+                attempt.last_sent = at;
+            }
         }
         Event::Created { token, machines, missing, surplus } => {
             let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };

@@ -166,11 +166,11 @@ fn standing(
     let complete = inputs.observed.is_complete(&pool.place.scope());
     let Some(seen) = seen else {
         let age = inputs.observed.taken_at.duration_since(launched_at);
-        let settling = age < jiff_duration(SETTLE_WINDOW) && !ending;
-        return match (complete, ending) {
+        let settling = age < jiff_duration(SETTLE_WINDOW);
+        // A machine that nobody has seen yet counts, and cannot be ended: its cloud may not know it.
+        return match (complete && !settling, ending) {
             (false, _) => Found::Here(Standing::Fixed),
             (true, true) => Found::Gone(Departure::Ended),
-            (true, false) if settling => Found::Here(Standing::Good),
             (true, false) => Found::Gone(Departure::Vanished),
         };
     };

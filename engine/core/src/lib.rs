@@ -25,7 +25,7 @@ pub use eligible::{Eligible, eligible, rejection};
 pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
 pub use fold::fold;
 pub use ledger::SETTLE_WINDOW;
-pub use staleness::{Stale, premises, stale};
+pub use staleness::{Stale, premises, same_steps, stale};
 pub use walk::{StepState, Walk};
 
 use fleet_model::{Desired, InstanceKind, Units};

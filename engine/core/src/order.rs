@@ -24,13 +24,23 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
     let launches = actions.len();
     destroys(decision, &mut actions);
     let before: BTreeSet<StepId> = (0..launches as u32).map(StepId).collect();
+    // Money that is overspent, and a fleet that is to go, wait for nobody.
+    let waits = |why: &Why| match why {
+        Why::OverBudget { .. } | Why::FleetDestroyed => false,
+        Why::BelowTarget { .. }
+        | Why::ReplaceInterrupted { .. }
+        | Why::ReplaceDisallowed { .. }
+        | Why::AboveTarget { .. }
+        | Why::PoolNotAllowed { .. } => true,
+    };
     let steps: Vec<Step> = actions
         .into_iter()
         .zip(0u32..)
         .map(|((action, why), number)| {
             let after = match &action {
                 Action::Create(_) => BTreeSet::new(),
-                Action::Destroy(_) => before.clone(),
+                Action::Destroy(_) if waits(&why) => before.clone(),
+                Action::Destroy(_) => BTreeSet::new(),
             };
             Step { id: StepId(number), action, after, why }
         })
@@ -39,7 +49,7 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
         fleet: inputs.desired.fleet.clone(),
         uid: inputs.uid.clone(),
         steps: sorted(steps),
-        vacate: decision.ledger.vacate.clone(),
+        vacate: decision.vacate.clone(),
         premises: staleness::premises(inputs, decision.choice.usage.spend),
     }
 }
@@ -74,7 +84,7 @@ fn creates(decision: &Decision<'_>, group: Group, actions: &mut Vec<(Action, Why
     let inputs = decision.inputs;
     let templates = template_digests(&inputs.desired);
     let why = why_create(decision, group);
-    let mut slots = free_slots(inputs, &decision.ledger.vacate, group);
+    let mut slots = free_slots(inputs, &decision.vacate, group);
     for (&at, &count) in &taken.counts {
         let candidate = decision.candidate(at);
         let pool = &candidate.offering.pool;
@@ -108,7 +118,6 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
         decision.ledger.holdings.iter().any(|holding| {
             of_group(holding.slot.name) && holding.standing == Standing::Interrupted
         }) || decision
-            .ledger
             .vacate
             .iter()
             .any(|vacated| of_group(vacated.slot) && vacated.how != Departure::Ended);

@@ -56,6 +56,13 @@ impl Caps {
     }
 }
 
+/// What one market must cover now, and others will cover after it.
+#[derive(Clone, Copy)]
+struct Need {
+    now: Units,
+    later: Units,
+}
+
 /// What was taken for one group.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Taken {
@@ -209,11 +216,18 @@ impl<'a> Field<'a> {
             .map(|at| at as u32)
     }
 
-    /// Covers `need` from the pools of one market.
-    pub(crate) fn fill(&self, usage: &mut Usage, market: Market, need: Units) -> Taken {
+    /// Covers `need` from the pools of one market; `later` is what other markets will cover.
+    pub(crate) fn fill(
+        &self,
+        usage: &mut Usage,
+        market: Market,
+        need: Units,
+        later: Units,
+    ) -> Taken {
         let strategy = self.desired.placement.strategy;
         let before = usage.clone();
-        let taken = self.fill_by(usage, market, need, strategy);
+        let wanted = Need { now: need, later };
+        let taken = self.fill_by(usage, market, wanted, strategy);
         let over_budget =
             taken.refused.keys().any(|r| matches!(r, Rejection::BudgetReached { .. }));
         if taken.short.is_zero() || !over_budget || strategy == Strategy::LowestPrice {
@@ -221,7 +235,7 @@ impl<'a> Field<'a> {
         }
         // The strategy's own choice does not fit the budget: more for the same money comes first.
         let mut cheaper_usage = before;
-        let cheaper = self.fill_by(&mut cheaper_usage, market, need, Strategy::LowestPrice);
+        let cheaper = self.fill_by(&mut cheaper_usage, market, wanted, Strategy::LowestPrice);
         if cheaper.short < taken.short {
             *usage = cheaper_usage;
             return cheaper;
@@ -233,11 +247,11 @@ impl<'a> Field<'a> {
         &self,
         usage: &mut Usage,
         market: Market,
-        wanted: Units,
+        wanted: Need,
         strategy: Strategy,
     ) -> Taken {
         let mut taken = Taken::default();
-        let mut need = wanted;
+        let mut need = wanted.now;
         let key = |usage: &Usage, at: u32, need: Units| -> Key {
             let candidate = &self.candidates[at as usize];
             let carried = usage.pools[at as usize];
@@ -247,7 +261,7 @@ impl<'a> Field<'a> {
         };
         let ours = |at: &u32| self.candidates[*at as usize].offering.pool.market == market;
         let all = 0..self.candidates.len() as u32;
-        need = self.reach_zones(usage, &mut taken, need, &|usage, at, need| {
+        need = self.reach_zones(usage, &mut taken, wanted, &|usage, at, need| {
             ours(&at).then(|| key(usage, at, need))
         });
         let mut heap: BinaryHeap<Reverse<Key>> = if need.is_zero() {
@@ -284,11 +298,13 @@ impl<'a> Field<'a> {
     }
 
     /// Gives back machines that a later, larger one made superfluous, dearest per unit first.
-    fn give_back(&self, usage: &mut Usage, taken: &mut Taken, wanted: Units) {
+    fn give_back(&self, usage: &mut Usage, taken: &mut Taken, wanted: Need) {
         let weight = |at: u32| self.candidates[at as usize].weight;
         let got: Units =
             taken.counts.iter().map(|(&at, &n)| Units(weight(at).0 * u64::from(n))).sum();
-        let mut spare = got.saturating_sub(wanted);
+        let mut spare = got.saturating_sub(wanted.now);
+        // Zones that this market gives up, the next one can still reach.
+        let last_chance = wanted.later.is_zero();
         let mut order: Vec<u32> = taken.counts.keys().copied().collect();
         order.sort_by_key(|&at| {
             let candidate = &self.candidates[at as usize];
@@ -296,7 +312,10 @@ impl<'a> Field<'a> {
             (price.is_some(), Reverse(price), Reverse(at))
         });
         for at in order {
-            while weight(at) <= spare && taken.counts.contains_key(&at) {
+            while weight(at) <= spare
+                && taken.counts.contains_key(&at)
+                && !(last_chance && self.holds_a_zone(usage, at))
+            {
                 spare = spare - weight(at);
                 self.untake(usage, at);
                 match taken.counts.get_mut(&at) {
@@ -307,6 +326,13 @@ impl<'a> Field<'a> {
                 }
             }
         }
+    }
+
+    /// Whether a candidate's last machine keeps the number of zones at what the spec asks for.
+    fn holds_a_zone(&self, usage: &Usage, at: u32) -> bool {
+        let Candidate { zone, weight, .. } = self.candidates[at as usize];
+        let wanted = self.desired.placement.spread.min_zones as usize;
+        usage.zones[zone as usize] <= weight && self.zones_used(usage) <= wanted
     }
 
     fn take_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32, need: Units) -> Units {
@@ -320,18 +346,22 @@ impl<'a> Field<'a> {
         &self,
         usage: &mut Usage,
         taken: &mut Taken,
-        mut need: Units,
+        Need { now: mut need, later }: Need,
         key: &dyn Fn(&Usage, u32, Units) -> Option<Key>,
     ) -> Units {
         let wanted = self.desired.placement.spread.min_zones as usize;
         while !need.is_zero() && self.zones_used(usage) < wanted {
             let fresh = (0..self.candidates.len() as u32)
                 .filter(|at| usage.zones[self.candidates[*at as usize].zone as usize].is_zero());
+            // A machine so large that nothing is left for the other zones comes last.
+            let left = (wanted - self.zones_used(usage)) as u64;
+            let share = Units((need + later).0.div_ceil(left));
+            let large = |at: u32| self.candidates[at as usize].weight > share;
             let best = fresh
-                .filter_map(|at| Some((key(usage, at, need)?, at)))
-                .filter(|(_, at)| self.misfit(usage, *at).is_none())
+                .filter_map(|at| Some((large(at), key(usage, at, need)?, at)))
+                .filter(|(.., at)| self.misfit(usage, *at).is_none())
                 .min();
-            let Some((_, at)) = best else { break };
+            let Some((.., at)) = best else { break };
             need = self.take_one(usage, taken, at, need);
         }
         need

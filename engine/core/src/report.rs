@@ -19,7 +19,6 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     let mut notices = decision.ledger.notices.clone();
     notices.extend(
         decision
-            .ledger
             .vacate
             .iter()
             .map(|vacated| Notice::Gone { machine: vacated.machine.clone(), slot: vacated.slot }),

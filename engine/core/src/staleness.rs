@@ -2,7 +2,7 @@
 
 use crate::ledger::find_offering;
 use fleet_model::{
-    Action, Digest, ENGINE_VERSION, Inputs, MicroUsd, Plan, Premises, Timestamp, digest,
+    Action, Digest, ENGINE_VERSION, Inputs, MicroUsd, Plan, Premises, Step, Timestamp, digest,
 };
 use std::fmt;
 use std::time::Duration;
@@ -24,6 +24,7 @@ pub enum Stale {
     Observation,
     Prices { planned: MicroUsd, now: MicroUsd },
     Unavailable { pool: fleet_model::PoolId },
+    Decision,
 }
 
 impl fmt::Display for Stale {
@@ -44,6 +45,9 @@ impl fmt::Display for Stale {
             }
             Stale::Prices { planned, now } => {
                 write!(f, "what it launches cost {planned} per hour and now costs {now}")
+            }
+            Stale::Decision => {
+                write!(f, "what would be decided now is not what the file says")
             }
             Stale::Unavailable { pool } => write!(f, "{pool} is no longer on offer"),
         }
@@ -95,6 +99,22 @@ pub fn stale(plan: &Plan, inputs: &Inputs) -> Option<Stale> {
         return Some(Stale::Expired { at: *expires_at });
     }
     prices(plan, inputs)
+}
+
+/// Whether two plans do the same. Prices may differ: how far is judged by [`stale`].
+pub fn same_steps(one: &Plan, other: &Plan) -> bool {
+    let without_price = |step: &Step| {
+        let mut step = step.clone();
+        match &mut step.action {
+            Action::Create(create) => create.price = None,
+            Action::Destroy(destroy) => destroy.victims.iter_mut().for_each(|v| v.price = None),
+        }
+        step
+    };
+    one.uid == other.uid
+        && one.vacate == other.vacate
+        && one.steps.len() == other.steps.len()
+        && one.steps.iter().zip(&other.steps).all(|(a, b)| without_price(a) == without_price(b))
 }
 
 fn prices(plan: &Plan, inputs: &Inputs) -> Option<Stale> {

@@ -111,6 +111,15 @@ impl Cloud {
         }
     }
 
+    /// Whether a launch that is sent twice makes its machines once. Lambda's takes no token: sending
+    /// again is launching again.
+    pub fn launches_are_idempotent(self) -> bool {
+        match self {
+            Cloud::Aws | Cloud::Gcp | Cloud::Azure => true,
+            Cloud::Lambda => false,
+        }
+    }
+
     /// Whether `family`, as users write it (`p5`, `a3-highgpu`, `Standard_ND96`, `gpu_8x`), names
     /// the family of the type `of`. `p4d` is not a family of `p4de.24xlarge`.
     pub fn is_family(self, family: &str, of: &InstanceType) -> bool {

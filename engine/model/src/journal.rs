@@ -43,6 +43,11 @@ pub enum Event {
         /// The request, resolved.
         create: Create,
     },
+    /// A launch whose outcome is not known is about to be sent again, unchanged.
+    CreateResent {
+        /// Which request.
+        token: Token,
+    },
     /// A launch was answered with machines: all that were asked for, or some.
     Created {
         /// Which request.

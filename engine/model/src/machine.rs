@@ -1,8 +1,8 @@
 //! What exists, as far as the clouds told us.
 
 use crate::{
-    Digest, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId, Scope, SlotId,
-    Timestamp, Token,
+    Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId, Scope,
+    SlotId, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,6 +86,8 @@ impl fmt::Display for MachineState {
 pub struct Ownership {
     /// The fleet that asked for it.
     pub fleet: FleetUid,
+    /// That fleet's name: what is left to go by when a journal is lost.
+    pub name: FleetName,
     /// The slot it fills.
     pub slot: SlotId,
     /// The request that made it.

@@ -71,6 +71,12 @@ pub enum Hold {
         /// Of how many.
         of: u32,
     },
+    /// There is no journal, and machines carry this fleet's name: it was lost, or another state is
+    /// in charge. Nothing is changed until a person has looked.
+    JournalLost {
+        /// How many machines carry the name.
+        machines: u32,
+    },
     /// The target does not fit into the budget, and the spec says to wait then.
     Budget {
         /// The limit per hour.

@@ -78,6 +78,9 @@ pub struct Attempt {
     pub create: Create,
     /// When it was written down.
     pub intended_at: Timestamp,
+    /// When it was last about to be sent: from here on counts the time after which absence proves
+    /// that nothing was made.
+    pub last_sent: Timestamp,
 }
 
 /// A scope that said no.

@@ -7,10 +7,12 @@ use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::retrying;
 use crate::session::Session;
 use fleet_core::{Planned, StepState, Walk};
-use fleet_model::{Action, Create, Destroy, Event, SlotId, Step, StepId, Template};
+use fleet_model::{Action, BlockScope, Create, Destroy, Event, SlotId, Step, StepId, Template};
 use fleet_provider::{CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Steps under way at once. The clouds' rates are kept elsewhere; this bounds memory and the work
 /// that a second signal would leave in doubt.
@@ -31,12 +33,16 @@ pub struct RoundOutcome {
     pub skipped: u32,
     /// Slots that were written down as free.
     pub vacated: u32,
+    /// What said no.
+    pub blocked: BTreeSet<BlockScope>,
 }
 
 impl RoundOutcome {
-    /// Whether nothing was done and nothing was learned: another round would be the same.
-    pub fn is_fruitless(&self) -> bool {
-        self.created == 0 && self.destroyed == 0 && self.vacated == 0 && self.refused.is_empty()
+    /// Whether nothing was done, and nothing was refused that was not known to refuse: another
+    /// round would be the same.
+    pub fn is_fruitless(&self, known: &BTreeSet<BlockScope>) -> bool {
+        let learned = self.blocked.iter().any(|scope| !known.contains(scope));
+        self.created == 0 && self.destroyed == 0 && self.vacated == 0 && !learned
     }
 }
 
@@ -45,6 +51,28 @@ struct Ended {
     created: u32,
     destroyed: u32,
     result: StepResult,
+    blocked: Option<BlockScope>,
+}
+
+impl Ended {
+    fn end(destroyed: u32, result: StepResult) -> Self {
+        Ended { created: 0, destroyed, result, blocked: None }
+    }
+}
+
+/// Whether a request goes out for the first time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sending {
+    First,
+    Again,
+}
+
+/// Whether a step would ask again what was refused in this round.
+fn said_no(blocked: &BTreeSet<BlockScope>, step: &Step) -> bool {
+    match &step.action {
+        Action::Create(create) => blocked.iter().any(|scope| scope.covers(&create.pool)),
+        Action::Destroy(_) => false,
+    }
 }
 
 impl Session<'_> {
@@ -72,10 +100,16 @@ impl Session<'_> {
             while under_way.len() < STEPS_AT_ONCE {
                 let Some(id) = walk.start_next() else { break };
                 let Some(&step) = steps.get(&id) else { continue };
+                if said_no(&outcome.blocked, step) {
+                    // The pool has said no in this round: the next round goes elsewhere.
+                    walk.finish(id, false);
+                    continue;
+                }
                 under_way.push(async move { (step, self.obey(step).await) });
             }
             let Some((step, ended)) = under_way.next().await else { break };
-            let Ended { created, destroyed, result } = ended?;
+            let Ended { created, destroyed, result, blocked } = ended?;
+            outcome.blocked.extend(blocked);
             walk.finish(step.id, result == StepResult::Done);
             outcome.created += created;
             outcome.destroyed += destroyed;
@@ -125,22 +159,32 @@ impl Session<'_> {
     }
 
     async fn launch(&self, create: &Create) -> Result<Ended, RunError> {
+        // The turn comes before the intent: a request that waits in a queue is not in doubt, and
+        // the time after which absence proves something counts from here.
+        let scope = create.pool.place.scope();
+        self.engine.limits.turn(&scope, Operation::Create).await;
         self.journal.append(vec![Event::CreateIntended { create: create.clone() }]).await?;
-        let answer = self.send_create(create).await;
+        let answer = self.send_create(create, Sending::First).await?;
         let outcome = launch_outcome(create, answer, self.engine.clock.now());
+        let blocked = outcome.blocked();
         self.journal.append(outcome.events).await?;
-        Ok(Ended { created: outcome.created, destroyed: 0, result: outcome.result })
+        Ok(Ended { created: outcome.created, destroyed: 0, result: outcome.result, blocked })
     }
 
-    /// Sends a launch that is written down. The same request each time it is sent.
-    pub(crate) async fn send_create(&self, create: &Create) -> Result<Created, Error> {
+    /// Sends a launch that is written down. The same request each time it is sent, and each time
+    /// but the first is written down as well.
+    pub(crate) async fn send_create(
+        &self,
+        create: &Create,
+        sending: Sending,
+    ) -> Result<Result<Created, Error>, RunError> {
         let engine = self.engine;
         let cloud = create.pool.place.cloud;
-        let Some(provider) = engine.providers.get(&cloud) else {
-            return Err(no_provider(cloud));
+        let (Some(provider), Some(fleet)) =
+            (engine.providers.get(&cloud), self.journal.recorded_uid().await)
+        else {
+            return Ok(Err(no_provider(cloud)));
         };
-        let recorded_uid = self.journal.recorded_uid().await;
-        let Some(fleet) = recorded_uid else { return Err(no_provider(cloud)) };
         let none = Template::default();
         let request = CreateRequest {
             fleet: &fleet,
@@ -151,14 +195,27 @@ impl Session<'_> {
         };
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
-        retrying(&engine.clock, &engine.budget, seed, || async {
-            engine.limits.turn(&scope, Operation::Create).await;
+        let first = AtomicBool::new(sending == Sending::First);
+        let failed = Mutex::new(None);
+        let answer = retrying(&engine.clock, &engine.budget, seed, || async {
+            if !first.swap(false, Ordering::Relaxed) {
+                engine.limits.turn(&scope, Operation::Create).await;
+                let resent = Event::CreateResent { token: create.token.clone() };
+                if let Err(error) = self.journal.append(vec![resent]).await {
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return Err(lease_lost(cloud));
+                }
+            }
             if !self.lease.is_held() {
                 return Err(lease_lost(cloud));
             }
             provider.create(&request).await
         })
-        .await
+        .await;
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error.into()),
+            None => Ok(answer),
+        }
     }
 
     async fn end(&self, destroy: &Destroy) -> Result<Ended, RunError> {
@@ -172,7 +229,7 @@ impl Session<'_> {
             (engine.providers.get(&cloud), self.journal.recorded_uid().await)
         else {
             let why = no_provider(cloud).to_string();
-            return Ok(Ended { created: 0, destroyed: 0, result: StepResult::Refused(why) });
+            return Ok(Ended::end(0, StepResult::Refused(why)));
         };
         let request = DestroyRequest { fleet: &fleet, scope: &scope, victims: &destroy.victims };
         let seed = fleet_model::digest("end/1", [destroy.victims[0].machine.as_str().as_bytes()]);
@@ -187,7 +244,7 @@ impl Session<'_> {
         match answer {
             Ok(done) if done.refused.is_empty() => {
                 let destroyed = done.ended.len() as u32;
-                Ok(Ended { created: 0, destroyed, result: StepResult::Done })
+                Ok(Ended::end(destroyed, StepResult::Done))
             }
             Ok(done) => {
                 let refused = |id| done.refused.iter().find(|(machine, _)| machine == id);
@@ -197,12 +254,16 @@ impl Session<'_> {
                 let event = Event::DestroyRefused { slots, why: why.clone() };
                 self.journal.append(vec![event]).await?;
                 let destroyed = done.ended.len() as u32;
-                Ok(Ended { created: 0, destroyed, result: StepResult::Refused(why) })
+                Ok(Ended::end(destroyed, StepResult::Refused(why)))
             }
-            // Ending is idempotent and the next look shows what is left: no doubt to keep.
+            // Ending is idempotent and the next look shows what is left: no doubt to keep, and no
+            // reason to take the machines for ended.
             Err(error) => {
+                let slots = destroy.victims.iter().map(|victim| victim.slot).collect();
+                let why = error.code.clone();
+                self.journal.append(vec![Event::DestroyRefused { slots, why }]).await?;
                 let result = StepResult::Refused(error.to_string());
-                Ok(Ended { created: 0, destroyed: 0, result })
+                Ok(Ended::end(0, result))
             }
         }
     }

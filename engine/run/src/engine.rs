@@ -48,6 +48,12 @@ impl Engine {
         Engine { store, providers, clock, catalog, fresh, limits, budget: RetryBudget::new() }
     }
 
+    /// Without pacing: for simulated clouds that have no limits to keep.
+    pub fn unpaced(mut self) -> Self {
+        self.limits.off();
+        self
+    }
+
     /// Reads the journal and looks at the clouds. Takes no lock and changes nothing.
     pub async fn gather(&self, desired: &Desired, limits: Limits) -> Result<Inputs, RunError> {
         let journal = Journal::open(&self.store, &desired.fleet, self.clock.clone()).await?;

@@ -214,6 +214,13 @@ fn snapshot_folder(fleet: &FleetName) -> String {
 async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), JournalError> {
     let mut recorded = last_snapshot(store, fleet).await?.unwrap_or_default();
     let snapshot = recorded.seq;
+    if snapshot > 0 && store.read(&record_name(fleet, snapshot)).await?.is_none() {
+        return Err(JournalError::Damaged {
+            fleet: fleet.clone(),
+            seq: snapshot,
+            why: "it is missing, and a snapshot was made after it".into(),
+        });
+    }
     let after = format!("{snapshot:012}");
     let names = store.list(&format!("fleets/{fleet}/journal"), Some(&after)).await?;
     for record in read_records(store, fleet, names).await? {

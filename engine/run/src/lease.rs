@@ -12,12 +12,13 @@ use crate::store::{Store, StoreError};
 use fleet_model::FleetName;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 /// How long a remote lease lasts without a beat.
 const LIFE: Duration = Duration::from_secs(15);
+/// How long a holder counts on it after a beat: less than others wait, so that two never do.
+const HELD: Duration = Duration::from_secs(10);
 /// How often a holder beats.
 const BEAT: Duration = Duration::from_secs(4);
 
@@ -54,7 +55,7 @@ pub struct Lease {
 #[derive(Debug)]
 enum Kind {
     Local(#[expect(dead_code, reason = "held for its lock")] File),
-    Remote { beating: Beating, lost: Arc<AtomicBool>, store: Store, name: String },
+    Remote { beating: Beating, held_until: HeldUntil, store: Store, name: String },
 }
 
 impl Lease {
@@ -75,7 +76,7 @@ impl Lease {
     pub fn is_held(&self) -> bool {
         match &self.kind {
             Kind::Local(_) => true,
-            Kind::Remote { lost, .. } => !lost.load(Ordering::Acquire),
+            Kind::Remote { held_until, .. } => held_until.is_ahead(),
         }
     }
 
@@ -154,8 +155,9 @@ async fn take_remote(
             },
         };
         let name = format!("{folder}/{:012}", epoch + 1);
+        let before = tokio::time::Instant::now();
         if free && store.create(&format!("{name}-{:012}", 0), holder.as_bytes().to_vec()).await? {
-            return Ok(beat(store.clone(), name, holder.to_owned()));
+            return Ok(beat(store.clone(), name, holder.to_owned(), before));
         }
         if start.elapsed() >= wait.max(if last.is_some() { Duration::ZERO } else { BEAT }) {
             let holder = match &last {
@@ -173,29 +175,53 @@ fn epoch_of(name: &str) -> u64 {
     name.split('-').next().and_then(|epoch| epoch.parse().ok()).unwrap_or_default()
 }
 
-/// Keeps a remote lease alive until it is given back or lost.
-fn beat(store: Store, name: String, holder: String) -> Lease {
-    let lost = Arc::new(AtomicBool::new(false));
+/// The moment, on our own clock, until which a remote lease is surely ours.
+#[derive(Debug, Clone)]
+struct HeldUntil(Arc<Mutex<tokio::time::Instant>>);
+
+impl HeldUntil {
+    fn is_ahead(&self) -> bool {
+        tokio::time::Instant::now() < *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, moment: tokio::time::Instant) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = moment;
+    }
+}
+
+/// Keeps a remote lease alive until it is given back or lost. A paused process finds it lost: the
+/// moment is counted from before each beat, and is shorter than what others wait.
+fn beat(store: Store, name: String, holder: String, since: tokio::time::Instant) -> Lease {
+    let held_until = HeldUntil(Arc::new(Mutex::new(since + HELD)));
+    let (folder, ours) = name.rsplit_once('/').unwrap_or(("", &name));
+    let (folder, epoch) = (folder.to_owned(), epoch_of(ours));
     let beating = {
-        let (store, name, lost) = (store.clone(), name.clone(), lost.clone());
+        let (store, name, held_until) = (store.clone(), name.clone(), held_until.clone());
         tokio::spawn(async move {
-            let mut alive = tokio::time::Instant::now();
             for count in 1u64.. {
                 tokio::time::sleep(BEAT).await;
+                let before = tokio::time::Instant::now();
+                let taken = match store.list(&folder, None).await {
+                    Ok(names) => names.iter().any(|name| epoch_of(name) > epoch),
+                    Err(_) => continue,
+                };
+                if taken {
+                    held_until.set(before);
+                    return;
+                }
                 let next = format!("{name}-{count:012}");
                 if let Ok(true) = store.create(&next, holder.clone().into_bytes()).await {
-                    alive = tokio::time::Instant::now();
-                    let old = format!("{name}-{:012}", count - 1);
-                    // An old beat left behind is litter, not a danger.
-                    let _ = store.remove(&old).await;
-                } else if alive.elapsed() >= LIFE {
-                    break;
+                    held_until.set(before + HELD);
+                    // The first beat stays: its absence would let a slow taker take it again.
+                    if count > 1 {
+                        // An old beat left behind is litter, not a danger.
+                        let _ = store.remove(&format!("{name}-{:012}", count - 1)).await;
+                    }
                 }
             }
-            lost.store(true, Ordering::Release);
         })
     };
-    Lease { kind: Kind::Remote { beating: Beating(beating), lost, store, name } }
+    Lease { kind: Kind::Remote { beating: Beating(beating), held_until, store, name } }
 }
 
 /// A heartbeat that stops with its lease.

@@ -22,6 +22,16 @@ pub(crate) struct LaunchOutcome {
     pub(crate) result: StepResult,
 }
 
+impl LaunchOutcome {
+    /// What said no.
+    pub(crate) fn blocked(&self) -> Option<BlockScope> {
+        self.events.iter().find_map(|event| match event {
+            Event::Blocked { block } => Some(block.scope.clone()),
+            _ => None,
+        })
+    }
+}
+
 /// Reads the answer to a launch.
 pub(crate) fn launch_outcome(
     create: &Create,

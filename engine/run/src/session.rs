@@ -8,6 +8,7 @@ use crate::lease::Lease;
 use crate::progress::{Progress, Stop};
 use fleet_core::{Planned, check, plan, stale};
 use fleet_model::{Desired, Event, Inputs, Limits, Plan};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// Rounds of one apply. Each refusal blocks a pool and the next round goes elsewhere, so a market
@@ -32,8 +33,8 @@ pub struct Converged {
 }
 
 impl Engine {
-    /// Takes the lease, opens the journal under a new epoch, and settles what an earlier run left
-    /// in doubt.
+    /// Takes the lease, opens the journal, and settles by looking what an earlier run left in
+    /// doubt. Nothing is sent to a cloud but questions.
     pub async fn begin(
         &self,
         desired: &Desired,
@@ -49,7 +50,7 @@ impl Engine {
         if !recorded.in_doubt.is_empty() {
             on(Progress::Recovering { requests: recorded.in_doubt.len() });
             session.open_epoch(holder).await?;
-            session.recover().await?;
+            session.settle_by_looking().await?;
         }
         Ok(session)
     }
@@ -75,6 +76,16 @@ impl Session<'_> {
         }
     }
 
+    /// Refuses a saved plan that is not what would be decided now: the world moved, or the file
+    /// was altered.
+    pub fn same(&self, saved: &Plan, fresh: &Plan) -> Result<(), RunError> {
+        if fleet_core::same_steps(saved, fresh) {
+            Ok(())
+        } else {
+            Err(RunError::Stale(fleet_core::Stale::Decision))
+        }
+    }
+
     /// Carries out a first plan, then plans and applies again until there is nothing left to do
     /// or nothing more can be done.
     pub async fn converge(
@@ -87,13 +98,24 @@ impl Session<'_> {
         let mut limits = first.0.limits;
         let mut converged = Converged::default();
         let (mut inputs, mut planned) = first;
+        if !inputs.recorded.in_doubt.is_empty() {
+            // Consent is given. A fleet that is to go launches nothing more, so it waits instead.
+            if !limits.destroy_all {
+                self.send_again().await?;
+            }
+            self.wait_and_look().await?;
+            inputs = self.gather(limits).await?;
+            planned = plan(&inputs);
+        }
+        let mut refused_before = BTreeSet::new();
         for round in 1..=MAX_ROUNDS {
             if planned.plan.is_empty() && planned.plan.vacate.is_empty() {
                 break;
             }
             let outcome = self.round(holder, round, &inputs, &planned, stop, on).await?;
             limits.already_destroyed += outcome.destroyed;
-            let stuck = outcome.is_fruitless();
+            let stuck = outcome.is_fruitless(&refused_before);
+            refused_before.extend(outcome.blocked.iter().cloned());
             converged.rounds.push(outcome);
             inputs = self.gather(limits).await?;
             planned = plan(&inputs);

@@ -150,6 +150,10 @@ async fn many_vanished_machines_freeze_the_fleet() {
     let fleet_model::Hold::Frozen { missing, of: 20 } = planned.report.held[0] else {
         panic!("{:?}", planned.report.held);
     };
+    let before = bed.live().len();
+    bed.apply(&fleet).await;
+    bed.apply(&fleet).await;
+    assert_eq!(bed.live().len(), before, "frozen means frozen, however often it is applied");
     let accept = Limits { accept_loss: Some(missing), ..Limits::default() };
     bed.apply_limited(&fleet, accept).await;
     bed.assert_converged(&fleet).await;
@@ -185,4 +189,107 @@ async fn a_region_taken_out_of_the_spec_is_moved_create_first() {
     }
     bed.assert_converged(&narrower).await;
     assert!(bed.live().iter().all(|m| m.place.region.as_str() != "us-east-1"));
+}
+
+/// Six machines on a cloud without tokens.
+const LAMBDA: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: l }
+spec:
+  capacity: { unit: instances, target: 6, base: { onDemand: 6 } }
+  instances: { families: [gpu_1x] }
+  placement: { clouds: [{ provider: lambda }] }
+";
+
+#[tokio::test]
+async fn a_cloud_without_tokens_is_never_asked_twice() {
+    for exhausted in [false, true] {
+        let bed = Bed::lifelike();
+        let fleet = desired(LAMBDA);
+        bed.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
+        bed.sim.lose_answers(Cloud::Lambda, 100).expect("a fault");
+        bed.apply(&fleet).await;
+        if exhausted {
+            bed.sim.heal().expect("healed");
+            bed.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
+            bed.sim.exhaust("lambda/*", None).expect("a fault");
+        }
+        bed.apply(&fleet).await;
+        bed.assert_one_per_slot();
+        assert!(bed.live().len() <= 6, "{} machines", bed.live().len());
+        bed.sim.heal().expect("healed");
+        bed.sim.advance(Duration::from_secs(600)).expect("time");
+        bed.apply(&fleet).await;
+        bed.assert_converged(&fleet).await;
+        assert_eq!(bed.live().len(), 6);
+    }
+}
+
+#[tokio::test]
+async fn a_resend_starts_the_window_anew() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    for _ in 0..4 {
+        // Each time: invisible for four minutes, the answer lost, and almost five minutes pass.
+        bed.sim.heal().expect("healed");
+        for cloud in Cloud::ALL {
+            bed.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
+            bed.sim.lose_answers(cloud, 100).expect("a fault");
+        }
+        bed.apply(&fleet).await;
+        bed.assert_one_per_slot();
+        bed.sim.advance(Duration::from_secs(290)).expect("time");
+    }
+    bed.sim.heal().expect("healed");
+    bed.apply(&fleet).await;
+    bed.assert_converged(&fleet).await;
+    assert_eq!(bed.live().len(), 20);
+}
+
+#[tokio::test]
+async fn what_nobody_has_seen_yet_is_not_ended() {
+    let bed = Bed::lifelike();
+    for cloud in Cloud::ALL {
+        bed.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
+    }
+    bed.apply(&desired(&cpu(20))).await;
+    let smaller = desired(&cpu(10));
+    for _ in 0..15 {
+        bed.apply(&smaller).await;
+        bed.sim.advance(Duration::from_secs(120)).expect("time");
+    }
+    bed.assert_converged(&smaller).await;
+    assert_eq!(bed.live().len(), 10, "none is lost track of");
+}
+
+#[tokio::test]
+async fn a_lost_journal_makes_no_second_fleet() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    bed.apply(&fleet).await;
+    bed.sim.advance(Duration::from_secs(600)).expect("time");
+    let elsewhere = fleet_run::Store::in_memory();
+    let forgetful = bed::engine(&bed.sim, &elsewhere, |provider| provider);
+    bed::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
+    assert_eq!(bed.live().len(), 20, "machines of that name stand already");
+    let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
+    let planned = fleet_core::plan(&inputs);
+    assert_eq!(planned.report.held, [Hold::JournalLost { machines: 20 }]);
+}
+
+#[tokio::test]
+async fn a_change_of_mix_never_doubles_the_fleet() {
+    let bed = Bed::lifelike();
+    bed.apply(&desired(&cpu(40))).await;
+    bed.sim.advance(Duration::from_secs(400)).expect("time");
+    let other_mix = desired(&cpu(40).replace("25%", "75%"));
+    for _ in 0..40 {
+        bed.apply(&other_mix).await;
+        assert!(bed.live().len() <= 40 + 8, "{} machines", bed.live().len());
+        bed.sim.advance(Duration::from_secs(60)).expect("time");
+    }
+    bed.assert_converged(&other_mix).await;
+    let on_demand = bed.live().iter().filter(|m| m.market == Market::OnDemand).count();
+    assert_eq!((on_demand, bed.live().len()), (30, 40));
 }

@@ -6,7 +6,7 @@
 use crate::fault::Fault;
 use crate::limit::LimitKey;
 use crate::time::Ms;
-use fleet_model::{Digest, FleetUid, MachineId, MicroUsd, PoolId, SlotId, Token};
+use fleet_model::{Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, Token};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
@@ -39,6 +39,7 @@ pub(crate) struct Launched {
     pub(crate) fingerprint: u64,
     pub(crate) pool: PoolId,
     pub(crate) fleet: FleetUid,
+    pub(crate) name: FleetName,
     pub(crate) token: Token,
     pub(crate) template: Digest,
     pub(crate) price: Option<MicroUsd>,

@@ -8,7 +8,8 @@ use crate::settings::Settings;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
-    Digest, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, Ownership, PoolId, Token,
+    Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, Ownership,
+    PoolId, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -25,6 +26,7 @@ pub(crate) struct Deed {
     pub(crate) launched: Ms,
     pub(crate) price: Option<MicroUsd>,
     fleet: FleetUid,
+    name: FleetName,
     token: Token,
     template: Digest,
     /// Serial numbers of the machines.
@@ -41,6 +43,7 @@ impl Deed {
     pub(crate) fn owner(&self, vm: &Vm) -> Option<Ownership> {
         vm.tagged.then(|| Ownership {
             fleet: self.fleet.clone(),
+            name: self.name.clone(),
             slot: vm.slot,
             token: self.token.clone(),
             template: self.template,
@@ -188,6 +191,7 @@ impl World {
             launched: self.now,
             price: launched.price,
             fleet: launched.fleet.clone(),
+            name: launched.name.clone(),
             token: launched.token.clone(),
             template: launched.template,
             machines: self.next..self.next + launched.born.len() as u64,

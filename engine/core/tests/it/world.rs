@@ -189,6 +189,7 @@ fn machine(id: &MachineId, create: &Create, slot: SlotId, now: Timestamp) -> Mac
         price: create.price,
         owner: Some(Ownership {
             fleet: "uid-1".into(),
+            name: "f".into(),
             slot,
             token: create.token.clone(),
             template: create.template,

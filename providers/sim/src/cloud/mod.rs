@@ -94,6 +94,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
         fingerprint: fingerprint(request),
         pool: create.pool.clone(),
         fleet: request.fleet.clone(),
+        name: request.name.clone(),
         token: create.token.clone(),
         template: create.template,
         price: pool.price(&settings, now),
