@@ -24,9 +24,8 @@ pub(crate) fn failed(cause: RunError) -> Failure {
             failure.hint("make a new plan: `fleet plan SPEC --out FILE`").exit(Exit::PlanStale)
         }
         RunError::NoProvider { .. } => failure.hint("add --sim to run on simulated clouds"),
-        RunError::Journal(_) => {
-            failure.hint("nothing more was changed; `fleet history` shows how far it came")
-        }
+        RunError::Journal(_) => failure
+            .hint("nothing was changed after it; docs/state.md says what a journal looks like"),
         RunError::Store(_) => failure
             .hint("check that the place of --state exists, and that you may read and write there"),
         RunError::Lease(_) | RunError::Unsound { .. } => failure,
