@@ -251,7 +251,6 @@ impl<'a> Field<'a> {
         strategy: Strategy,
     ) -> Taken {
         let mut taken = Taken::default();
-        let mut need = wanted.now;
         let key = |usage: &Usage, at: u32, need: Units| -> Key {
             let candidate = &self.candidates[at as usize];
             let carried = usage.pools[at as usize];
@@ -261,7 +260,7 @@ impl<'a> Field<'a> {
         };
         let ours = |at: &u32| self.candidates[*at as usize].offering.pool.market == market;
         let all = 0..self.candidates.len() as u32;
-        need = self.reach_zones(usage, &mut taken, wanted, &|usage, at, need| {
+        let mut need = self.reach_zones(usage, &mut taken, wanted, &|usage, at, need| {
             ours(&at).then(|| key(usage, at, need))
         });
         let mut heap: BinaryHeap<Reverse<Key>> = if need.is_zero() {

@@ -181,7 +181,7 @@ impl Session<'_> {
         let engine = self.engine;
         let cloud = create.pool.place.cloud;
         let (Some(provider), Some(fleet)) =
-            (engine.providers.get(&cloud), self.journal.recorded_uid().await)
+            (engine.providers.get(&cloud), self.journal.recorded_uid())
         else {
             return Ok(Err(no_provider(cloud)));
         };
@@ -226,7 +226,7 @@ impl Session<'_> {
         self.journal.append(vec![Event::DestroyIntended { pool, slots }]).await?;
         let scope = destroy.pool.place.scope();
         let (Some(provider), Some(fleet)) =
-            (engine.providers.get(&cloud), self.journal.recorded_uid().await)
+            (engine.providers.get(&cloud), self.journal.recorded_uid())
         else {
             let why = no_provider(cloud).to_string();
             return Ok(Ended::end(0, StepResult::Refused(why)));

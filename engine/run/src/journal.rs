@@ -52,6 +52,8 @@ pub struct Journal {
     fleet: FleetName,
     clock: Arc<dyn Clock>,
     queue: Mutex<Vec<Waiting>>,
+    /// Asked for before every request: not worth waiting for the writer.
+    uid: Mutex<Option<FleetUid>>,
     writer: tokio::sync::Mutex<Writer>,
 }
 
@@ -86,6 +88,7 @@ impl Journal {
             fleet: fleet.clone(),
             clock,
             queue: Mutex::new(Vec::new()),
+            uid: Mutex::new(recorded.uid.clone()),
             writer: tokio::sync::Mutex::new(Writer { recorded, snapshot, broken: None }),
         })
     }
@@ -102,33 +105,44 @@ impl Journal {
     }
 
     /// The fleet's identity, once it has one.
-    pub(crate) async fn recorded_uid(&self) -> Option<FleetUid> {
-        self.writer.lock().await.recorded.uid.clone()
+    pub(crate) fn recorded_uid(&self) -> Option<FleetUid> {
+        self.uid.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Writes events down. When this returns, they are durable.
     pub async fn append(&self, events: Vec<Event>) -> Result<(), JournalError> {
-        let (done, result) = oneshot::channel();
+        let (done, mut result) = oneshot::channel();
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).push(Waiting { events, done });
-        {
-            // Whoever gets the writer writes for everybody who waits.
-            let mut writer = self.writer.lock().await;
-            let batch =
-                std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
-            if !batch.is_empty() {
-                let (events, waiting): (Vec<_>, Vec<_>) =
-                    batch.into_iter().map(|w| (w.events, w.done)).unzip();
-                let written = self.write(&mut writer, events.concat()).await;
-                for done in waiting {
-                    // A receiver that is gone was cancelled; its events are written all the same.
-                    let _ = done.send(written.clone());
-                }
+        // Whoever gets the writer writes for everybody who waits; the others learn the result without
+        // ever holding it, so that their next events are ready for the next record.
+        let written = tokio::select! {
+            biased;
+            written = &mut result => written,
+            mut writer = self.writer.lock() => {
+                self.write_queue(&mut writer).await;
+                drop(writer);
+                result.await
             }
-        }
-        match result.await {
+        };
+        match written {
             Ok(Ok(())) => Ok(()),
             Ok(Err(refusal)) => Err(self.refused(refusal)),
             Err(_) => Err(self.refused(Refusal::Failed("the writer went away".into()))),
+        }
+    }
+
+    /// Writes everything that waits as one record.
+    async fn write_queue(&self, writer: &mut Writer) {
+        let batch = std::mem::take(&mut *self.queue.lock().unwrap_or_else(PoisonError::into_inner));
+        if batch.is_empty() {
+            return;
+        }
+        let (events, waiting): (Vec<_>, Vec<_>) =
+            batch.into_iter().map(|waiting| (waiting.events, waiting.done)).unzip();
+        let written = self.write(writer, events.concat()).await;
+        for done in waiting {
+            // A receiver that is gone was cancelled; its events are written all the same.
+            let _ = done.send(written.clone());
         }
     }
 
@@ -179,6 +193,7 @@ impl Journal {
             fold(&mut writer.recorded, event, at);
         }
         writer.recorded.seq = seq;
+        *self.uid.lock().unwrap_or_else(PoisonError::into_inner) = writer.recorded.uid.clone();
         Ok(())
     }
 
