@@ -111,6 +111,31 @@ fn a_saved_plan_is_refused_when_the_world_has_moved() {
 }
 
 #[test]
+fn an_altered_plan_is_refused() {
+    let place = lifelike();
+    let spec = place.write("train.yaml", TRAIN);
+    let saved = place.path("train.fleet-plan");
+    let saved = saved.to_str().expect("a path");
+    place.expect(0, &["plan", "--out", saved, spec.to_str().expect("a path")]);
+    let plan = std::fs::read_to_string(saved).expect("a plan");
+    let alterations = [
+        ("\"expiresAt\":\"2026", "\"expiresAt\":\"2036"),
+        ("\"allowDestroy\":null", "\"allowDestroy\":99"),
+        ("base-0.1", "base-9.1"),
+        ("\"token\":\"fleet-", "\"token\":\"fleet-0"),
+        ("\"maxPrice\":null", "\"maxPrice\":1"),
+    ];
+    for (from, to) in alterations {
+        assert!(plan.contains(from), "{from}");
+        place.write("train.fleet-plan", &plan.replacen(from, to, 1));
+        place.expect(5, &["apply", "--yes", saved]);
+        assert!(place.live().is_empty(), "{to}: a forged plan changes nothing");
+    }
+    place.write("train.fleet-plan", &plan);
+    place.expect(0, &["apply", "--yes", saved]);
+}
+
+#[test]
 fn spot_is_lost_and_comes_back() {
     let place = lifelike();
     let spec = place.write("train.yaml", TRAIN);

@@ -2,7 +2,7 @@
 
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
-use fleet_model::{INPUTS_FORMAT, Inputs, Limits, PLAN_FORMAT, Plan, Report, digest};
+use fleet_model::{Digest, INPUTS_FORMAT, Inputs, Limits, PLAN_FORMAT, Plan, Report, digest};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::fs;
 use std::io::Write;
@@ -23,6 +23,8 @@ pub(crate) struct SavedPlan {
     pub policies: Vec<PathBuf>,
     /// One plan per fleet.
     pub fleets: Vec<SavedFleet>,
+    /// Over all of the above: a file that was edited is not the plan that was looked at.
+    pub digest: Option<Digest>,
 }
 
 /// The plan of one fleet.
@@ -84,7 +86,26 @@ impl SavedPlan {
     pub(crate) fn read(file: &Path) -> Answer<Self> {
         let saved: SavedPlan = read(file, "a saved plan", "fleet plan SPEC --out FILE")?;
         same_format(file, "a saved plan", saved.format_version, PLAN_FORMAT)?;
+        if saved.digest.is_none() || saved.digest != saved.fingerprint() {
+            return Err(Failure::new("the plan is stale: the file was altered after it was saved")
+                .at(file.display())
+                .hint("make a new plan: `fleet plan SPEC --out FILE`")
+                .exit(Exit::PlanStale));
+        }
         Ok(saved)
+    }
+
+    /// The same plan with its digest.
+    pub(crate) fn sealed(mut self) -> Self {
+        self.digest = self.fingerprint();
+        self
+    }
+
+    fn fingerprint(&self) -> Option<Digest> {
+        let SavedPlan { format_version, kind: _, simulated, specs, policies, fleets, digest: _ } =
+            self;
+        let body = (format_version, simulated, specs, policies, fleets);
+        Some(digest("saved-plan/1", [serde_json::to_vec(&body).ok()?.as_slice()]))
     }
 
     /// Whether a file is a saved plan rather than a spec. Specs may be JSON too, so the kind

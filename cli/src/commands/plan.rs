@@ -44,8 +44,9 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
             specs: context.paths(&args.spec.specs)?,
             policies: context.global.policy.clone(),
             fleets: fleets.collect(),
+            digest: None,
         };
-        write(file, &saved)?;
+        write(file, &saved.sealed())?;
         out.aside(format!(
             "plan saved; apply exactly this with `fleet apply {}{}`",
             if context.global.sim { "--sim " } else { "" },
