@@ -1,1 +1,3 @@
-//! Placeholder.
+//! What the suites against emulators share: servers to start, and faults to put in front of them.
+
+pub mod aws;

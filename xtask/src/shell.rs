@@ -69,6 +69,7 @@ pub(crate) fn run(command: Command) -> bool {
 }
 
 fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let args = command.get_args().map(|arg| arg.to_string_lossy());
-    std::iter::once("cargo".into()).chain(args).collect::<Vec<_>>().join(" ")
+    std::iter::once(program.to_string_lossy()).chain(args).collect::<Vec<_>>().join(" ")
 }
