@@ -209,7 +209,10 @@ fn nothing_left_after_the_filters_names_the_filter() {
 #[test]
 fn without_sim_the_way_out_is_named() {
     let desk = Desk::new();
-    desk.write("fleet.yaml", &SPEC.replace("provider: aws, regions: [us-east-1, us-west-2]", "provider: lambda"));
+    desk.write(
+        "fleet.yaml",
+        &SPEC.replace("provider: aws, regions: [us-east-1, us-west-2]", "provider: lambda"),
+    );
     let mut command = Command::cargo_bin("fleet").expect("the binary");
     command.current_dir(desk.path()).env_clear().args(["--catalog", "embedded", "plan"]);
     let output = command.output().expect("an exit");

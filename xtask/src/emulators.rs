@@ -34,8 +34,16 @@ pub(crate) fn aws_tests(moto: &Path) -> Command {
     if !run(cargo(&["build", "--package", "fleet-cli"])) {
         note("error: the binary cannot be built");
     }
-    let mut tests =
-        cargo(&["test", "--package", "fleet-tests", "--test", "aws", "--", "--ignored", "--nocapture"]);
+    let mut tests = cargo(&[
+        "test",
+        "--package",
+        "fleet-tests",
+        "--test",
+        "aws",
+        "--",
+        "--ignored",
+        "--nocapture",
+    ]);
     tests
         .env("FLEET_MOTO", moto)
         // No credentials of anybody's must reach an emulator, or the other way round.

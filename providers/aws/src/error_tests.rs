@@ -95,16 +95,7 @@ fn a_machine_that_is_not_seen_yet_is_looked_for_again() {
 
 #[test]
 fn no_code_is_in_two_tables() {
-    let tables = [
-        THROTTLED,
-        BROKEN,
-        CAPACITY,
-        UNSUPPORTED,
-        super::QUOTA,
-        AUTH,
-        INVALID,
-        FREEZE,
-    ];
+    let tables = [THROTTLED, BROKEN, CAPACITY, UNSUPPORTED, super::QUOTA, AUTH, INVALID, FREEZE];
     let mut all: Vec<&str> = tables.into_iter().flatten().copied().collect();
     all.sort_unstable();
     let count = all.len();

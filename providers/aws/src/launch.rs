@@ -14,9 +14,9 @@ use aws_sdk_ec2::operation::run_instances::RunInstancesOutput;
 use aws_sdk_ec2::operation::run_instances::builders::RunInstancesInputBuilder;
 use aws_sdk_ec2::types::{
     BlockDeviceMapping, EbsBlockDevice, HttpTokensState, IamInstanceProfileSpecification,
-    InstanceInterruptionBehavior, InstanceMarketOptionsRequest,
-    InstanceMetadataOptionsRequest, MarketType, Placement, ResourceType, SpotInstanceType,
-    SpotMarketOptions, Tag, TagSpecification, VolumeType,
+    InstanceInterruptionBehavior, InstanceMarketOptionsRequest, InstanceMetadataOptionsRequest,
+    MarketType, Placement, ResourceType, SpotInstanceType, SpotMarketOptions, Tag,
+    TagSpecification, VolumeType,
 };
 use fleet_model::{Disk, Machine, Market, MicroUsd};
 use fleet_provider::CreateRequest;
@@ -72,9 +72,8 @@ fn tag_specifications(asked: &CreateRequest<'_>) -> Vec<TagSpecification> {
     if asked.create.pool.market == Market::Spot {
         kinds.push(ResourceType::SpotInstancesRequest);
     }
-    let specification = |kind| {
-        TagSpecification::builder().resource_type(kind).set_tags(Some(tags.clone())).build()
-    };
+    let specification =
+        |kind| TagSpecification::builder().resource_type(kind).set_tags(Some(tags.clone())).build();
     kinds.into_iter().map(specification).collect()
 }
 

@@ -117,7 +117,10 @@ async fn a_spot_launch_with_everything_asked_for() {
             tags: BTreeMap::from([("Name".to_owned(), "trainer".to_owned())]),
             ..Template::default()
         },
-        network: Network { subnet: Some("subnet-1".into()), groups: vec!["sg-1".into(), "sg-2".into()] },
+        network: Network {
+            subnet: Some("subnet-1".into()),
+            groups: vec!["sg-1".into(), "sg-2".into()],
+        },
     })
     .await;
     insta::assert_snapshot!(body);

@@ -51,7 +51,8 @@ pub(crate) async fn all(
     let mut page: Option<String> = None;
     for _ in 0..PAGES {
         let request = asked.clone().set_next_token(page.clone());
-        let answer = request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
+        let answer =
+            request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
         let reservations = answer.reservations.unwrap_or_default();
         instances.extend(reservations.into_iter().flat_map(|r| r.instances.unwrap_or_default()));
         match answer.next_token.filter(|token| !token.is_empty()) {

@@ -27,7 +27,10 @@ const PRODUCT: &str = "Linux/UNIX";
 pub(crate) type Prices = BTreeMap<(InstanceType, Zone), MicroUsd>;
 
 /// Requests for the present prices of some types: a history that begins now is the price now.
-fn requests(types: &BTreeSet<&InstanceType>, now: Timestamp) -> Vec<DescribeSpotPriceHistoryInputBuilder> {
+fn requests(
+    types: &BTreeSet<&InstanceType>,
+    now: Timestamp,
+) -> Vec<DescribeSpotPriceHistoryInputBuilder> {
     let types: Vec<&&InstanceType> = types.iter().collect();
     let some = |types: &[&&InstanceType]| {
         // By filter: a type that EC2 does not know fails the call if it is named outright.
@@ -63,7 +66,8 @@ async fn all(
     let mut page = None;
     for _ in 0..PAGES {
         let request = asked.clone().set_next_token(page);
-        let answer = request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
+        let answer =
+            request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
         rows.extend(answer.spot_price_history.unwrap_or_default());
         page = answer.next_token.filter(|token| !token.is_empty());
         if page.is_none() {
@@ -136,7 +140,8 @@ mod tests {
 
     #[test]
     fn many_types_are_several_requests() {
-        let types: Vec<InstanceType> = (0..201).map(|n| format!("t{n}.large").as_str().into()).collect();
+        let types: Vec<InstanceType> =
+            (0..201).map(|n| format!("t{n}.large").as_str().into()).collect();
         let types: BTreeSet<&InstanceType> = types.iter().collect();
         assert_eq!(requests(&types, Timestamp::UNIX_EPOCH).len(), 2);
     }

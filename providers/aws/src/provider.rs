@@ -92,9 +92,8 @@ impl Provider for Aws {
                 Err(error) => tracing::warn!(%region, %error, "no present spot prices"),
             }
         }
-        let quote = |pool: &fleet_model::PoolId| {
-            offerings::quote(pool, prices.get(&pool.place.region)?)
-        };
+        let quote =
+            |pool: &fleet_model::PoolId| offerings::quote(pool, prices.get(&pool.place.region)?);
         Ok(Offered { quotes: request.pools.iter().map(quote).collect(), quotas: Vec::new() })
     }
 

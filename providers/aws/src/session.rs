@@ -83,9 +83,8 @@ impl Session {
     pub(crate) async fn site(&self, region: &str) -> Arc<Site> {
         let config = self.config.get_or_init(|| load(&self.settings)).await;
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        let site = sites
-            .entry(region.to_owned())
-            .or_insert_with(|| Arc::new(Site::new(config, region)));
+        let site =
+            sites.entry(region.to_owned()).or_insert_with(|| Arc::new(Site::new(config, region)));
         site.clone()
     }
 }

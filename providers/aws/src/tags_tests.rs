@@ -32,13 +32,17 @@ fn runs_are_short_and_order_is_kept() {
     check(&["base-0.1"], &["base-0.1"]);
     check(&["burst-17.1", "burst-18.1", "burst-19.1"], &["burst-17.1/3"]);
     check(&["base-3.1", "base-2.1", "base-1.1"], &["base-3.1 base-2.1 base-1.1"]);
-    check(&["base-9.1", "base-10.1", "base-11.2", "burst-12.2"], &["base-9.1/2 base-11.2 burst-12.2"]);
+    check(
+        &["base-9.1", "base-10.1", "base-11.2", "burst-12.2"],
+        &["base-9.1/2 base-11.2 burst-12.2"],
+    );
 }
 
 #[test]
 fn the_longest_list_there_can_be_fits_the_tags_of_one_machine() {
     let far = u32::MAX;
-    let slots: Vec<SlotId> = (0..100).map(|n| slot(&format!("burst-{}.{far}", far - 2 * n))).collect();
+    let slots: Vec<SlotId> =
+        (0..100).map(|n| slot(&format!("burst-{}.{far}", far - 2 * n))).collect();
     let parts = write_slots(&slots);
     assert!(parts.iter().all(|part| part.len() <= LONGEST), "{parts:?}");
     assert!(parts.len() <= 12, "{} tags", parts.len());
@@ -62,7 +66,8 @@ fn what_is_not_said_in_full_is_not_ours() {
         tags.remove(left_out);
         assert_eq!(owner(&instance(&tags, 0, "t")), None, "without {}", all[left_out].0);
     }
-    for bad in ["", "base", "base-1.1/x", "base-1.1/99999999999", "base-4294967295.1/3 ", "é-1.1"] {
+    for bad in ["", "base", "base-1.1/x", "base-1.1/99999999999", "base-4294967295.1/3 ", "é-1.1"]
+    {
         let tags = [(UID, "u"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, bad)];
         assert_eq!(owner(&instance(&tags, 1, "t")), None, "{bad:?}");
     }

@@ -43,12 +43,12 @@ pub(crate) async fn end(
             .set_instance_ids(Some(doomed.iter().map(MachineId::to_string).collect()));
         let answer = asked.send_with(&site.ec2).await.map_err(|error| read(Asked::End, error))?;
         let changes = answer.terminating_instances();
-        let taken = |id: &MachineId| {
-            changes.iter().any(|change| change.instance_id() == Some(id.as_str()))
-        };
+        let taken =
+            |id: &MachineId| changes.iter().any(|change| change.instance_id() == Some(id.as_str()));
         let (taken, missing): (Vec<_>, Vec<_>) = doomed.into_iter().partition(taken);
         if !missing.is_empty() {
-            let words = format!("{} of {} machines are not in the answer", missing.len(), ids.len());
+            let words =
+                format!("{} of {} machines are not in the answer", missing.len(), ids.len());
             return Err(refused(Class::Unknown, "UnreadableAnswer", words));
         }
         ended.extend(taken);

@@ -14,9 +14,10 @@ pub(crate) struct Zones {
 
 impl Zones {
     pub(crate) fn read(answer: &DescribeAvailabilityZonesOutput) -> Self {
-        let both = answer.availability_zones().iter().filter_map(|zone| {
-            Some((zone.zone_id()?.to_owned(), zone.zone_name()?.to_owned()))
-        });
+        let both = answer
+            .availability_zones()
+            .iter()
+            .filter_map(|zone| Some((zone.zone_id()?.to_owned(), zone.zone_name()?.to_owned())));
         let name_of: BTreeMap<String, String> = both.collect();
         let id_of = name_of.iter().map(|(id, name)| (name.clone(), id.clone())).collect();
         Zones { name_of, id_of }

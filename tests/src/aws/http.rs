@@ -30,7 +30,10 @@ impl Message {
     }
 
     /// Reads a message; without a length, its body goes on to the end of the connection.
-    pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin), is_answer: bool) -> Result<Self> {
+    pub(crate) async fn read(
+        stream: &mut (impl AsyncRead + Unpin),
+        is_answer: bool,
+    ) -> Result<Self> {
         let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
         let mut bytes = Vec::new();
         let head = loop {

@@ -18,7 +18,10 @@ async fn a_5xx_after_the_launch_is_an_unknown_outcome_and_the_token_finds_it() {
     let bed = Bed::new().await;
     bed.proxy.set(Faults { answers_broken: true, ..Faults::default() });
     let error = bed.create(&ask("t", 3)).await.expect_err("broken");
-    assert_eq!((error.class, error.code.as_str()), (Class::Unknown, "InsufficientInstanceCapacity"));
+    assert_eq!(
+        (error.class, error.code.as_str()),
+        (Class::Unknown, "InsufficientInstanceCapacity")
+    );
     bed.proxy.set(Faults::default());
     assert_eq!(bed.live().await, 3);
     let created = bed.create(&ask("t", 3)).await.expect("the same three");
@@ -108,7 +111,8 @@ async fn names_in_a_template_are_looked_up_or_refused_before_anything_is_sent() 
 async fn spot_pools_have_present_prices_and_others_the_catalogs() {
     let bed = Bed::new().await;
     let pools = [pool("aws/us-east-1/use1-az4/m5.large/spot"), pool(ON_DEMAND)];
-    let offered = bed.provider.offerings(&OfferingsRequest { pools: &pools }).await.expect("prices");
+    let offered =
+        bed.provider.offerings(&OfferingsRequest { pools: &pools }).await.expect("prices");
     let prices: Vec<bool> = offered.quotes.iter().map(Option::is_some).collect();
     assert_eq!(prices, [true, false]);
     assert!(offered.quotas.is_empty());
