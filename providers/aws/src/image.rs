@@ -20,8 +20,17 @@ const ARCH: &str = "{arch}";
 pub(crate) struct Image {
     /// Its id in this region.
     pub(crate) id: String,
-    /// Where its root disk is attached; `None` if the root is not a disk that we could configure.
-    pub(crate) root: Option<String>,
+    /// Its root disk; `None` if the root is not a disk that we could configure.
+    pub(crate) root: Option<Root>,
+}
+
+/// The root disk of an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Root {
+    /// Where it is attached.
+    pub(crate) device: String,
+    /// As large as the image itself, in GiB.
+    pub(crate) size: Option<i32>,
 }
 
 /// How a spec names an image.
@@ -113,16 +122,19 @@ fn latest(answer: &DescribeImagesOutput) -> Option<Image> {
     let newest =
         answer.images().iter().max_by_key(|image| (image.creation_date(), image.image_id()))?;
     let is_disk = newest.root_device_type() != Some(&DeviceType::InstanceStore);
-    Some(Image {
-        id: newest.image_id()?.to_owned(),
-        root: newest.root_device_name().filter(|_| is_disk).map(str::to_owned),
-    })
+    let root = newest.root_device_name().filter(|_| is_disk).map(|device| {
+        let disks = newest.block_device_mappings();
+        let disk = disks.iter().find(|disk| disk.device_name() == Some(device));
+        let size = disk.and_then(|disk| disk.ebs()).and_then(|volume| volume.volume_size());
+        Root { device: device.to_owned(), size }
+    });
+    Some(Image { id: newest.image_id()?.to_owned(), root })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aws_sdk_ec2::types::Image as Described;
+    use aws_sdk_ec2::types::{BlockDeviceMapping, EbsBlockDevice, Image as Described};
 
     #[test]
     fn names_of_images() {
@@ -137,8 +149,14 @@ mod tests {
 
     #[test]
     fn the_newest_image_whatever_the_order() {
+        let disk = |device: &str, size| {
+            let volume = EbsBlockDevice::builder().volume_size(size).build();
+            BlockDeviceMapping::builder().device_name(device).ebs(volume).build()
+        };
         let image = |id: &str, date: &str, root: DeviceType| {
             Described::builder()
+                .block_device_mappings(disk("/dev/sdb", 500))
+                .block_device_mappings(disk("/dev/xvda", 8))
                 .image_id(id)
                 .creation_date(date)
                 .root_device_name("/dev/xvda")
@@ -150,7 +168,8 @@ mod tests {
             image("ami-3", "2026-03-01T00:00:00.000Z", DeviceType::Ebs),
             image("ami-2", "2026-03-01T00:00:00.000Z", DeviceType::Ebs),
         ];
-        let found = Image { id: "ami-3".into(), root: Some("/dev/xvda".into()) };
+        let root = Root { device: "/dev/xvda".into(), size: Some(8) };
+        let found = Image { id: "ami-3".into(), root: Some(root) };
         for _ in 0..all.len() {
             all.rotate_left(1);
             let answer = DescribeImagesOutput::builder().set_images(Some(all.clone())).build();

@@ -114,12 +114,13 @@ fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockDeviceMappin
     let size = disk.and_then(|disk| disk.size_gib).and_then(|size| i32::try_from(size).ok());
     let volume = EbsBlockDevice::builder()
         .volume_type(kind.unwrap_or(VolumeType::Gp3))
-        .set_volume_size(size)
+        // Said even if it is the image's own: the request then shows what will be paid for.
+        .set_volume_size(size.or(root.size))
         // Left out rather than false: EC2 refuses "not encrypted" for an image that is.
         .set_encrypted(disk.is_none_or(|disk| disk.encrypted).then_some(true))
         .delete_on_termination(true)
         .build();
-    Some(vec![BlockDeviceMapping::builder().device_name(root).ebs(volume).build()])
+    Some(vec![BlockDeviceMapping::builder().device_name(&root.device).ebs(volume).build()])
 }
 
 /// The machines of an answer.

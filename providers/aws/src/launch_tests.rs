@@ -1,6 +1,7 @@
 //! Request bodies as they leave for EC2, caught at the last moment and never sent.
 
 use super::*;
+use crate::image::Root;
 use aws_credential_types::Credentials;
 use aws_sdk_ec2::config::interceptors::BeforeTransmitInterceptorContextRef;
 use aws_sdk_ec2::config::{BehaviorVersion, ConfigBag, Intercept, Region, RuntimeComponents};
@@ -88,7 +89,8 @@ async fn sent(case: Case) -> String {
         create: &create,
         template: &case.template,
     };
-    let image = Image { id: "ami-1".into(), root: Some("/dev/xvda".into()) };
+    let root = Root { device: "/dev/xvda".into(), size: Some(8) };
+    let image = Image { id: "ami-1".into(), root: Some(root) };
     body(request(&asked, Some("us-east-1c"), &image, &case.network)).await
 }
 

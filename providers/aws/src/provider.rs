@@ -42,6 +42,10 @@ async fn zone_name<'a>(site: &'a Site, place: &Place) -> Result<Option<&'a str>,
         return Ok(None);
     }
     let zones = site.zones().await?;
+    if !zones.is_open(&place.zone) {
+        let words = format!("this account has not opted in to {place}");
+        return Err(refused(Class::Invalid, "ZoneNotOptedIn", words));
+    }
     zones.name(&place.zone).map(Some).ok_or_else(|| {
         refused(Class::Invalid, "InvalidZone.NotFound", format!("this account has no {place}"))
     })

@@ -21,6 +21,8 @@ pub struct Faults {
     pub answers_lost: bool,
     /// Changes are carried out, and the answer is that something broke.
     pub answers_broken: bool,
+    /// Pages of lists hold no more launches than this.
+    pub page: Option<u32>,
     /// The second page of a list does not come.
     pub page_lost: bool,
     /// New machines stay out of the lists for this long.
@@ -185,7 +187,13 @@ async fn list(
             _ => error(500, "InternalError", "An internal error has occurred"),
         });
     }
-    let answer = forward(moto, request).await?;
+    let mut request = request.clone();
+    if let Some(page) = faults.page {
+        let asked = format!("MaxResults={}", call.get("MaxResults"));
+        let body = String::from_utf8_lossy(&request.body);
+        request.body = body.replace(&asked, &format!("MaxResults={page}")).into_bytes();
+    }
+    let answer = forward(moto, &request).await?;
     let now = Instant::now();
     let hidden: BTreeSet<String> = {
         let mut state = lock(state);

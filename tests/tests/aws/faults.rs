@@ -1,9 +1,10 @@
 //! What the suite for all providers does not ask: the habits of EC2 alone.
 
 use crate::support::{Bed, ON_DEMAND, ZONE_NAME, ask, pool, victims};
-use fleet_model::{Machine, MachineId, Template};
-use fleet_provider::{Class, OfferingsRequest};
+use fleet_model::{Machine, MachineId, SlotId, Template};
+use fleet_provider::{Class, Listing, OfferingsRequest};
 use fleet_tests::aws::Faults;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 fn ids(machines: &[Machine]) -> Vec<MachineId> {
@@ -122,8 +123,36 @@ async fn spot_pools_have_present_prices_and_others_the_catalogs() {
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_list_of_many_launches_is_read_to_its_last_page() {
     let bed = Bed::new().await;
-    for n in 0..12 {
-        bed.create(&ask(&format!("t{n}"), 100)).await.expect("a hundred");
+    for n in 0..7 {
+        bed.create(&ask(&format!("t{n}"), 3)).await.expect("three");
     }
-    assert_eq!(bed.live().await, 1200);
+    bed.proxy.set(Faults { page: Some(2), ..Faults::default() });
+    let before = bed.proxy.calls("DescribeInstances");
+    assert_eq!(bed.live().await, 21);
+    assert_eq!(bed.proxy.calls("DescribeInstances") - before, 4);
+}
+
+/// A hundred slots that have nothing in common, in one launch.
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn the_largest_launch_with_the_longest_tags_is_read_back() {
+    let bed = Bed::new().await;
+    let mut create = ask("t", 100);
+    for (n, slot) in create.slots.iter_mut().enumerate() {
+        slot.name.ordinal = 4_000_000_000 - 7 * n as u32;
+    }
+    let created = bed.create(&create).await.expect("a hundred");
+    let slot = |machine: &Machine| machine.owner.as_ref().expect("ours").slot;
+    let answered: BTreeSet<SlotId> = created.machines.iter().map(slot).collect();
+    assert_eq!(answered, create.slots.iter().copied().collect());
+    let listing = bed.provider.machines(&pool(ON_DEMAND).place.scope()).await.expect("a list");
+    let Listing::Complete(listed) = listing else { panic!("{listing:?}") };
+    for machine in &created.machines {
+        let seen = listed.iter().find(|other| other.id == machine.id).expect("listed");
+        assert_eq!(seen.owner, machine.owner);
+        assert_eq!(seen.launched_at, machine.launched_at);
+    }
+    let destroyed = bed.destroy(&victims(&created)).await.expect("ended");
+    assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (100, 0));
+    assert_eq!(bed.live().await, 0);
 }

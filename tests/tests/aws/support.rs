@@ -1,16 +1,32 @@
 //! A provider on moto behind the proxy.
 
+use async_trait::async_trait;
 use fleet_aws::{Aws, AwsSettings};
 use fleet_model::{
-    Create, FleetName, FleetUid, Group, PoolId, SlotId, SlotName, Template, Token, Victim,
+    Create, FleetName, FleetUid, Group, PoolId, SlotId, SlotName, Template, Timestamp, Token,
+    Victim,
 };
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Provider,
 };
-use fleet_run::SystemClock;
 use fleet_tests::aws::{Moto, Proxy};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// The time it is. moto has no other.
+struct RealTime;
+
+#[async_trait]
+impl Clock for RealTime {
+    fn now(&self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+}
 
 pub(crate) const ON_DEMAND: &str = "aws/us-east-1/use1-az4/m5.large/on-demand";
 /// What moto calls the zone of that pool.
@@ -33,7 +49,7 @@ impl Bed {
         let moto = Moto::start().await.expect("moto");
         let proxy = Proxy::start(moto.port()).await.expect("a proxy");
         let settings = AwsSettings { endpoint: Some(proxy.url()), ..AwsSettings::default() };
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let clock: Arc<dyn Clock> = Arc::new(RealTime);
         let provider = Arc::new(Aws::new(settings, clock.clone()));
         Bed { proxy, provider, clock, _moto: moto }
     }
