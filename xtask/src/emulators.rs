@@ -29,21 +29,13 @@ pub(crate) fn moto() -> Option<PathBuf> {
     ready.then_some(folder)
 }
 
-/// The tests of AWS that need moto. They run the binary, so it is built first.
-pub(crate) fn aws_tests(moto: &Path) -> Command {
-    if !run(cargo(&["build", "--package", "fleet-cli"])) {
-        note("error: the binary cannot be built");
-    }
-    let mut tests = cargo(&[
-        "test",
-        "--package",
-        "fleet-tests",
-        "--test",
-        "aws",
-        "--",
-        "--ignored",
-        "--nocapture",
-    ]);
+/// The tests of AWS that need moto, out of the same packages as a run before: another selection
+/// would mean other features, and the SDK built once more. That run has also built the binary.
+pub(crate) fn aws_tests(moto: &Path, selection: &[&str]) -> Command {
+    let mut args = vec!["test"];
+    args.extend(selection);
+    args.extend(["--test", "aws", "--", "--ignored", "--nocapture"]);
+    let mut tests = cargo(&args);
     tests
         .env("FLEET_MOTO", moto)
         // No credentials of anybody's must reach an emulator, or the other way round.

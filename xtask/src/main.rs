@@ -17,7 +17,7 @@ Usage: cargo xtask COMMAND
 
   test [PART]     run the tests; among them, that generated docs are up to date
                   PART: core (model, spec, catalog, core), sim (provider, sim), state (run),
-                  cli (cli, tests), aws (the provider, and the command against moto, which is
+                  cli (cli, tests), aws (aws, cli, and both against moto, which is
                   installed below the target folder; needs python3), all [default]
   lint            rustfmt, clippy with warnings denied, cargo-deny where it is installed
   bench [FILTER]  run the benchmarks

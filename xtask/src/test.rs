@@ -13,7 +13,7 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
         "sim" => Some(&["fleet-provider", "fleet-sim"]),
         "state" => Some(&["fleet-run"]),
         "cli" => Some(&["fleet-cli", "fleet-tests"]),
-        "aws" => Some(&["fleet-aws", "fleet-tests"]),
+        "aws" => Some(&["fleet-aws", "fleet-cli", "fleet-tests"]),
         _ => None,
     }
 }
@@ -23,11 +23,13 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
 pub(crate) fn run(part: &str) -> Report {
     let start = Instant::now();
     let packages = packages(part).unwrap_or_default();
-    let mut args = vec!["test", "--no-fail-fast"];
+    let mut selection: Vec<&str> =
+        packages.iter().flat_map(|package| ["--package", package]).collect();
     if packages.is_empty() {
-        args.push("--workspace");
+        selection.push("--workspace");
     }
-    args.extend(packages.iter().flat_map(|package| ["--package", package]));
+    let mut args = vec!["test", "--no-fail-fast"];
+    args.extend(&selection);
     let mut counts = Counts::default();
     let mut ran = watch(cargo(&args), |line| counts.add(line));
     if ran && matches!(part, "all" | "aws") {
@@ -35,7 +37,7 @@ pub(crate) fn run(part: &str) -> Report {
         ran = match emulators::moto() {
             Some(moto) => {
                 counts.ignored = 0;
-                watch(emulators::aws_tests(&moto), |line| counts.add(line))
+                watch(emulators::aws_tests(&moto, &selection), |line| counts.add(line))
             }
             None => false,
         };
