@@ -15,7 +15,8 @@ spec:
   capacity: { unit: instances, target: %d, base: { onDemand: 30%% }, burst: { spot: 100%% } }
   instances: { types: [m5.large, c5.large] }
   placement:
-    clouds: [ { provider: aws, regions: [us-east-1, us-west-2, eu-west-1] } ]
+    clouds:
+      - { provider: aws, regions: [us-east-1, us-west-2, eu-west-1], zones: ["use1-az?", "usw2-az?", "euw1-az?"] }
     spread: { maxSharePerPool: 20%% }
   budget: { hourlyUsd: 100 }
 """

@@ -13,7 +13,8 @@ spec:
   instances: { types: [m5.large, c5.large, r5.large] }
   placement:
     strategy: price-capacity-optimized
-    clouds: [ { provider: aws, regions: [us-east-1, us-west-2, eu-west-1] } ]
+    clouds:
+      - { provider: aws, regions: [us-east-1, us-west-2, eu-west-1], zones: ["use1-az?", "usw2-az?", "euw1-az?"] }
     spread: { maxSharePerPool: 10%, maxSharePerRegion: 40% }
   budget: { hourlyUsd: 100 }
   template:

@@ -1,6 +1,7 @@
 //! The whole command against moto, looked at from outside by Amazon's own Python client.
 
 use fleet_tests::aws::{Faults, Moto, Proxy, tool};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tokio::process::Command;
@@ -31,7 +32,8 @@ async fn script(name: &str, moto: &Moto, endpoint: &str, more: &[&str]) {
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complained}");
-    eprintln!("{name}: {}", said.trim());
+    // The figures, for whoever watches.
+    let _ = writeln!(std::io::stderr(), "{name}: {}", said.trim());
 }
 
 #[tokio::test]
