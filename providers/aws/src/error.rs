@@ -236,7 +236,8 @@ fn words(error: &(dyn StdError + 'static)) -> String {
         }
         cause = this.source();
     }
-    text
+    // The credential chain says in several lines where it looked.
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
