@@ -3,6 +3,7 @@
 import argparse
 import collections
 import random
+import sys
 import time
 
 from common import REGIONS, Fleet, Region, check, slot
@@ -22,6 +23,8 @@ spec:
 """
 
 MOST = 24
+# Fewer could not be spread: one machine of four is more than a fifth.
+FEWEST = 5
 
 
 def main():
@@ -40,8 +43,8 @@ def main():
         # Up in one or two goes, then down, so that launches and ends are both cut short.
         before = target
         down = target == MOST or (target > 0 and chance.random() < 0.4)
-        target = 0 if down else chance.randint(target + 1, MOST)
-        fleet.write(SPEC % max(target, 1))
+        target = 0 if down else chance.randint(max(target + 1, FEWEST), MOST)
+        fleet.write(SPEC % max(target, FEWEST))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
         time.sleep(chance.uniform(0, args.longest))
@@ -57,6 +60,7 @@ def main():
         told = fleet.json("status")["machines"]
         told = {machine["id"] for machine in told if machine["state"] != "terminated"}
         seen = {i["InstanceId"] for region in regions for i in region.live()}
+        print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)
         check(told == seen, f"round {turn}: status and EC2 differ by {told ^ seen}")
     fleet.run("destroy", "--yes")
     left = count(regions)
