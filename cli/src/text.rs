@@ -1,5 +1,6 @@
 //! Small helpers for text that people read.
 
+pub(crate) use fleet_model::thousands;
 use fleet_model::{MicroUsd, Timestamp};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -32,19 +33,6 @@ pub(crate) fn clean_line(text: &str) -> String {
 pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
     let number = number.into();
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", thousands(number)) }
-}
-
-/// `12,345`.
-pub(crate) fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let mut out = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
 }
 
 /// A price per hour, or the word for not knowing it.

@@ -97,7 +97,8 @@ impl fmt::Display for MicroUsd {
     }
 }
 
-fn thousands(number: u64) -> String {
+/// `12,345`: a number as people read it.
+pub fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
     for (at, digit) in digits.chars().enumerate() {

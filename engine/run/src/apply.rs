@@ -88,7 +88,7 @@ impl Session<'_> {
         on(Progress::RoundStarted { round, create, destroy });
         let mut outcome =
             RoundOutcome { vacated: plan.vacate.len() as u32, ..RoundOutcome::default() };
-        self.journal.append(self.opening(planned, create, destroy).await).await?;
+        self.journal.append(self.opening(planned, create, destroy)).await?;
 
         let steps: BTreeMap<StepId, &Step> = plan.steps.iter().map(|s| (s.id, s)).collect();
         let mut walk = Walk::new(plan);
@@ -136,10 +136,10 @@ impl Session<'_> {
     }
 
     /// What is written before the first step.
-    async fn opening(&self, planned: &Planned, create: u32, destroy: u32) -> Vec<Event> {
+    fn opening(&self, planned: &Planned, create: u32, destroy: u32) -> Vec<Event> {
         let plan = &planned.plan;
         let mut events = Vec::new();
-        if self.journal.recorded().await.uid.is_none() {
+        if self.journal.recorded_uid().is_none() {
             events.push(Event::Opened { fleet: plan.fleet.clone(), uid: plan.uid.clone() });
         }
         if !plan.vacate.is_empty() {

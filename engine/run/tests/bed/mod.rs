@@ -11,26 +11,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 /// The spec that the project must always accept as it stands.
-pub(crate) const TRAIN: &str = "
-apiVersion: fleet/v1
-kind: Fleet
-metadata: { name: train, labels: { team: research } }
-spec:
-  capacity: { unit: gpus, target: 64, base: { onDemand: 16 }, burst: { spot: 100% } }
-  instances:
-    families: [p5, p4d, p4de, a3-highgpu, a2-highgpu, a2-ultragpu, Standard_ND96, gpu_8x]
-    accelerators: { names: [H100, A100, A100-80GB], perInstance: { min: 1 } }
-  placement:
-    strategy: capacity-optimized
-    clouds:
-      - { provider: aws, regions: [us-east-1, us-west-2] }
-      - { provider: gcp, regions: [us-central1, europe-west4] }
-      - { provider: azure, regions: [eastus, westeurope] }
-      - { provider: lambda }
-    spread: { maxSharePerPool: 40%, minZones: 3 }
-  budget: { hourlyUsd: 400 }
-  template: { image: { aws: ami-0123456789abcdef0, gcp: projects/debian-cloud/global/images/family/debian-12, azure: Canonical:ubuntu-24_04-lts:server:latest } }
-";
+pub(crate) const TRAIN: &str = include_str!("../../../spec/tests/it/train.yaml");
 
 /// A plain CPU fleet on two clouds.
 pub(crate) fn cpu(target: u32) -> String {
