@@ -59,8 +59,7 @@ fn collect(folder: &Path, specs: &mut Vec<PathBuf>) {
 
 #[test]
 fn two_applies_at_once() {
-    // Slow enough that the second starts while the first is at work, on any machine.
-    let place = Place::new(1, Preset::Lifelike, Duration::from_millis(150));
+    let place = Place::new(1, Preset::Lifelike, Duration::from_millis(30));
     let spec = place.write("train.yaml", TRAIN);
     let spec = spec.to_str().expect("a path");
     let mut first = place.start(&["apply", "--yes", spec]);

@@ -117,6 +117,15 @@ impl Context {
         })
     }
 
+    /// The clouds that can be asked.
+    pub(crate) fn clouds(&self) -> Vec<Cloud> {
+        if self.global.sim {
+            return Cloud::ALL.to_vec();
+        }
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        crate::clouds::real(&clock).into_keys().collect()
+    }
+
     /// The engine with every cloud that these fleets need.
     pub(crate) fn engine<'a>(
         &self,
@@ -133,12 +142,21 @@ impl Context {
             // Clouds without limits need no pacing.
             return Ok(if calm { engine.unpaced() } else { engine });
         }
-        let clouds: BTreeSet<Cloud> = fleets
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let providers = crate::clouds::real(&clock);
+        let named: BTreeSet<Cloud> = fleets
             .into_iter()
             .flat_map(|fleet| fleet.placement.clouds.iter().map(|rule| rule.cloud))
             .collect();
-        let named: Vec<&str> = clouds.into_iter().map(Cloud::as_str).collect();
-        Err(Failure::new(format!("there is no provider for {} yet", named.join(", ")))
+        let missing: Vec<&str> = named
+            .iter()
+            .filter(|cloud| !providers.contains_key(cloud))
+            .map(|cloud| cloud.as_str())
+            .collect();
+        if missing.is_empty() {
+            return Ok(Engine::new(store, providers, clock, catalog, Fresh::Random));
+        }
+        Err(Failure::new(format!("there is no provider for {} yet", missing.join(", ")))
             .hint("run it on simulated clouds: add --sim, or set FLEET_SIM=1"))
     }
 

@@ -2,6 +2,7 @@
 
 mod args;
 mod ask;
+mod clouds;
 mod commands;
 mod context;
 mod exit;

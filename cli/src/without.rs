@@ -28,7 +28,7 @@ pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<D
     let mut fleets: Vec<Desired> = known
         .iter()
         .filter(|name| wanted.is_empty() || wanted.iter().any(|w| w == name.as_str()))
-        .map(unspecified)
+        .map(|name| unspecified(name, context.clouds()))
         .collect();
     if fleets.is_empty() {
         return Err(Failure::new(format!("there is no fleet in {}", context.global.state))
@@ -47,11 +47,11 @@ fn list(names: &[FleetName]) -> String {
 
 /// Whether only the journal knows this fleet.
 pub(crate) fn is_unspecified(desired: &Desired) -> bool {
-    desired.digest == unspecified(&desired.fleet).digest
+    desired.digest == unspecified(&desired.fleet, Vec::new()).digest
 }
 
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
-fn unspecified(fleet: &FleetName) -> Desired {
+fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
     let anywhere = |cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new() };
     Desired {
         fleet: fleet.clone(),
@@ -65,7 +65,7 @@ fn unspecified(fleet: &FleetName) -> Desired {
         instances: InstanceRules::default(),
         placement: PlacementRules {
             strategy: Strategy::CapacityOptimized,
-            clouds: Cloud::ALL.map(anywhere).to_vec(),
+            clouds: clouds.into_iter().map(anywhere).collect(),
             spread: Spread::default(),
             priorities: Vec::new(),
             weights: Vec::new(),

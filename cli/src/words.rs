@@ -158,8 +158,10 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
             "one machine counts for {weight}, more than the {limit} allowed per {}",
             clean_line(of)
         ),
-        Rejection::QuotaReached { region, vcpus } => {
-            format!("the quota of {vcpus} vCPUs in {region} is used up")
+        Rejection::CannotLaunch { why } => clean_line(why),
+        Rejection::QuotaReached { region, name, limit, unit } => {
+            let unit = unit.as_str();
+            format!("the quota of {limit} {unit} in {region} ({name}) is used up")
         }
         Rejection::BudgetReached { limit } => format!("the budget of {limit}/h is used up"),
         Rejection::Outranked { by } => format!("better pools were enough, the last of them {by}"),
@@ -194,6 +196,7 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         | Rejection::ShareReached { .. }
         | Rejection::LargerThanShare { .. }
         | Rejection::QuotaReached { .. }
+        | Rejection::CannotLaunch { .. }
         | Rejection::BudgetReached { .. } => rejection(why),
     }
 }
@@ -223,6 +226,7 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::ShareReached { .. } | Rejection::LargerThanShare { .. } => {
             "raise the limit under placement.spread, or allow more pools"
         }
+        Rejection::CannotLaunch { .. } => "mend the template, or see `fleet doctor`",
         Rejection::QuotaReached { .. } => "ask the cloud for more quota, or allow other regions",
         Rejection::BudgetReached { .. } => "raise the budget, or allow cheaper pools",
         Rejection::SpotNotCheaper | Rejection::Outranked { .. } => return None,

@@ -209,12 +209,19 @@ fn nothing_left_after_the_filters_names_the_filter() {
 #[test]
 fn without_sim_the_way_out_is_named() {
     let desk = Desk::new();
+    let elsewhere = SPEC
+        .replace(
+            "provider: aws, regions: [us-east-1, us-west-2]",
+            "provider: gcp, regions: [us-central1]",
+        )
+        .replace("m5, m6i", "n2-standard");
+    desk.write("fleet.yaml", &elsewhere);
     let mut command = Command::cargo_bin("fleet").expect("the binary");
     command.current_dir(desk.path()).env_clear().args(["--catalog", "embedded", "plan"]);
     let output = command.output().expect("an exit");
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(1), "{err}");
-    assert!(err.contains("--sim") && err.contains("aws"), "{err}");
+    assert!(err.contains("--sim") && err.contains("gcp"), "{err}");
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The developers' front door: `cargo xtask test`, `lint`, `bench`, `docs`.
 //!
-//! Needs nothing but Rust. Output of the tools passes through as it comes; the last line on stdout
+//! Needs nothing but Rust, and Python 3 for the emulators of clouds. Output of the tools passes through as it comes; the last line on stdout
 //! is one line of JSON with the figures, so that programs can read it.
 
 mod bench;
 mod docs;
+mod emulators;
 mod lint;
 mod shell;
 mod test;
@@ -16,7 +17,8 @@ Usage: cargo xtask COMMAND
 
   test [PART]     run the tests; among them, that generated docs are up to date
                   PART: core (model, spec, catalog, core), sim (provider, sim), state (run),
-                  cli (the binary, tests/), all [default]
+                  cli (the binary, tests/), aws (aws, cli, and both against moto, which is
+                  installed below the target folder; needs python3), all [default]
   lint            rustfmt, clippy with warnings denied, cargo-deny where it is installed
   bench [FILTER]  run the benchmarks
   docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares

@@ -10,6 +10,11 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."))
 }
 
+/// A path below the root of the workspace.
+pub(crate) fn at(path: &str) -> std::path::PathBuf {
+    root().join(path)
+}
+
 /// Says something on stdout. A reader that went away is no reason to stop.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");
@@ -64,6 +69,7 @@ pub(crate) fn run(command: Command) -> bool {
 }
 
 fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or_default();
     let args = command.get_args().map(|arg| arg.to_string_lossy());
-    std::iter::once("cargo".into()).chain(args).collect::<Vec<_>>().join(" ")
+    std::iter::once(program.to_string_lossy()).chain(args).collect::<Vec<_>>().join(" ")
 }

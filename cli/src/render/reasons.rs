@@ -127,8 +127,10 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
             "is": "largerThanShare", "of": of, "limitPercent": percent(*limit),
             "weight": weight.as_f64(),
         }),
-        Rejection::QuotaReached { region, vcpus } => {
-            json!({ "is": "quotaReached", "region": region, "vcpus": vcpus })
+        Rejection::CannotLaunch { why } => json!({ "is": "cannotLaunch", "why": why }),
+        Rejection::QuotaReached { region, name, limit, unit } => {
+            json!({ "is": "quotaReached", "region": region, "name": name, "limit": limit,
+                "unit": unit })
         }
         Rejection::BudgetReached { limit } => {
             json!({ "is": "budgetReached", "limitUsdPerHour": usd(*limit) })

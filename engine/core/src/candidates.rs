@@ -3,7 +3,7 @@
 use crate::eligible::matches_kind;
 use crate::weight;
 use fleet_model::{
-    BlockScope, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place, PoolId, Quota,
+    BlockScope, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place, PoolId,
     Rejection, Scope, Units,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,9 +18,6 @@ pub(crate) struct Candidate<'a> {
     /// Dense numbers of its zone and region.
     pub(crate) zone: u32,
     pub(crate) region: u32,
-    /// The quota it counts toward, if one is known, and by how many vCPUs.
-    pub(crate) quota: Option<u32>,
-    pub(crate) vcpus: u64,
 }
 
 /// Zones and regions, numbered densely: counters become arrays.
@@ -70,7 +67,6 @@ impl Ground {
 struct Standpoint {
     zone: u32,
     region: u32,
-    quotas: [Option<u32>; 3],
 }
 
 /// Judges every offering: a candidate, or why not.
@@ -81,7 +77,6 @@ pub(crate) fn candidates<'a>(
     let judge = Judge::new(inputs);
     let mut good = Vec::with_capacity(inputs.offerings.len());
     let mut bad = Vec::new();
-    let quotas = quotas(inputs);
     let mut last: Option<(&Place, Standpoint)> = None;
     let mut last_kind: Option<(&'a Offering, Option<Units>, u32)> = None;
     for offering in &inputs.offerings {
@@ -95,9 +90,7 @@ pub(crate) fn candidates<'a>(
             Some((known, here)) if known == place => here,
             _ => {
                 let (zone, region) = ground.number(place).unwrap_or_default();
-                let quotas =
-                    Market::ALL.map(|market| quotas.get(&(place.scope(), market)).copied());
-                Standpoint { zone, region, quotas }
+                Standpoint { zone, region }
             }
         };
         last = Some((place, here));
@@ -111,23 +104,9 @@ pub(crate) fn candidates<'a>(
             bad.push((offering, Rejection::NoWeight { unit }));
             continue;
         };
-        good.push(Candidate {
-            offering,
-            weight,
-            priority,
-            zone: here.zone,
-            region: here.region,
-            quota: here.quotas[offering.pool.market as usize],
-            vcpus: offering.kind.resources.vcpus.unwrap_or_default().into(),
-        });
+        good.push(Candidate { offering, weight, priority, zone: here.zone, region: here.region });
     }
     (good, bad)
-}
-
-fn quotas(inputs: &Inputs) -> BTreeMap<(Scope, Market), u32> {
-    let scope = |quota: &Quota| Scope { cloud: quota.cloud, region: quota.region.clone() };
-    let numbered = inputs.quotas.iter().zip(0..);
-    numbered.map(|(quota, at)| ((scope(quota), quota.market), at)).collect()
 }
 
 fn priority(desired: &Desired, offering: &Offering) -> u32 {
@@ -178,6 +157,9 @@ impl<'a> Judge<'a> {
                 until: block.until,
                 code: block.code.clone(),
             });
+        }
+        if let Some(why) = &offering.refusal {
+            return Some(Rejection::CannotLaunch { why: why.to_string() });
         }
         let desired = &self.inputs.desired;
         let Some(price) = offering.price else {

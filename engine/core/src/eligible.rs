@@ -4,7 +4,7 @@ use crate::weight;
 use fleet_model::{
     AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, Desired, Group, InstanceKind,
     InstanceRules, InstanceType, LocalDiskRule, Market, Offering, Pattern, Place, PoolId,
-    Rejection, Resources,
+    Rejection, Resources, Signals,
 };
 use std::collections::BTreeMap;
 
@@ -71,7 +71,10 @@ fn offering(catalog: &Catalog, row: &CatalogRow, market: Market) -> Offering {
             Market::Spot => row.spot,
         },
         on_demand: row.on_demand,
-        obtainability: None,
+        signals: Signals::default(),
+        image: None,
+        refusal: None,
+        quotas: Vec::new(),
     }
 }
 

@@ -116,7 +116,7 @@ impl<'a> Verdicts<'a> {
         PoolVerdict {
             price: offering.map_or(listed, |offering| offering.price),
             on_demand: row.on_demand,
-            obtainability: offering.and_then(|offering| offering.obtainability),
+            obtainability: offering.and_then(|offering| offering.signals.obtainability),
             weight: crate::weight(&inputs.desired, kind),
             verdict,
             pool,

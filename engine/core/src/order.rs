@@ -104,6 +104,7 @@ fn creates(decision: &Decision<'_>, group: Group, actions: &mut Vec<(Action, Why
                 price: candidate.offering.price,
                 max_price,
                 template: templates[&pool.place.cloud],
+                image: candidate.offering.image.as_deref().map(str::to_owned),
             };
             actions.push((Action::Create(create), why.clone()));
         }

@@ -91,7 +91,7 @@ impl<'a> Field<'a> {
             zones: vec![Units(0); self.ground.zones()],
             regions: vec![Units(0); self.ground.regions()],
             clouds: BTreeMap::new(),
-            quotas: self.quotas.iter().map(|q| q.vcpus.saturating_sub(q.used_vcpus)).collect(),
+            quotas: self.quotas.iter().map(|q| q.limit.saturating_sub(q.used)).collect(),
             spend: MicroUsd(0),
         }
     }
@@ -174,38 +174,51 @@ impl<'a> Field<'a> {
                 return Some(Rejection::BudgetReached { limit });
             }
         }
-        let quota = candidate.quota? as usize;
-        (candidate.vcpus > usage.quotas[quota]).then(|| Rejection::QuotaReached {
-            region: self.quotas[quota].region.clone(),
-            vcpus: self.quotas[quota].vcpus,
+        let mut quotas = self.quotas_of(candidate);
+        let (_, quota, _) = quotas.find(|(at, _, uses)| *uses > usage.quotas[*at])?;
+        Some(Rejection::QuotaReached {
+            region: quota.region.clone(),
+            name: quota.name.clone(),
+            limit: quota.limit,
+            unit: quota.unit,
+        })
+    }
+
+    /// The quotas that a candidate counts toward: position, quota, and how much one machine uses.
+    fn quotas_of<'c>(
+        &'c self,
+        candidate: &'c Candidate<'a>,
+    ) -> impl Iterator<Item = (usize, &'c Quota, u64)> + 'c {
+        candidate.offering.quotas.iter().filter_map(|at| {
+            let quota = self.quotas.get(*at as usize)?;
+            Some((*at as usize, quota, quota.unit.of(&candidate.offering.kind)))
         })
     }
 
     fn take(&self, usage: &mut Usage, at: u32) {
-        let Candidate { offering, weight, zone, region, quota, vcpus, .. } =
-            self.candidates[at as usize];
+        let candidate = &self.candidates[at as usize];
+        let &Candidate { offering, weight, zone, region, .. } = candidate;
         usage.pools[at as usize] += weight;
         usage.zones[zone as usize] += weight;
         usage.regions[region as usize] += weight;
         *usage.clouds.entry(offering.pool.place.cloud).or_default() += weight;
         usage.spend += offering.price.unwrap_or_default();
-        if let Some(quota) = quota {
-            let left = &mut usage.quotas[quota as usize];
-            *left = left.saturating_sub(vcpus);
+        for (quota, _, uses) in self.quotas_of(candidate) {
+            usage.quotas[quota] = usage.quotas[quota].saturating_sub(uses);
         }
     }
 
     fn untake(&self, usage: &mut Usage, at: u32) {
-        let Candidate { offering, weight, zone, region, quota, vcpus, .. } =
-            self.candidates[at as usize];
+        let candidate = &self.candidates[at as usize];
+        let &Candidate { offering, weight, zone, region, .. } = candidate;
         let less = |units: &mut Units| *units = *units - weight;
         less(&mut usage.pools[at as usize]);
         less(&mut usage.zones[zone as usize]);
         less(&mut usage.regions[region as usize]);
         less(usage.clouds.entry(offering.pool.place.cloud).or_default());
         usage.spend = usage.spend - offering.price.unwrap_or_default();
-        if let Some(quota) = quota {
-            usage.quotas[quota as usize] += vcpus;
+        for (quota, _, uses) in self.quotas_of(candidate) {
+            usage.quotas[quota] += uses;
         }
     }
 

@@ -51,7 +51,8 @@ fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
         Market::Spot => SPOT_PRIOR,
         Market::OnDemand | Market::Reserved => ON_DEMAND_PRIOR,
     };
-    let signal = candidate.offering.obtainability.map(|signal| u64::from(signal.percent.min(100)));
+    let signal =
+        candidate.offering.signals.obtainability.map(|signal| u64::from(signal.percent.min(100)));
     let crowding = match candidate.offering.pool.market {
         Market::Spot => CROWDING * carried.0.min(target.0) / target.0.max(1),
         Market::OnDemand | Market::Reserved => 0,

@@ -109,7 +109,7 @@ fn pool_lines(decision: &Decision<'_>, plan: &Plan) -> Vec<PoolLine> {
             destroy: 0,
             price: offering.and_then(|offering| offering.price),
             on_demand: offering.and_then(|offering| offering.on_demand),
-            obtainability: offering.and_then(|offering| offering.obtainability),
+            obtainability: offering.and_then(|offering| offering.signals.obtainability),
             share: Share::NONE,
         }
     };

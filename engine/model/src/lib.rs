@@ -38,7 +38,7 @@ pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
 pub use journal::{Departure, Event, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{Gap, GapCause, InterruptionNotice, Machine, MachineState, Observed, Ownership};
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
-pub use offering::{Obtainability, Offering, Quota, Quote, SignalSource};
+pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};
 pub use pattern::Pattern;
 pub use plan::{Action, Create, Destroy, PLAN_FORMAT, Plan, Premises, Step, Victim};
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};

@@ -111,6 +111,10 @@ pub struct Create {
     pub max_price: Option<MicroUsd>,
     /// Fingerprint of the template.
     pub template: Digest,
+    /// The image that its name stood for when this was decided. A name that is looked up again
+    /// may stand for something else, and then the same token would be another request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub image: Option<String>,
 }
 
 /// The end of machines of one pool.

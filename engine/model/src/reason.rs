@@ -1,8 +1,8 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    BlockScope, Bounds, Cloud, Group, MachineId, Market, MicroUsd, PoolId, Region, Scope, Share,
-    SlotName, Timestamp, Token, Unit, Units,
+    BlockScope, Bounds, Cloud, Group, MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region,
+    Scope, Share, SlotName, Timestamp, Token, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -214,8 +214,17 @@ pub enum Rejection {
     QuotaReached {
         /// In which region.
         region: Region,
-        /// vCPUs allowed.
-        vcpus: u64,
+        /// What the cloud calls it.
+        name: String,
+        /// How much is allowed.
+        limit: u64,
+        /// Of what.
+        unit: QuotaUnit,
+    },
+    /// The cloud says that this account cannot launch it as the template asks.
+    CannotLaunch {
+        /// Why, in its words.
+        why: String,
     },
     /// The budget is used up.
     BudgetReached {

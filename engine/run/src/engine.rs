@@ -9,7 +9,7 @@ use crate::store::Store;
 use fleet_core::{Eligible, eligible, rejection};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
-    Offering, PoolId, Quota, Recorded, Scope, SlotState, digest,
+    Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
 };
 use fleet_provider::{Clock, OfferingsRequest, Provider};
 use std::collections::{BTreeMap, BTreeSet};
@@ -85,7 +85,7 @@ impl Engine {
             }
         }
         let observed = self.observe(scopes(&offerings, &recorded)).await;
-        let quotas = self.quote(&mut offerings, &observed).await;
+        let quotas = self.quote(desired, &mut offerings, &observed).await;
         let held_pools = self.held_pools(desired, &recorded, &offerings);
         let now = self.clock.now();
         let uid = recorded.uid.clone().unwrap_or_else(|| self.fresh_uid(&desired.fleet));
@@ -118,8 +118,14 @@ impl Engine {
     }
 
     /// Present prices and signals. A provider that does not answer leaves the catalog's prices.
-    async fn quote(&self, offerings: &mut [Offering], observed: &Observed) -> Vec<Quota> {
+    async fn quote(
+        &self,
+        desired: &Desired,
+        offerings: &mut [Offering],
+        observed: &Observed,
+    ) -> Vec<Quota> {
         let mut quotas = Vec::new();
+        let plain = Template::default();
         for (cloud, provider) in &self.providers {
             // Offerings are sorted by cloud first, so each cloud's are one stretch.
             let start = offerings.partition_point(|o| o.pool.place.cloud < *cloud);
@@ -129,12 +135,20 @@ impl Engine {
                 continue;
             }
             let pools: Vec<PoolId> = stretch.iter().map(|offering| offering.pool.clone()).collect();
-            match provider.offerings(&OfferingsRequest { pools: &pools }).await {
+            let template = desired.templates.get(cloud).unwrap_or(&plain);
+            let request = OfferingsRequest { pools: &pools, template };
+            match provider.offerings(&request).await {
                 Ok(offered) => {
+                    let known = quotas.len() as u32;
                     for (offering, quote) in stretch.iter_mut().zip(offered.quotes) {
                         let Some(quote) = quote else { continue };
                         offering.price = quote.price.or(offering.price);
-                        offering.obtainability = quote.obtainability;
+                        offering.signals = quote.signals;
+                        offering.image = quote.image;
+                        offering.refusal = quote.refusal;
+                        // Each cloud counts its quotas from nought.
+                        offering.quotas = quote.quotas;
+                        offering.quotas.iter_mut().for_each(|at| *at += known);
                     }
                     quotas.extend(offered.quotas);
                 }

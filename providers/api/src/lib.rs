@@ -1,4 +1,4 @@
-//! What every cloud must do for us: five calls, three outcomes, and errors that say what to do.
+//! What every cloud must do for us: a few calls, three outcomes, and errors that say what to do.
 //!
 //! A provider builds a request purely, sends it in one place, and reads the answer purely. It
 //! decides nothing: which pool, how many and when is in the plan.
@@ -8,9 +8,11 @@ mod clock;
 pub mod conformance;
 mod error;
 mod provider;
+mod survey;
 
 pub use clock::Clock;
 pub use error::{Class, Error};
 pub use provider::{
     CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered, OfferingsRequest, Provider,
 };
+pub use survey::{Examination, ExamineRequest, Finding, Listed, PriceListRequest, Verdict};

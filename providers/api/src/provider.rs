@@ -1,6 +1,6 @@
 //! The trait.
 
-use crate::Error;
+use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
     Cloud, Create, FleetName, FleetUid, Machine, MachineId, PoolId, Quota, Quote, Scope, Template,
@@ -34,13 +34,27 @@ pub trait Provider: Send + Sync {
 
     /// Ends machines. One that is already gone counts as ended.
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error>;
+
+    /// Looks an account over for `fleet doctor`: who we are, what answers, what we may do, what
+    /// is left. Changes nothing. A twin has no account to look over.
+    async fn examine(&self, _: &ExamineRequest<'_>) -> Examination {
+        Examination::default()
+    }
+
+    /// Everything the cloud sells and for how much, for `fleet catalog refresh`.
+    async fn price_list(&self, _: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        let words = "this cloud has no price list to read";
+        Err(Error::new(self.cloud(), Class::Invalid, "NoPriceList", words))
+    }
 }
 
 /// Which pools to quote.
 #[derive(Debug, Clone, Copy)]
 pub struct OfferingsRequest<'a> {
-    /// The pools, all of this provider's cloud.
+    /// The pools, all of this provider's cloud, in order.
     pub pools: &'a [PoolId],
+    /// How their machines would be made: whether that is possible is part of the answer.
+    pub template: &'a Template,
 }
 
 /// The answer to [`Provider::offerings`].

@@ -72,6 +72,7 @@ async fn create(sim: &Sim, pool: &PoolId, from: u32, count: u32) -> Result<(), B
         price: None,
         max_price: None,
         template: template.digest(),
+        image: None,
     };
     let request = CreateRequest {
         fleet: &FleetUid::new("fleet-uid"),
@@ -87,6 +88,7 @@ async fn create(sim: &Sim, pool: &PoolId, from: u32, count: u32) -> Result<(), B
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error>> {
     let catalog = Arc::new(catalog());
+    let template = Template::default();
     for preset in [Preset::Lifelike, Preset::Calm] {
         for shared in [true, false] {
             let pools = pools(&catalog, shared);
@@ -94,7 +96,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let sim = Sim::in_memory(settings, catalog.clone());
             for turn in ["first", "next"] {
                 let start = Instant::now();
-                let request = OfferingsRequest { pools: &pools };
+                let request = OfferingsRequest { pools: &pools, template: &template };
                 let quotes = sim.provider(Cloud::Aws).offerings(&request).await?.quotes.len();
                 println!(
                     "quote {quotes} pools, {preset}, shared {shared}, {turn}: {:?}",

@@ -7,7 +7,7 @@ use crate::pools::Pools;
 use crate::settings::Settings;
 use crate::time::Ms;
 use crate::tx::Tx;
-use fleet_model::{Cloud, Market, PoolId, Quota, Quote, Scope};
+use fleet_model::{Cloud, Market, PoolId, Quota, QuotaUnit, Quote, Scope, Signals};
 use fleet_provider::Offered;
 use std::collections::{BTreeSet, HashMap};
 
@@ -47,9 +47,10 @@ pub(crate) fn view(tx: &Tx<'_>, cloud: Cloud, scopes: &BTreeSet<Scope>) -> Resul
     let mut quotas = Vec::new();
     for scope in scopes.iter().filter(|scope| scope.cloud == cloud && tx.outage(scope).is_none()) {
         for market in [Market::OnDemand, Market::Spot] {
-            let Some(vcpus) = quota(tx, cloud, &scope.region, market) else { continue };
-            let (region, used_vcpus) = (scope.region.clone(), world.index.used(scope, market));
-            quotas.push(Quota { cloud, region, market, vcpus, used_vcpus });
+            let Some(limit) = quota(tx, cloud, &scope.region, market) else { continue };
+            let (region, used) = (scope.region.clone(), world.index.used(scope, market));
+            let (name, unit) = (format!("{market} vCPUs"), QuotaUnit::Vcpus);
+            quotas.push(Quota { cloud, region, market, name, unit, limit, used });
         }
     }
     Ok(View {
@@ -64,6 +65,7 @@ pub(crate) fn view(tx: &Tx<'_>, cloud: Cloud, scopes: &BTreeSet<Scope>) -> Resul
 /// Quotes pools in the order they are asked for. A region in outage says nothing.
 pub(crate) fn quote(view: View, pools: &Pools, ids: &[PoolId], cloud: Cloud) -> Offered {
     let View { settings, now, faults, live, quotas } = view;
+    let numbered: Vec<(u32, &Quota)> = (0..).zip(&quotas).collect();
     // By row and market: numbers hash faster than names.
     let mut live_in: HashMap<(usize, Market), u32> = HashMap::new();
     for (id, count) in &live {
@@ -82,6 +84,12 @@ pub(crate) fn quote(view: View, pools: &Pools, ids: &[PoolId], cloud: Cloud) -> 
                 _ => false,
             })
     };
+    let counted = |id: &PoolId| -> Vec<u32> {
+        let counts = |quota: &&(u32, &Quota)| {
+            quota.1.region == id.place.region && quota.1.market == id.market
+        };
+        numbered.iter().filter(counts).map(|(at, _)| *at).collect()
+    };
     let mut walk = pools.walk();
     let one = |id: &PoolId| -> Option<Quote> {
         if id.place.cloud != cloud || silent(id) {
@@ -99,8 +107,14 @@ pub(crate) fn quote(view: View, pools: &Pools, ids: &[PoolId], cloud: Cloud) -> 
         };
         Some(Quote {
             price: pool.price(&settings, now),
-            obtainability: pool.obtainability(&settings, now, room),
+            signals: Signals {
+                obtainability: pool.obtainability(&settings, now, room),
+                ..Signals::default()
+            },
+            quotas: counted(id),
+            ..Quote::default()
         })
     };
-    Offered { quotes: ids.iter().map(one).collect(), quotas }
+    let quotes = ids.iter().map(one).collect();
+    Offered { quotes, quotas }
 }

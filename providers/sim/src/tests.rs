@@ -60,6 +60,7 @@ async fn something(sim: &Sim, chance: u64) {
                 price: None,
                 max_price: None,
                 template: template.digest(),
+                image: None,
             };
             let request = CreateRequest {
                 fleet: &fleet,

@@ -52,7 +52,7 @@ fn a_clear_signal_beats_the_price() {
     for offering in &mut world.offerings {
         let percent = if offering.kind.name.as_str() == "h-8" { 95 } else { 30 };
         let source = SignalSource::CapacityAdvice;
-        offering.obtainability = Some(Obtainability { percent, source });
+        offering.signals.obtainability = Some(Obtainability { percent, source });
     }
     assert_eq!(summary(&plan(&world)), ["+2 gcp/us-central1/c/h-8/spot"]);
 }
@@ -159,9 +159,17 @@ fn quotas_cap_and_blocked_pools_wait() {
         cloud: Cloud::Aws,
         region: "us-west-2".into(),
         market: Market::Spot,
-        vcpus: 200,
-        used_vcpus: 100,
+        name: "spot".into(),
+        unit: QuotaUnit::Vcpus,
+        limit: 200,
+        used: 100,
     }];
+    for offering in &mut world.offerings {
+        let pool = &offering.pool;
+        if pool.place.region.as_str() == "us-west-2" && pool.market == Market::Spot {
+            offering.quotas = vec![0];
+        }
+    }
     let pool: PoolId = "aws/us-east-1/a/g.8/spot".parse().expect("a pool");
     world.recorded.blocks = vec![Block {
         scope: BlockScope::Pool { pool },

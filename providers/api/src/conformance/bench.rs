@@ -84,6 +84,7 @@ impl<'a> Bench<'a> {
             price: None,
             max_price: None,
             template: self.template.digest(),
+            image: None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What each cloud does differently from the others.
 
 use crate::support::*;
-use fleet_model::{Cloud, MachineState, Market, MicroUsd};
+use fleet_model::{Cloud, MachineState, Market, MicroUsd, Template};
 use fleet_provider::{Class, OfferingsRequest};
 use fleet_sim::{Preset, Sim};
 
@@ -133,9 +133,12 @@ async fn quotas_refuse_and_are_told() {
         assert_eq!(error.code, code);
         assert_eq!(error.class, Class::Quota { block: minutes(block) });
         let provider = sim.provider(id.place.cloud);
-        let offered = provider.offerings(&OfferingsRequest { pools: &[id] }).await.expect("quotes");
+        let offered = provider
+            .offerings(&OfferingsRequest { pools: &[id], template: &Template::default() })
+            .await
+            .expect("quotes");
         let quota = offered.quotas.iter().find(|q| q.market == Market::OnDemand).expect("told");
-        assert_eq!((quota.vcpus, quota.used_vcpus), (12, 8));
+        assert_eq!((quota.limit, quota.used), (12, 8));
     }
 }
 

@@ -1,14 +1,17 @@
 //! Capacity, prices and interruptions move with the seed, half hour by half hour.
 
 use crate::support::*;
-use fleet_model::{Cloud, Market, MicroUsd, PoolId, Quote, SignalSource};
+use fleet_model::{Cloud, Market, MicroUsd, PoolId, Quote, SignalSource, Template};
 use fleet_provider::{Class, OfferingsRequest};
 use fleet_sim::{Area, Preset, Settings, Sim};
 
 async fn quote(sim: &Sim, id: &PoolId) -> Option<Quote> {
     let pools = std::slice::from_ref(id);
-    let offered = sim.provider(id.place.cloud).offerings(&OfferingsRequest { pools }).await;
-    offered.expect("quotes").quotes[0]
+    let offered = sim
+        .provider(id.place.cloud)
+        .offerings(&OfferingsRequest { pools, template: &Template::default() })
+        .await;
+    offered.expect("quotes").quotes[0].clone()
 }
 
 #[tokio::test]
@@ -30,7 +33,7 @@ async fn spot_prices_wander_around_the_listed_one() {
     }
     assert!(seen.len() > 100, "{} prices", seen.len());
     let on_demand = quote(&sim, &pool(AWS_CPU)).await.expect("a quote");
-    assert_eq!(on_demand, Quote { price: Some(MicroUsd(400_000)), obtainability: None });
+    assert_eq!(on_demand, Quote { price: Some(MicroUsd(400_000)), ..Quote::default() });
 }
 
 #[tokio::test]
@@ -39,7 +42,7 @@ async fn unpriced_is_quoted_without_a_price_and_unknown_not_at_all() {
     let unpriced = pool("azure/eastus/eastus-1/Standard_ND96isr_H100_v5/spot");
     let quoted = quote(&sim, &unpriced).await.expect("a quote");
     assert_eq!(quoted.price, None);
-    let source = quoted.obtainability.map(|obtainability| obtainability.source);
+    let source = quoted.signals.obtainability.map(|obtainability| obtainability.source);
     assert_eq!(source, Some(SignalSource::PlacementScore));
     for unknown in [
         "azure/eastus/eastus-1/Standard_X/spot",
@@ -64,7 +67,7 @@ async fn signals_follow_the_room_that_is_left() {
         for room in [0, 1, 3, 10, 30, 1000] {
             sim.heal().expect("healed");
             sim.limit_room(at, room, None).expect("limited");
-            let quoted = quote(&sim, &pool(at)).await.and_then(|quote| quote.obtainability);
+            let quoted = quote(&sim, &pool(at)).await.and_then(|quote| quote.signals.obtainability);
             let percent = quoted.expect("a signal").percent;
             assert!(Some(percent) >= last, "{cloud}: {percent} after {last:?}");
             last = Some(percent);

@@ -43,7 +43,7 @@ impl Provider for Broken {
         if self.bug == Bug::QuotesSorted {
             pools.sort();
         }
-        self.inner.offerings(&OfferingsRequest { pools: &pools }).await
+        self.inner.offerings(&OfferingsRequest { pools: &pools, ..*request }).await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

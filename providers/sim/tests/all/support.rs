@@ -114,6 +114,7 @@ pub(crate) fn ask(at: &str, token: &str, count: u32) -> Create {
         price: None,
         max_price: None,
         template: Template::default().digest(),
+        image: None,
     }
 }
 

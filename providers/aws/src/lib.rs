@@ -1,0 +1,20 @@
+//! Amazon EC2 behind the [`Provider`](fleet_provider::Provider) trait.
+//!
+//! One file per noun of the cloud. Requests are built purely and answers read purely; names that a
+//! spec uses (zones, images, subnets) are looked up in between, once per run. The SDK's retries
+//! are off: the engine has the only layer that asks again.
+
+mod error;
+mod image;
+mod launch;
+mod machines;
+mod network;
+mod offerings;
+mod provider;
+mod session;
+mod tags;
+mod terminate;
+mod zones;
+
+pub use provider::Aws;
+pub use session::AwsSettings;

@@ -1,0 +1,123 @@
+//! Ending: look at each machine once more, right before, and touch only what is still the same.
+
+use crate::error::{Asked, LOOK_AGAIN, SETTLE, read, refused};
+use crate::machines::{all, by_id, is_over, machine};
+use crate::session::Site;
+use crate::zones::Zones;
+use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
+use aws_sdk_ec2::types::Instance;
+use fleet_model::{FleetUid, MachineId, Timestamp, Victim};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
+use std::collections::BTreeMap;
+
+/// What is to be done with each of some machines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Verdicts {
+    /// Gone already.
+    gone: Vec<MachineId>,
+    /// Still what the plan took them for.
+    doomed: Vec<MachineId>,
+    /// Something else.
+    refused: Vec<(MachineId, String)>,
+    /// Too new for their absence to mean anything.
+    unseen: Vec<MachineId>,
+}
+
+/// Ends machines.
+pub(crate) async fn end(
+    site: &Site,
+    request: &DestroyRequest<'_>,
+    now: Timestamp,
+) -> Result<Destroyed, Error> {
+    let ids: Vec<&MachineId> = request.victims.iter().map(|victim| &victim.machine).collect();
+    let mut found = Vec::new();
+    for asked in by_id(&ids) {
+        found.extend(all(site, asked).await?);
+    }
+    let zones = site.zones().await?;
+    let verdicts = judge(request.fleet, request.victims, &found, &site.region, zones, now);
+    let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
+    let mut ended = gone;
+    if !doomed.is_empty() {
+        let asked = TerminateInstancesInputBuilder::default()
+            .set_instance_ids(Some(doomed.iter().map(MachineId::to_string).collect()));
+        let answer = asked.send_with(&site.ec2).await.map_err(|error| read(Asked::End, error))?;
+        let changes = answer.terminating_instances();
+        let taken =
+            |id: &MachineId| changes.iter().any(|change| change.instance_id() == Some(id.as_str()));
+        let (taken, missing): (Vec<_>, Vec<_>) = doomed.into_iter().partition(taken);
+        if !missing.is_empty() {
+            let words =
+                format!("{} of {} machines are not in the answer", missing.len(), ids.len());
+            return Err(refused(Class::Unknown, "UnreadableAnswer", words));
+        }
+        ended.extend(taken);
+    }
+    // Last, so that one machine that nobody sees yet does not keep the others alive.
+    if let Some(id) = unseen.first() {
+        let class = Class::Retry { after: Some(LOOK_AGAIN) };
+        return Err(refused(class, "InvalidInstanceID.NotFound", format!("{id} is not seen yet")));
+    }
+    Ok(Destroyed { ended, refused: left_alone })
+}
+
+fn judge(
+    fleet: &FleetUid,
+    victims: &[Victim],
+    found: &[Instance],
+    region: &str,
+    zones: &Zones,
+    now: Timestamp,
+) -> Verdicts {
+    let found: BTreeMap<&str, &Instance> =
+        found.iter().filter_map(|instance| Some((instance.instance_id()?, instance))).collect();
+    let mut verdicts = Verdicts::default();
+    for victim in victims {
+        let id = victim.machine.clone();
+        match found.get(id.as_str()) {
+            None if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE => {
+                verdicts.unseen.push(id);
+            }
+            None => verdicts.gone.push(id),
+            Some(instance) if is_over(instance) => verdicts.gone.push(id),
+            Some(instance) => match stranger(fleet, victim, instance, region, zones) {
+                None => verdicts.doomed.push(id),
+                Some(why) => verdicts.refused.push((id, why)),
+            },
+        }
+    }
+    verdicts
+}
+
+/// Why an instance is not the machine that the plan means.
+fn stranger(
+    fleet: &FleetUid,
+    victim: &Victim,
+    instance: &Instance,
+    region: &str,
+    zones: &Zones,
+) -> Option<String> {
+    let Some(machine) = machine(instance, region, zones) else {
+        return Some("its description cannot be read".into());
+    };
+    let Some(owner) = machine.owner else {
+        return Some("its tags do not say that it is a machine of ours".into());
+    };
+    if owner.fleet != *fleet {
+        return Some(format!("it belongs to fleet {}", owner.fleet));
+    }
+    if owner.slot != victim.slot {
+        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
+    }
+    if machine.launched_at != victim.launched_at {
+        return Some(format!(
+            "it was launched at {}, not at {}",
+            machine.launched_at, victim.launched_at
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+#[path = "terminate_tests.rs"]
+mod tests;

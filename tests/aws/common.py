@@ -1,0 +1,100 @@
+"""What the scripts share: the fleet binary, and EC2 as Amazon's own client sees it."""
+
+import json
+import os
+import subprocess
+import sys
+
+import boto3
+
+REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
+LIVE = ["pending", "running", "shutting-down", "stopping", "stopped"]
+
+
+def fail(why):
+    print(f"FAIL: {why}", file=sys.stderr)
+    sys.exit(1)
+
+
+def check(holds, why):
+    if not holds:
+        fail(why)
+
+
+class Fleet:
+    """The binary, in a folder of its own."""
+
+    def __init__(self, binary, folder, endpoint):
+        self.binary = binary
+        self.folder = folder
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": folder,
+            "AWS_ENDPOINT_URL": endpoint,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "NO_COLOR": "1",
+        }
+
+    def write(self, spec):
+        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
+            file.write(spec)
+
+    def start(self, *args):
+        out = subprocess.DEVNULL
+        return subprocess.Popen(
+            [self.binary, *args], cwd=self.folder, env=self.env, stdout=out, stderr=out
+        )
+
+    def run(self, *args, expect=(0,)):
+        done = subprocess.run(
+            [self.binary, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
+        )
+        if done.returncode not in expect:
+            fail(f"fleet {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def json(self, *args, expect=(0,)):
+        return json.loads(self.run(*args, "-o", "json", expect=expect).stdout)
+
+
+class Region:
+    """One region of moto, asked directly and not through the proxy."""
+
+    def __init__(self, moto, name):
+        keys = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}
+        self.name = name
+        self.ec2 = boto3.client("ec2", endpoint_url=moto, region_name=name, **keys)
+        zones = self.ec2.describe_availability_zones()["AvailabilityZones"]
+        self.zone_id = {zone["ZoneName"]: zone["ZoneId"] for zone in zones}
+
+    def live(self):
+        """Every live instance, whoever made it."""
+        pages = self.ec2.get_paginator("describe_instances").paginate(
+            Filters=[{"Name": "instance-state-name", "Values": LIVE}]
+        )
+        found = []
+        for page in pages:
+            for reservation in page["Reservations"]:
+                found += reservation["Instances"]
+        for instance in found:
+            instance["tags"] = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
+        return found
+
+
+def slot(instance):
+    """The slot of an instance, worked out from its tags as docs/aws.md describes."""
+    tags, words, part = instance["tags"], [], 1
+    words += tags["fleet:slots"].split(" ")
+    while f"fleet:slots.{part}" in tags:
+        words += tags[f"fleet:slots.{part}"].split(" ")
+        part += 1
+    slots = []
+    for word in words:
+        first, _, count = word.partition("/")
+        name, _, generation = first.rpartition(".")
+        group, _, ordinal = name.rpartition("-")
+        for step in range(int(count or 1)):
+            slots.append(f"{group}-{int(ordinal) + step}.{generation}")
+    return slots[instance["AmiLaunchIndex"]]

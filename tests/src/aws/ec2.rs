@@ -1,0 +1,136 @@
+//! The EC2 query protocol, as far as the proxy must read it.
+
+use super::http::{Answer, Message};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A call: its form, and the region it was signed for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Call {
+    pub(crate) region: String,
+    pub(crate) form: BTreeMap<String, String>,
+}
+
+impl Call {
+    pub(crate) fn read(request: &Message) -> Self {
+        let signed = request.header("authorization").unwrap_or_default();
+        let region = signed
+            .split_once("Credential=")
+            .and_then(|(_, scope)| scope.split('/').nth(2))
+            .unwrap_or_default()
+            .to_owned();
+        let body = String::from_utf8_lossy(&request.body);
+        let form = body
+            .split('&')
+            .filter_map(|pair| pair.split_once('='))
+            .map(|(key, value)| (decode(key), decode(value)))
+            .collect();
+        Call { region, form }
+    }
+
+    pub(crate) fn get(&self, key: &str) -> &str {
+        self.form.get(key).map_or("", String::as_str)
+    }
+
+    pub(crate) fn action(&self) -> &str {
+        self.get("Action")
+    }
+
+    /// `InstanceId.1`, `InstanceId.2`, …
+    pub(crate) fn instances(&self) -> impl Iterator<Item = &String> {
+        self.form.iter().filter(|(key, _)| key.starts_with("InstanceId.")).map(|(_, id)| id)
+    }
+}
+
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'+' => bytes.push(b' '),
+            b'%' => {
+                let hex = [rest.next().unwrap_or(b'0'), rest.next().unwrap_or(b'0')];
+                let hex = String::from_utf8_lossy(&hex).into_owned();
+                bytes.push(u8::from_str_radix(&hex, 16).unwrap_or(b'?'));
+            }
+            other => bytes.push(other),
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// An error as EC2 writes it.
+pub(crate) fn error(status: u16, code: &str, message: &str) -> Answer {
+    let body = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Response><Errors><Error><Code>{code}</Code>\
+         <Message>{message}</Message></Error></Errors><RequestID>0</RequestID></Response>"
+    );
+    Answer { status, kind: "text/xml".into(), body: body.into_bytes() }
+}
+
+/// A page without machines that says that another follows.
+pub(crate) fn empty_page() -> Answer {
+    let body = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DescribeInstancesResponse \
+                xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>0</requestId>\
+                <reservationSet/><nextToken>lost</nextToken></DescribeInstancesResponse>";
+    Answer { status: 200, kind: "text/xml".into(), body: body.into() }
+}
+
+/// Every instance id in an answer.
+pub(crate) fn ids(answer: &Answer) -> BTreeSet<String> {
+    let text = String::from_utf8_lossy(&answer.body);
+    text.split("<instanceId>")
+        .skip(1)
+        .filter_map(|rest| rest.split_once("</instanceId>"))
+        .map(|(id, _)| id.to_owned())
+        .collect()
+}
+
+/// The answer without the reservations that hold one of these instances.
+pub(crate) fn without(answer: Answer, hidden: &BTreeSet<String>) -> Answer {
+    let text = String::from_utf8_lossy(&answer.body).into_owned();
+    let Some((head, rest)) = text.split_once("<reservationSet>") else { return answer };
+    let Some((set, tail)) = rest.rsplit_once("</reservationSet>") else { return answer };
+    let kept: String = items(set)
+        .into_iter()
+        .filter(|item| !hidden.iter().any(|id| item.contains(id.as_str())))
+        .collect();
+    let body = format!("{head}<reservationSet>{kept}</reservationSet>{tail}").into_bytes();
+    Answer { body, ..answer }
+}
+
+/// The outermost `<item>` elements of a text.
+fn items(text: &str) -> Vec<&str> {
+    let (mut found, mut depth, mut start, mut at) = (Vec::new(), 0u32, 0, 0);
+    while let Some(next) = text[at..].find('<').map(|offset| at + offset) {
+        let tag = &text[next..];
+        if tag.starts_with("<item>") {
+            if depth == 0 {
+                start = next;
+            }
+            depth += 1;
+        } else if tag.starts_with("</item>") {
+            depth = depth.saturating_sub(1);
+            if depth == 0 {
+                found.push(&text[start..next + "</item>".len()]);
+            }
+        }
+        at = next + 1;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn outermost_items() {
+        let text = "<item><a><item>1</item></a></item> <item>2</item>";
+        assert_eq!(items(text), ["<item><a><item>1</item></a></item>", "<item>2</item>"]);
+    }
+
+    #[test]
+    fn forms_are_decoded() {
+        assert_eq!(decode("a%3Ab+c%2F"), "a:b c/");
+    }
+}

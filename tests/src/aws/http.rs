@@ -1,0 +1,104 @@
+//! Just enough of HTTP/1.1: one request and one answer per connection.
+
+use std::io::{Error, ErrorKind, Result};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Nothing that EC2 or its clients say here is longer.
+const LONGEST: usize = 64 << 20;
+
+/// A request, or an answer without its first line.
+#[derive(Debug, Clone)]
+pub(crate) struct Message {
+    pub(crate) first: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+/// What is sent back.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) kind: String,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Message {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let same = |(key, _): &&(String, String)| key.eq_ignore_ascii_case(name);
+        self.headers.iter().find(same).map(|(_, value)| value.as_str())
+    }
+
+    /// Reads a message; without a length, its body goes on to the end of the connection.
+    pub(crate) async fn read(
+        stream: &mut (impl AsyncRead + Unpin),
+        is_answer: bool,
+    ) -> Result<Self> {
+        let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
+        let mut bytes = Vec::new();
+        let head = loop {
+            if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
+                break at;
+            }
+            if stream.read_buf(&mut bytes).await? == 0 || bytes.len() > LONGEST {
+                return Err(bad("the connection ended early"));
+            }
+        };
+        let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+        let mut lines = text.split("\r\n");
+        let first = lines.next().unwrap_or_default().to_owned();
+        let headers: Vec<(String, String)> = lines
+            .filter_map(|line| line.split_once(':'))
+            .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
+            .collect();
+        let mut message = Message { first, headers, body: bytes.split_off(head + 4) };
+        match message.header("content-length").map(str::parse::<usize>) {
+            Some(Ok(length)) if length <= LONGEST => {
+                while message.body.len() < length {
+                    if stream.read_buf(&mut message.body).await? == 0 {
+                        return Err(bad("the body ended early"));
+                    }
+                }
+            }
+            Some(_) => return Err(bad("a strange length")),
+            None if is_answer => {
+                stream.read_to_end(&mut message.body).await?;
+            }
+            None => {}
+        }
+        Ok(message)
+    }
+}
+
+/// Hands a request on and waits for the answer.
+pub(crate) async fn forward(to: u16, request: &Message) -> Result<Answer> {
+    let mut stream = TcpStream::connect(("127.0.0.1", to)).await?;
+    let mut head = format!("{}\r\n", request.first);
+    for (key, value) in &request.headers {
+        let ours = ["connection", "content-length"].iter().any(|k| key.eq_ignore_ascii_case(k));
+        if !ours {
+            head.push_str(&format!("{key}: {value}\r\n"));
+        }
+    }
+    head.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n", request.body.len()));
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(&request.body).await?;
+    let answer = Message::read(&mut stream, true).await?;
+    let status = answer.first.split(' ').nth(1).and_then(|status| status.parse().ok());
+    let status = status.ok_or_else(|| Error::new(ErrorKind::InvalidData, "no status"))?;
+    let kind = answer.header("content-type").unwrap_or("text/xml").to_owned();
+    Ok(Answer { status, kind, body: answer.body })
+}
+
+/// Sends an answer and closes.
+pub(crate) async fn reply(stream: &mut TcpStream, answer: &Answer) -> Result<()> {
+    let head = format!(
+        "HTTP/1.1 {} Whatever\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        answer.status,
+        answer.kind,
+        answer.body.len()
+    );
+    stream.write_all(head.as_bytes()).await?;
+    stream.write_all(&answer.body).await?;
+    stream.shutdown().await
+}

@@ -1,0 +1,10 @@
+//! moto, an EC2 server that nobody here wrote, and a proxy in front of it that adds what moto
+//! lacks: launches that are idempotent by token, pools without room, and answers that get lost.
+
+mod ec2;
+mod http;
+mod moto;
+mod proxy;
+
+pub use moto::{Moto, NO_MOTO, tool};
+pub use proxy::{Faults, Proxy};

@@ -1,0 +1,6 @@
+//! AWS against moto. Run by `cargo xtask test aws`, which installs moto and sets `FLEET_MOTO`.
+
+mod conformance;
+mod faults;
+mod scenario;
+mod support;

@@ -1,0 +1,48 @@
+//! Servers that stand for clouds, each in a folder of its own below the target folder.
+
+use crate::shell::{at, cargo, note, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// EC2 and S3 as somebody else understood them. Pinned: its gaps are known and covered.
+const MOTO: &str = "moto[server]==5.2.5";
+
+/// Where builds go.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| at("target"), PathBuf::from)
+}
+
+/// The Python environment with moto in it, made on first use. `None` if it cannot be made.
+pub(crate) fn moto() -> Option<PathBuf> {
+    let folder = target().join("emulators").join("moto-5.2.5");
+    if folder.join("ready").exists() {
+        return Some(folder);
+    }
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&folder);
+    let mut pip = Command::new(folder.join("bin").join("pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check", MOTO, "boto3"]);
+    let ready = run(venv) && run(pip) && std::fs::write(folder.join("ready"), "").is_ok();
+    if !ready {
+        note("error: moto cannot be installed; python3 with venv and a package index are needed");
+    }
+    ready.then_some(folder)
+}
+
+/// The tests of AWS that need moto, out of the same packages as a run before: another selection
+/// would mean other features, and the SDK built once more. That run has also built the binary.
+pub(crate) fn aws_tests(moto: &Path, selection: &[&str]) -> Command {
+    let mut args = vec!["test"];
+    args.extend(selection);
+    args.extend(["--test", "aws", "--", "--ignored", "--nocapture"]);
+    let mut tests = cargo(&args);
+    tests
+        .env("FLEET_MOTO", moto)
+        // No credentials of anybody's must reach an emulator, or the other way round.
+        .env("AWS_ACCESS_KEY_ID", "test")
+        .env("AWS_SECRET_ACCESS_KEY", "test")
+        .env("AWS_EC2_METADATA_DISABLED", "true")
+        .env_remove("AWS_PROFILE")
+        .env_remove("AWS_SESSION_TOKEN");
+    tests
+}
