@@ -52,7 +52,8 @@ pub(crate) fn is_unspecified(desired: &Desired) -> bool {
 
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
 fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
-    let anywhere = |cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new() };
+    let anywhere =
+        |cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new(), accounts: Vec::new() };
     Desired {
         fleet: fleet.clone(),
         labels: Default::default(),

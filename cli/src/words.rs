@@ -31,6 +31,10 @@ pub(crate) fn why(why: &Why) -> String {
             format!("the spec no longer allows the pool ({})", rejection(because))
         }
         Why::OverBudget { limit } => format!("the fleet costs more than its {limit}/h budget"),
+        Why::TemplateChanged => "made from an older template".into(),
+        Why::ReplaceOldTemplate { group } => {
+            format!("machines of {group} were made from an older template")
+        }
         Why::FleetDestroyed => "the whole fleet is to go".into(),
     }
 }
@@ -244,6 +248,13 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             "`fleet sweep` lists such machines",
         ),
+        Notice::AtRisk { machine, slot } => Said {
+            what: format!(
+                "{}, which fills {slot}, is more likely to be taken back than it was",
+                clean_line(machine.as_str())
+            ),
+            next: None,
+        },
         Notice::TagsLost { machine, slot } => said(
             format!(
                 "{} fills {slot}, but no longer carries our tags; it is left alone",

@@ -92,6 +92,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
     let odd = report.notices.iter().any(|notice| match notice {
         Notice::NotRecorded { .. } | Notice::Surplus { .. } | Notice::FewerZones { .. } => true,
         Notice::TagsLost { .. }
+        | Notice::AtRisk { .. }
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
         | Notice::UnknownType { .. }

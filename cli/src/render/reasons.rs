@@ -37,6 +37,10 @@ pub(crate) fn why(why: &Why) -> Value {
             json!({ "is": "poolNotAllowed", "because": rejection(because) })
         }
         Why::OverBudget { limit } => json!({ "is": "overBudget", "limitUsdPerHour": usd(*limit) }),
+        Why::TemplateChanged => json!({ "is": "templateChanged" }),
+        Why::ReplaceOldTemplate { group } => {
+            json!({ "is": "replaceOldTemplate", "group": group })
+        }
         Why::FleetDestroyed => json!({ "is": "fleetDestroyed" }),
     }
 }
@@ -146,6 +150,9 @@ pub(crate) fn notice(notice: &Notice) -> Value {
     let fields = match notice {
         Notice::NotRecorded { machine, pool } => {
             json!({ "is": "notRecorded", "machine": machine, "pool": pool })
+        }
+        Notice::AtRisk { machine, slot } => {
+            json!({ "is": "atRisk", "machine": machine, "slot": slot })
         }
         Notice::TagsLost { machine, slot } => {
             json!({ "is": "tagsLost", "machine": machine, "slot": slot })

@@ -224,6 +224,7 @@ fn choose_with(
     if replace == Replace::Yes {
         work.replace_disallowed(&mut replaced);
         work.replace_over_caps(&mut replaced);
+        work.replace_old_templates(&mut replaced);
     }
     let mut usage = work.hold_kept();
 
@@ -331,6 +332,7 @@ impl<'a> Work<'a> {
                 !holding.ending,
                 !matches!(holding.standing, Standing::Disallowed(_)),
                 !excess.contains_key(at),
+                !holding.old_template,
                 per_unit.is_some(),
                 std::cmp::Reverse(per_unit),
                 std::cmp::Reverse(holding.launched_at),
@@ -453,6 +455,21 @@ impl<'a> Work<'a> {
         for (at, because) in self.over_caps() {
             let movable = self.ledger.holdings[at].standing == Standing::Good;
             if movable && self.end(at, Why::PoolNotAllowed { because }) {
+                replaced.insert(at);
+            }
+        }
+    }
+
+    /// Machines made from an older template than the spec's, oldest first.
+    fn replace_old_templates(&mut self, replaced: &mut BTreeSet<usize>) {
+        let old = |at: &usize| {
+            let holding = &self.ledger.holdings[*at];
+            holding.old_template && holding.standing == Standing::Good
+        };
+        let mut old: Vec<usize> = self.kept_in_order().into_iter().filter(old).collect();
+        old.sort_by_key(|at| self.ledger.holdings[*at].launched_at);
+        for at in old {
+            if self.end(at, Why::TemplateChanged) {
                 replaced.insert(at);
             }
         }

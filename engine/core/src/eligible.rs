@@ -2,7 +2,7 @@
 
 use crate::weight;
 use fleet_model::{
-    AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, Desired, Group, InstanceKind,
+    AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, CloudRule, Desired, Group, InstanceKind,
     InstanceRules, InstanceType, LocalDiskRule, Market, Offering, Pattern, Place, PoolId,
     Rejection, Resources, Signals,
 };
@@ -39,9 +39,34 @@ pub fn eligible(desired: &Desired, catalog: &Catalog) -> Eligible {
             }
         }
     }
+    in_accounts(desired, &mut offerings);
     let mut rejected: Vec<_> = rejected.into_iter().map(|(r, n)| (r.clone(), n)).collect();
     rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     Eligible { offerings, rejected }
+}
+
+/// Puts every pool into each of the accounts that the spec names for its place.
+fn in_accounts(desired: &Desired, offerings: &mut Vec<Offering>) {
+    if desired.placement.clouds.iter().all(|rule| rule.accounts.is_empty()) {
+        return;
+    }
+    let everywhere = std::mem::take(offerings);
+    for offering in everywhere {
+        let rules = desired.placement.clouds.iter();
+        for rule in rules.filter(|rule| rule_rejection(rule, &offering.pool.place).is_none()) {
+            if rule.accounts.is_empty() {
+                offerings.push(offering.clone());
+            }
+            for account in &rule.accounts {
+                let mut there = offering.clone();
+                there.pool.place.region = there.pool.place.region.of_account(account);
+                offerings.push(there);
+            }
+        }
+    }
+    offerings.sort_by(|a, b| a.pool.cmp(&b.pool));
+    // Two rules may name the same account.
+    offerings.dedup_by(|later, kept| later.pool == kept.pool);
 }
 
 /// The markets in which the fleet buys anything, in the order of pool ids.
@@ -84,30 +109,41 @@ pub fn rejection(desired: &Desired, place: &Place, kind: &InstanceKind) -> Optio
 }
 
 fn place_rejection(desired: &Desired, place: &Place) -> Option<Rejection> {
+    let mut worst = Rejection::CloudNotAllowed { cloud: place.cloud };
+    for rule in &desired.placement.clouds {
+        match rule_rejection(rule, place) {
+            None => return None,
+            // The nearest miss is the most useful reason: a region that is named, a zone that is
+            // not.
+            Some(Rejection::CloudNotAllowed { .. }) => {}
+            Some(Rejection::RegionNotAllowed)
+                if matches!(worst, Rejection::ZoneNotAllowed | Rejection::NeedsOptIn) => {}
+            Some(reason) => worst = reason,
+        }
+    }
+    Some(worst)
+}
+
+/// What in one rule rules a place out.
+fn rule_rejection(rule: &CloudRule, place: &Place) -> Option<Rejection> {
     let allows = |patterns: &[Pattern], name: &str| {
         patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
     };
-    let mut rules = desired.placement.clouds.iter().filter(|rule| rule.cloud == place.cloud);
-    // The widest miss is the most useful reason: a cloud that is named, a region that is not.
-    let mut worst = Rejection::CloudNotAllowed { cloud: place.cloud };
-    rules
-        .all(|rule| {
-            if !allows(&rule.regions, place.region.as_str()) {
-                if !matches!(worst, Rejection::ZoneNotAllowed | Rejection::NeedsOptIn) {
-                    worst = Rejection::RegionNotAllowed;
-                }
-                true
-            } else if !allows(&rule.zones, place.zone.as_str()) {
-                worst = Rejection::ZoneNotAllowed;
-                true
-            } else if rule.zones.is_empty() && place.needs_opt_in() {
-                worst = Rejection::NeedsOptIn;
-                true
-            } else {
-                false
-            }
-        })
-        .then_some(worst)
+    // A place without an account is one of the catalog's, and stands for every account.
+    let account = place.region.account();
+    let account_allowed =
+        account.is_none_or(|account| rule.accounts.iter().any(|allowed| allowed == account));
+    if rule.cloud != place.cloud {
+        Some(Rejection::CloudNotAllowed { cloud: place.cloud })
+    } else if !allows(&rule.regions, place.region.name()) || !account_allowed {
+        Some(Rejection::RegionNotAllowed)
+    } else if !allows(&rule.zones, place.zone.as_str()) {
+        Some(Rejection::ZoneNotAllowed)
+    } else if rule.zones.is_empty() && place.needs_opt_in() {
+        Some(Rejection::NeedsOptIn)
+    } else {
+        None
+    }
 }
 
 fn kind_rejection(desired: &Desired, kind: &InstanceKind) -> Option<Rejection> {

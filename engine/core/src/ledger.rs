@@ -3,7 +3,8 @@
 use crate::weight;
 use fleet_model::{
     Cloud, Departure, Desired, Digest, Inputs, Machine, MachineId, MachineState, MicroUsd, Notice,
-    Offering, PoolId, Rejection, SlotId, SlotName, SlotState, Timestamp, Units, Vacated,
+    NoticeKind, Offering, PoolId, Rejection, SlotId, SlotName, SlotState, Timestamp, Units,
+    Vacated,
 };
 use std::collections::BTreeMap;
 
@@ -110,6 +111,12 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
                         let machine = machine.clone();
                         ledger.notices.push(Notice::TagsLost { machine, slot: name });
                     }
+                    if let Some(notice) = seen.and_then(|machine| machine.notice)
+                        && notice.kind == NoticeKind::Rebalance
+                    {
+                        let machine = machine.clone();
+                        ledger.notices.push(Notice::AtRisk { machine, slot: name });
+                    }
                     let price = seen.and_then(|machine| machine.price).or(*price);
                     let old = templates.get(&pool.place.cloud) != Some(template);
                     let machine = Some(machine.clone());
@@ -181,7 +188,9 @@ fn standing(
         _ if !complete || !owned(inputs, slot, seen) => Found::Here(Standing::Fixed),
         MachineState::Stopping => Found::Here(Standing::Ending),
         // An end that was asked for and not obeyed is asked for again.
-        MachineState::Pending | MachineState::Running if seen.notice.is_some() => {
+        MachineState::Pending | MachineState::Running
+            if seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption) =>
+        {
             Found::Here(Standing::Interrupted)
         }
         MachineState::Pending | MachineState::Running => Found::Here(Standing::Good),

@@ -31,7 +31,9 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
         | Why::ReplaceInterrupted { .. }
         | Why::ReplaceDisallowed { .. }
         | Why::AboveTarget { .. }
-        | Why::PoolNotAllowed { .. } => true,
+        | Why::PoolNotAllowed { .. }
+        | Why::TemplateChanged
+        | Why::ReplaceOldTemplate { .. } => true,
     };
     let steps: Vec<Step> = actions
         .into_iter()
@@ -122,6 +124,14 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
             .vacate
             .iter()
             .any(|vacated| of_group(vacated.slot) && vacated.how != Departure::Ended);
+    let old_only = replaces
+        && decision.choice.replaced.iter().all(|at| {
+            !of_group(decision.ledger.holdings[*at].slot.name)
+                || decision.choice.victims.get(at) == Some(&Why::TemplateChanged)
+        });
+    if old_only && !lost {
+        return Why::ReplaceOldTemplate { group };
+    }
     match (replaces, lost) {
         (true, _) => Why::ReplaceDisallowed { group },
         (false, true) => Why::ReplaceInterrupted { group },

@@ -23,7 +23,9 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
             .iter()
             .map(|vacated| Notice::Gone { machine: vacated.machine.clone(), slot: vacated.slot }),
     );
-    let old = decision.ledger.holdings.iter().filter(|h| h.old_template && h.standing.counts());
+    let stays = |at: &usize| !decision.choice.victims.contains_key(at);
+    let holdings = decision.ledger.holdings.iter().enumerate();
+    let old = holdings.filter(|(at, h)| h.old_template && h.standing.counts() && stays(at));
     match old.count() as u32 {
         0 => {}
         machines => notices.push(Notice::OldTemplate { machines }),

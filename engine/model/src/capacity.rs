@@ -6,9 +6,12 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Sub};
 
 /// What a fleet counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 pub enum Unit {
     /// Machines.
+    #[default]
     #[serde(rename = "instances")]
     Instances,
     /// Virtual CPUs.

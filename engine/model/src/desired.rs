@@ -29,7 +29,7 @@ pub struct Desired {
 }
 
 /// How much capacity, and how it is split between markets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CapacityGoal {
     /// What is counted.
@@ -165,6 +165,9 @@ pub struct CloudRule {
     pub regions: Vec<Pattern>,
     /// Zones or patterns; empty: any.
     pub zones: Vec<Pattern>,
+    /// Accounts, projects or subscriptions to stand in; empty: the one that the credentials name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accounts: Vec<String>,
 }
 
 /// How pools are ranked.

@@ -67,6 +67,24 @@ names! {
     Token;
 }
 
+impl Region {
+    /// A region of a named account: `us-east-1@123456789012`. What two accounts have in the same
+    /// region are different things: machines, limits, gaps. So the account is part of the name.
+    pub fn of_account(&self, account: &str) -> Self {
+        Region::new(format!("{}@{account}", self.name()))
+    }
+
+    /// The cloud's own name for it.
+    pub fn name(&self) -> &str {
+        self.as_str().split_once('@').map_or(self.as_str(), |(name, _)| name)
+    }
+
+    /// The account that is named; `None`: the one that the credentials are for.
+    pub fn account(&self) -> Option<&str> {
+        self.as_str().split_once('@').map(|(_, account)| account)
+    }
+}
+
 impl Zone {
     /// The zone of a pool whose cloud does not let us choose a zone.
     pub const REGIONAL: &'static str = "regional";

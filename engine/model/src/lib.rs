@@ -36,7 +36,9 @@ pub use id::{
 };
 pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
 pub use journal::{Departure, Event, JOURNAL_FORMAT, NewMachine, Vacated};
-pub use machine::{Gap, GapCause, InterruptionNotice, Machine, MachineState, Observed, Ownership};
+pub use machine::{
+    Gap, GapCause, InterruptionNotice, Machine, MachineState, NoticeKind, Observed, Ownership,
+};
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};
 pub use pattern::Pattern;

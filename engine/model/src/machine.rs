@@ -100,8 +100,24 @@ pub struct Ownership {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InterruptionNotice {
-    /// When it will be taken.
+    /// When it will be taken; of a recommendation, when it was given.
     pub at: Timestamp,
+    /// How certain it is.
+    #[serde(default)]
+    pub kind: NoticeKind,
+}
+
+/// How certain it is that a machine will be taken back.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum NoticeKind {
+    /// It will be.
+    #[default]
+    Interruption,
+    /// It is more likely than it was: the cloud recommends to move.
+    Rebalance,
 }
 
 /// Everything the clouds told us in one look.

@@ -25,6 +25,11 @@ pub enum Why {
         /// The group concerned.
         group: Group,
     },
+    /// A machine was made from an older template; its replacement comes first.
+    ReplaceOldTemplate {
+        /// The group concerned.
+        group: Group,
+    },
     /// There is more capacity than wanted.
     AboveTarget {
         /// The group that has too much.
@@ -35,6 +40,8 @@ pub enum Why {
         /// What rules it out.
         because: Rejection,
     },
+    /// It was made from an older template than the spec's; its replacement comes first.
+    TemplateChanged,
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -242,6 +249,13 @@ pub enum Rejection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "is")]
 pub enum Notice {
+    /// The cloud recommends to move off a machine: it is more likely to be taken back than it was.
+    AtRisk {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it fills.
+        slot: SlotName,
+    },
     /// A machine carries our tags, but the journal does not know it. It is left alone.
     NotRecorded {
         /// Which machine.

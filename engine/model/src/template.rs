@@ -32,6 +32,15 @@ pub struct Template {
     /// What the machine runs at first boot. May hold secrets: never printed, only its digest is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_data: Option<String>,
+    /// Capacity bought ahead of time, for on-demand machines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservation: Option<String>,
+    /// The group in which machines stand close together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placement_group: Option<String>,
+    /// The fastest network between machines that the type has.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub fast_network: bool,
     /// Tags of the user's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tags: BTreeMap<String, String>,
@@ -56,6 +65,10 @@ fn yes() -> bool {
     true
 }
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 impl Template {
     /// The fingerprint of everything a machine would notice. Tags of the user's own do not count:
     /// they can be changed in place.
@@ -69,6 +82,9 @@ impl Template {
             instance_role,
             key,
             user_data,
+            reservation,
+            placement_group,
+            fast_network,
             tags: _,
         } = self;
         // Only fields that are set are eaten, each under its name: a field added later with no
@@ -81,11 +97,16 @@ impl Template {
             ("instanceRole", instance_role),
             ("key", key),
             ("userData", user_data),
+            ("reservation", reservation),
+            ("placementGroup", placement_group),
         ];
         for (name, value) in texts {
             if let Some(value) = value {
                 eat(name, value);
             }
+        }
+        if *fast_network {
+            eat("fastNetwork", "true");
         }
         subnets.iter().for_each(|subnet| eat("subnet", subnet));
         security_groups.iter().for_each(|group| eat("securityGroup", group));

@@ -162,7 +162,7 @@ impl Session<'_> {
         // The turn comes before the intent: a request that waits in a queue is not in doubt, and
         // the time after which absence proves something counts from here.
         let scope = create.pool.place.scope();
-        self.engine.limits.turn(&scope, Operation::Create).await;
+        self.engine.limits.turn(&scope, launch_of(create)).await;
         self.journal.append(vec![Event::CreateIntended { create: create.clone() }]).await?;
         let answer = self.send_create(create, Sending::First).await?;
         let outcome = launch_outcome(create, answer, self.engine.clock.now());
@@ -199,7 +199,7 @@ impl Session<'_> {
         let failed = Mutex::new(None);
         let answer = retrying(&engine.clock, &engine.budget, seed, || async {
             if !first.swap(false, Ordering::Relaxed) {
-                engine.limits.turn(&scope, Operation::Create).await;
+                engine.limits.turn(&scope, launch_of(create)).await;
                 let resent = Event::CreateResent { token: create.token.clone() };
                 if let Err(error) = self.journal.append(vec![resent]).await {
                     *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
@@ -209,7 +209,7 @@ impl Session<'_> {
             if !self.lease.is_held() {
                 return Err(lease_lost(cloud));
             }
-            provider.create(&request).await
+            engine.paced(&scope, launch_of(create), provider.create(&request).await)
         })
         .await;
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -238,7 +238,7 @@ impl Session<'_> {
             if !self.lease.is_held() {
                 return Err(lease_lost(cloud));
             }
-            provider.destroy(&request).await
+            engine.paced(&scope, Operation::Destroy, provider.destroy(&request).await)
         })
         .await;
         match answer {
@@ -267,6 +267,10 @@ impl Session<'_> {
             }
         }
     }
+}
+
+fn launch_of(create: &Create) -> Operation {
+    Operation::Create(create.slots.len() as u32)
 }
 
 fn no_provider(cloud: fleet_model::Cloud) -> Error {

@@ -2,7 +2,7 @@
 
 use crate::error::RunError;
 use crate::journal::Journal;
-use crate::limits::RateLimits;
+use crate::limits::{Operation, RateLimits};
 use crate::record::Record;
 use crate::retry::RetryBudget;
 use crate::store::Store;
@@ -52,6 +52,21 @@ impl Engine {
     pub fn unpaced(mut self) -> Self {
         self.limits.off();
         self
+    }
+
+    /// Hands an answer on, and lets the pace follow it.
+    pub(crate) fn paced<T>(
+        &self,
+        scope: &Scope,
+        operation: Operation,
+        answer: Result<T, fleet_provider::Error>,
+    ) -> Result<T, fleet_provider::Error> {
+        match &answer {
+            Err(error) if error.is_throttling() => self.limits.brake(scope, operation),
+            Err(_) => {}
+            Ok(_) => self.limits.release(scope, operation),
+        }
+        answer
     }
 
     /// Reads the journal and looks at the clouds. Takes no lock and changes nothing.
@@ -136,7 +151,7 @@ impl Engine {
             }
             let pools: Vec<PoolId> = stretch.iter().map(|offering| offering.pool.clone()).collect();
             let template = desired.templates.get(cloud).unwrap_or(&plain);
-            let request = OfferingsRequest { pools: &pools, template };
+            let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity };
             match provider.offerings(&request).await {
                 Ok(offered) => {
                     let known = quotas.len() as u32;

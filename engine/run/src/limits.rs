@@ -1,53 +1,66 @@
-//! How fast we ask: half of what each cloud documents, per region and operation.
+//! How fast we ask, per region and operation.
+//!
+//! Looks take half of what each cloud documents: they go on for ever, and others use the account,
+//! too. Launches and ends are finite, and somebody waits for them: they take what is documented,
+//! and give way as soon as the cloud says that it is too much.
 
+mod buckets;
+
+use buckets::{Bucket, allowed, machines};
 use fleet_model::{Cloud, Scope};
 use fleet_provider::Clock;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// What is asked of a cloud.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Operation {
     List,
+    /// A launch of so many machines.
+    Create(u32),
+    Destroy,
+}
+
+/// Operations that share a bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    List,
     Create,
     Destroy,
 }
 
-/// A documented bucket: so many at once, so many per second after that.
-#[derive(Debug, Clone, Copy)]
-struct Bucket {
-    size: f64,
-    per_second: f64,
-}
-
-/// The buckets of the clouds' own documentation. Lambda's launches are one per 12 seconds for the
-/// whole account; the others are per region.
-fn documented(cloud: Cloud, operation: Operation) -> Bucket {
-    let (size, per_second) = match (cloud, operation) {
-        (Cloud::Aws, Operation::List) => (100.0, 20.0),
-        (Cloud::Aws, Operation::Create) => (5.0, 2.0),
-        (Cloud::Aws, Operation::Destroy) => (100.0, 5.0),
-        (Cloud::Gcp, Operation::List) => (40.0, 25.0),
-        (Cloud::Gcp, Operation::Create | Operation::Destroy) => (40.0, 20.0),
-        (Cloud::Azure, Operation::List) => (250.0, 25.0),
-        (Cloud::Azure, Operation::Create | Operation::Destroy) => (200.0, 10.0),
-        (Cloud::Lambda, Operation::List | Operation::Destroy) => (1.0, 1.0),
-        (Cloud::Lambda, Operation::Create) => (1.0, 1.0 / 12.0),
-    };
-    Bucket { size, per_second }
-}
-
-/// The share of a documented bucket that we allow ourselves: others use the account, too.
-/// Lambda's launch rate is so low that half of it would be no service at all.
-fn allowed(cloud: Cloud, operation: Operation) -> Bucket {
-    let Bucket { size, per_second } = documented(cloud, operation);
-    match cloud {
-        Cloud::Lambda => Bucket { size, per_second },
-        Cloud::Aws | Cloud::Gcp | Cloud::Azure => {
-            Bucket { size: (size / 2.0).max(1.0), per_second: per_second / 2.0 }
+impl Operation {
+    fn kind(self) -> Kind {
+        match self {
+            Operation::List => Kind::List,
+            Operation::Create(_) => Kind::Create,
+            Operation::Destroy => Kind::Destroy,
         }
     }
+}
+
+/// The first pause after a cloud says that it is too much, and the longest.
+const FIRST_PAUSE: f64 = 1.0;
+const LONGEST_PAUSE: f64 = 60.0;
+/// The least share of the allowed rate that we fall to.
+const SLOWEST: f64 = 1.0 / 16.0;
+/// What one request that went well gives back of the rate.
+const RECOVERY: f64 = 1.0 / 32.0;
+
+/// One bucket as we keep it.
+#[derive(Debug, Clone, Copy)]
+struct Level {
+    /// The moment, in seconds, at which requests, and machines, would be full again.
+    requests_full_at: f64,
+    machines_full_at: f64,
+    /// The share of the allowed rate that we use at present.
+    pace: f64,
+    /// The end of the present pause, and how long the next one will be.
+    paused_until: f64,
+    pause: f64,
+    /// How often we were told off: whoever waits looks whether this moved.
+    brakes: u64,
 }
 
 /// When the next request of each kind may be sent.
@@ -55,71 +68,119 @@ pub(crate) struct RateLimits {
     clock: Arc<dyn Clock>,
     /// Whether there is a rate to keep at all.
     paced: bool,
-    /// The moment, in seconds, at which a bucket would be full again.
-    full_at: Mutex<BTreeMap<(Scope, Operation), f64>>,
+    levels: Mutex<BTreeMap<(Scope, Kind), Level>>,
 }
 
 impl RateLimits {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        RateLimits { clock, paced: true, full_at: Mutex::new(BTreeMap::new()) }
+        RateLimits { clock, paced: true, levels: Mutex::new(BTreeMap::new()) }
     }
 
     pub(crate) fn off(&mut self) {
         self.paced = false;
     }
 
-    /// Waits for a turn.
+    /// Waits for a turn. If the cloud says meanwhile that it is too much, the wait begins anew: a
+    /// queue that was told to stop does not go on one by one.
     pub(crate) async fn turn(&self, scope: &Scope, operation: Operation) {
         if !self.paced {
             return;
         }
-        let wait = self.reserve(scope, operation);
-        if !wait.is_zero() {
+        loop {
+            let (wait, brakes) = self.reserve(scope, operation);
+            if wait.is_zero() {
+                return;
+            }
             self.clock.sleep(wait).await;
+            if self.brakes(scope, operation) == brakes {
+                return;
+            }
+        }
+    }
+
+    /// The cloud says that it is too much: nobody asks for a while, and then more slowly.
+    pub(crate) fn brake(&self, scope: &Scope, operation: Operation) {
+        let bucket = allowed(scope.cloud, operation.kind());
+        let now = self.now();
+        let mut levels = self.lock();
+        let level = levels.entry(key(scope, operation)).or_insert_with(|| Level::full(now));
+        // Answers to requests that were under way when the first one was told off say nothing new.
+        if level.paused_until > now {
+            return;
+        }
+        level.pace = (level.pace / 2.0).max(SLOWEST);
+        level.paused_until = now + level.pause;
+        let empty = bucket.size / (bucket.per_second * level.pace);
+        level.requests_full_at = level.paused_until + empty;
+        level.pause = (level.pause * 2.0).min(LONGEST_PAUSE);
+        level.brakes += 1;
+    }
+
+    /// The cloud answered: a little faster again.
+    pub(crate) fn release(&self, scope: &Scope, operation: Operation) {
+        let mut levels = self.lock();
+        if let Some(level) = levels.get_mut(&key(scope, operation)) {
+            level.pace = (level.pace + RECOVERY).min(1.0);
+            level.pause = FIRST_PAUSE;
         }
     }
 
     /// Takes a turn now and says how long to wait for it.
-    fn reserve(&self, scope: &Scope, operation: Operation) -> Duration {
-        let Bucket { size, per_second } = allowed(scope.cloud, operation);
-        let scope = match scope.cloud {
-            // One account, one rate.
-            Cloud::Lambda => Scope { cloud: Cloud::Lambda, region: "any".into() },
-            Cloud::Aws | Cloud::Gcp | Cloud::Azure => scope.clone(),
-        };
-        let now = self.clock.now().as_millisecond() as f64 / 1000.0;
-        let mut all = self.full_at.lock().unwrap_or_else(PoisonError::into_inner);
-        let full_at = all.entry((scope, operation)).or_insert(now);
-        *full_at = full_at.max(now) + 1.0 / per_second;
-        // Full in `size / rate` seconds means empty now; anything beyond that is waiting time.
-        Duration::from_secs_f64((*full_at - now - size / per_second).max(0.0))
+    fn reserve(&self, scope: &Scope, operation: Operation) -> (Duration, u64) {
+        let now = self.now();
+        let mut levels = self.lock();
+        let level = levels.entry(key(scope, operation)).or_insert_with(|| Level::full(now));
+        let Bucket { size, per_second } = allowed(scope.cloud, operation.kind());
+        let rate = per_second * level.pace;
+        let mut wait =
+            take(&mut level.requests_full_at, now, 1.0, Bucket { size, per_second: rate });
+        if let (Operation::Create(count), Some(bucket)) = (operation, machines(scope.cloud)) {
+            wait = wait.max(take(&mut level.machines_full_at, now, f64::from(count), bucket));
+        }
+        (Duration::from_secs_f64(wait), level.brakes)
     }
+
+    fn brakes(&self, scope: &Scope, operation: Operation) -> u64 {
+        self.lock().get(&key(scope, operation)).map_or(0, |level| level.brakes)
+    }
+
+    fn now(&self) -> f64 {
+        self.clock.now().as_millisecond() as f64 / 1000.0
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Scope, Kind), Level>> {
+        self.levels.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Level {
+    fn full(now: f64) -> Self {
+        Level {
+            requests_full_at: now,
+            machines_full_at: now,
+            pace: 1.0,
+            paused_until: now,
+            pause: FIRST_PAUSE,
+            brakes: 0,
+        }
+    }
+}
+
+/// Takes so much out of a bucket and says how long it takes until it was there.
+fn take(full_at: &mut f64, now: f64, amount: f64, bucket: Bucket) -> f64 {
+    *full_at = full_at.max(now) + amount / bucket.per_second;
+    // Full in `size / rate` seconds means empty now; anything beyond that is waiting time.
+    (*full_at - now - bucket.size / bucket.per_second).max(0.0)
+}
+
+fn key(scope: &Scope, operation: Operation) -> (Scope, Kind) {
+    let scope = match scope.cloud {
+        // One account, one rate.
+        Cloud::Lambda => Scope { cloud: Cloud::Lambda, region: "any".into() },
+        Cloud::Aws | Cloud::Gcp | Cloud::Azure => scope.clone(),
+    };
+    (scope, operation.kind())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fleet_model::Timestamp;
-
-    struct Still;
-
-    #[async_trait::async_trait]
-    impl Clock for Still {
-        fn now(&self) -> Timestamp {
-            Timestamp::UNIX_EPOCH
-        }
-        async fn sleep(&self, _: Duration) {}
-    }
-
-    #[test]
-    fn a_burst_then_half_the_documented_rate() {
-        let limits = RateLimits::new(Arc::new(Still));
-        let scope = Scope { cloud: Cloud::Aws, region: "us-east-1".into() };
-        let waits: Vec<f64> =
-            (0..5).map(|_| limits.reserve(&scope, Operation::Create).as_secs_f64()).collect();
-        // RunInstances: a bucket of 5 refilled at 2 per second; we take 2.5 and 1 per second.
-        assert_eq!(waits, [0.0, 0.0, 0.5, 1.5, 2.5]);
-        let other = Scope { cloud: Cloud::Aws, region: "us-west-2".into() };
-        assert!(limits.reserve(&other, Operation::Create).is_zero());
-    }
-}
+mod tests;

@@ -51,7 +51,7 @@ impl Engine {
         let seed = fleet_model::digest("look/1", [scope.to_string().as_bytes()]).as_u64();
         let answer = retrying(&self.clock, &self.budget, seed, || async {
             self.limits.turn(scope, Operation::List).await;
-            provider.machines(scope).await
+            self.paced(scope, Operation::List, provider.machines(scope).await)
         })
         .await;
         match answer {
@@ -68,9 +68,7 @@ impl Engine {
 fn cause(error: &Error) -> GapCause {
     match error.class {
         Class::Auth => GapCause::NotAllowed,
-        Class::Retry { .. } if error.code.to_ascii_lowercase().contains("limit") => {
-            GapCause::Throttled
-        }
+        Class::Retry { .. } if error.is_throttling() => GapCause::Throttled,
         Class::Retry { .. }
         | Class::Capacity { .. }
         | Class::Quota { .. }

@@ -174,6 +174,9 @@ wire! {
         "regions" regions: Option<AnyOr<Glob>>,
         /// Zones or patterns, or `any`. Default: `any`.
         "zones" zones: Option<AnyOr<Glob>>,
+        /// AWS account ids, GCP projects or Azure subscriptions. Default: the one that the
+        /// credentials are for.
+        "accounts" accounts: Option<Vec<Text>>,
     }
 
     /// Limits on how much may stand together. Shares are of the target.
@@ -231,6 +234,13 @@ wire! {
         "userData" user_data: Option<PerCloud<Text>>,
         /// The same from a file: a path relative to the spec's folder, and inside it.
         "userDataFile" user_data_file: Option<PerCloud<Text>>,
+        /// Capacity bought ahead of time, for the on-demand base: a capacity reservation (`cr-…`),
+        /// a group of them (ARN) or a capacity block (`block:cr-…`) on AWS.
+        "reservation" reservation: Option<PerCloud<Text>>,
+        /// Placement group in which machines stand close together.
+        "placementGroup" placement_group: Option<PerCloud<Text>>,
+        /// The fastest network between machines that the type has: EFA on AWS. Default: `false`.
+        "fastNetwork" fast_network: Option<PerCloud<Flag>>,
         /// Tags of your own on every machine.
         "tags" tags: Option<PerCloud<Labels>>,
     }

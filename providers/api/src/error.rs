@@ -33,6 +33,15 @@ impl Error {
     ) -> Self {
         Error { cloud, class, code: code.into(), message: message.into() }
     }
+
+    /// Whether the cloud says that we ask too much, whatever it calls that.
+    pub fn is_throttling(&self) -> bool {
+        const WORDS: [&str; 6] =
+            ["throttl", "ratelimit", "rateexceeded", "requestlimit", "toomanyrequests", "429"];
+        let letters = self.code.chars().filter(char::is_ascii_alphanumeric);
+        let code: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
+        matches!(self.class, Class::Retry { .. }) && WORDS.iter().any(|word| code.contains(word))
+    }
 }
 
 /// What the caller can do.

@@ -3,8 +3,8 @@
 use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, Create, FleetName, FleetUid, Machine, MachineId, PoolId, Quota, Quote, Scope, Template,
-    Victim,
+    CapacityGoal, Cloud, Create, FleetName, FleetUid, Machine, MachineId, PoolId, Quota, Quote,
+    Scope, Template, Victim,
 };
 use std::collections::BTreeMap;
 
@@ -55,6 +55,8 @@ pub struct OfferingsRequest<'a> {
     pub pools: &'a [PoolId],
     /// How their machines would be made: whether that is possible is part of the answer.
     pub template: &'a Template,
+    /// How much is wanted in all: some clouds say how likely that much is to be had.
+    pub goal: CapacityGoal,
 }
 
 /// The answer to [`Provider::offerings`].

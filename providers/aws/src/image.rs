@@ -7,6 +7,7 @@ use aws_sdk_ec2::operation::describe_images::builders::DescribeImagesInputBuilde
 use aws_sdk_ec2::types::{DeviceType, Filter, ImageState};
 use fleet_model::InstanceType;
 use fleet_provider::{Class, Error};
+use std::collections::BTreeSet;
 
 /// What is launched when the spec names no image: Amazon Linux, by the parameter that Amazon
 /// keeps up to date in every region.
@@ -54,6 +55,11 @@ impl<'a> Named<'a> {
     }
 }
 
+/// Whether a name stands for different images on different architectures.
+pub(crate) fn depends_on_architecture(named: Option<&str>) -> bool {
+    named.unwrap_or(DEFAULT).contains(ARCH)
+}
+
 /// Finds the image that a template asks for, once per run.
 pub(crate) async fn find(
     site: &Site,
@@ -80,17 +86,13 @@ pub(crate) async fn find(
 }
 
 async fn architecture(site: &Site, of: &InstanceType) -> Result<&'static str, Error> {
-    let asked = site.ec2.describe_instance_types().instance_types(of.as_str().into());
-    let answer = asked.send().await.map_err(|error| read(Asked::Read, error))?;
-    let about = answer.instance_types().iter().filter_map(|kind| kind.processor_info());
-    let arm = about
-        .flat_map(|processor| processor.supported_architectures())
-        .any(|architecture| architecture.as_str().starts_with("arm64"));
-    Ok(if arm { "arm64" } else { "x86_64" })
+    let types = site.types(&BTreeSet::from([of])).await?;
+    Ok(types.get(of).map_or("x86_64", |facts| facts.architecture))
 }
 
 async fn parameter(site: &Site, path: &str) -> Result<String, Error> {
-    let answer = site.ssm.get_parameter().name(path).send().await;
+    let ssm = aws_sdk_ssm::Client::new(&site.config);
+    let answer = ssm.get_parameter().name(path).send().await;
     let answer = answer.map_err(|error| read(Asked::Read, error))?;
     let id = answer.parameter.and_then(|parameter| parameter.value);
     id.filter(|id| id.starts_with("ami-")).ok_or_else(|| {

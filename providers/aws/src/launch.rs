@@ -8,17 +8,18 @@
 use crate::image::Image;
 use crate::machines::machine;
 use crate::network::Network;
-use crate::tags;
 use crate::zones::Zones;
+use crate::{tags, user_data};
 use aws_sdk_ec2::operation::run_instances::RunInstancesOutput;
 use aws_sdk_ec2::operation::run_instances::builders::RunInstancesInputBuilder;
 use aws_sdk_ec2::types::{
-    BlockDeviceMapping, EbsBlockDevice, HttpTokensState, IamInstanceProfileSpecification,
-    InstanceInterruptionBehavior, InstanceMarketOptionsRequest, InstanceMetadataOptionsRequest,
-    MarketType, Placement, ResourceType, SpotInstanceType, SpotMarketOptions, Tag,
-    TagSpecification, VolumeType,
+    BlockDeviceMapping, CapacityReservationSpecification, CapacityReservationTarget,
+    EbsBlockDevice, HttpTokensState, IamInstanceProfileSpecification, InstanceInterruptionBehavior,
+    InstanceMarketOptionsRequest, InstanceMetadataOptionsRequest,
+    InstanceNetworkInterfaceSpecification, MarketType, Placement, ResourceType, SpotInstanceType,
+    SpotMarketOptions, Tag, TagSpecification, VolumeType,
 };
-use fleet_model::{Disk, Machine, Market, MicroUsd};
+use fleet_model::{Create, Disk, Machine, Market, MicroUsd, Region};
 use fleet_provider::CreateRequest;
 
 /// The longest token that EC2 takes.
@@ -30,9 +31,15 @@ pub(crate) fn request(
     zone: Option<&str>,
     image: &Image,
     network: &Network,
+    efa_cards: &[i32],
 ) -> RunInstancesInputBuilder {
     let CreateRequest { create, template, .. } = asked;
     let count = i32::try_from(create.slots.len()).unwrap_or(i32::MAX);
+    // Spot machines cannot use what was bought ahead of time.
+    let reserved = match create.pool.market {
+        Market::OnDemand | Market::Reserved => template.reservation.as_deref(),
+        Market::Spot => None,
+    };
     let mut request = RunInstancesInputBuilder::default()
         .client_token(create.token.as_str())
         .min_count(count)
@@ -45,21 +52,60 @@ pub(crate) fn request(
                 .build(),
         )
         .set_tag_specifications(Some(tag_specifications(asked)))
-        .set_subnet_id(network.subnet.clone())
         .set_key_name(template.key.clone())
-        .set_instance_market_options(market(create.pool.market, create.max_price))
+        .set_instance_market_options(market(create, reserved))
+        .set_capacity_reservation_specification(reserved.map(reservation))
         .set_iam_instance_profile(template.instance_role.as_deref().map(profile))
         .set_block_device_mappings(root_disk(image, template.disk.as_ref()));
-    if let Some(zone) = zone {
-        request = request.placement(Placement::builder().availability_zone(zone).build());
-    }
-    if !network.groups.is_empty() {
-        request = request.set_security_group_ids(Some(network.groups.clone()));
+    if zone.is_some() || template.placement_group.is_some() {
+        let placement = Placement::builder()
+            .set_availability_zone(zone.map(str::to_owned))
+            .set_group_name(template.placement_group.clone());
+        request = request.placement(placement.build());
     }
     if let Some(text) = &template.user_data {
-        request = request.user_data(aws_smithy_types::base64::encode(text));
+        request = request.user_data(aws_smithy_types::base64::encode(user_data::encode(text)));
     }
-    request
+    plugged_in(request, network, efa_cards)
+}
+
+/// Subnet and groups: of the machine, or of each interface if it has several.
+fn plugged_in(
+    request: RunInstancesInputBuilder,
+    network: &Network,
+    efa_cards: &[i32],
+) -> RunInstancesInputBuilder {
+    let groups = (!network.groups.is_empty()).then(|| network.groups.clone());
+    if efa_cards.is_empty() {
+        return request.set_subnet_id(network.subnet.clone()).set_security_group_ids(groups);
+    }
+    let interface = |(at, card): (usize, &i32)| {
+        InstanceNetworkInterfaceSpecification::builder()
+            .network_card_index(*card)
+            // The first card's first interface is the machine's own; each other card starts anew.
+            .device_index(if at == 0 { 0 } else { 1 })
+            .interface_type("efa")
+            .set_subnet_id(network.subnet.clone())
+            .set_groups(groups.clone())
+            .delete_on_termination(true)
+            .build()
+    };
+    request.set_network_interfaces(Some(efa_cards.iter().enumerate().map(interface).collect()))
+}
+
+/// How a capacity block is named in a spec.
+const BLOCK: &str = "block:";
+
+/// The reservation to launch into: by id, or any of a group of them.
+fn reservation(named: &str) -> CapacityReservationSpecification {
+    let named = named.strip_prefix(BLOCK).unwrap_or(named);
+    let target = CapacityReservationTarget::builder();
+    let target = if named.starts_with("arn:") {
+        target.capacity_reservation_resource_group_arn(named)
+    } else {
+        target.capacity_reservation_id(named)
+    };
+    CapacityReservationSpecification::builder().capacity_reservation_target(target.build()).build()
 }
 
 /// Ownership tags, on the machines and on whatever comes with them.
@@ -79,20 +125,19 @@ fn tag_specifications(asked: &CreateRequest<'_>) -> Vec<TagSpecification> {
 
 /// Spot machines are asked for once and end when they are taken back: a request that lives on
 /// would launch machines that no plan knows of.
-fn market(market: Market, most: Option<MicroUsd>) -> Option<InstanceMarketOptionsRequest> {
-    match market {
-        Market::OnDemand | Market::Reserved => None,
+fn market(create: &Create, reserved: Option<&str>) -> Option<InstanceMarketOptionsRequest> {
+    let request = InstanceMarketOptionsRequest::builder();
+    match create.pool.market {
+        Market::OnDemand | Market::Reserved => {
+            let block = reserved.is_some_and(|named| named.starts_with(BLOCK));
+            block.then(|| request.market_type(MarketType::CapacityBlock).build())
+        }
         Market::Spot => {
             let options = SpotMarketOptions::builder()
                 .spot_instance_type(SpotInstanceType::OneTime)
                 .instance_interruption_behavior(InstanceInterruptionBehavior::Terminate)
-                .set_max_price(most.map(dollars));
-            Some(
-                InstanceMarketOptionsRequest::builder()
-                    .market_type(MarketType::Spot)
-                    .spot_options(options.build())
-                    .build(),
-            )
+                .set_max_price(create.max_price.map(dollars));
+            Some(request.market_type(MarketType::Spot).spot_options(options.build()).build())
         }
     }
 }
@@ -124,7 +169,11 @@ fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockDeviceMappin
 }
 
 /// The machines of an answer.
-pub(crate) fn machines(answer: &RunInstancesOutput, region: &str, zones: &Zones) -> Vec<Machine> {
+pub(crate) fn machines(
+    answer: &RunInstancesOutput,
+    region: &Region,
+    zones: &Zones,
+) -> Vec<Machine> {
     answer.instances().iter().filter_map(|instance| machine(instance, region, zones)).collect()
 }
 

@@ -67,6 +67,7 @@ struct Case {
     max_price: Option<MicroUsd>,
     template: Template,
     network: Network,
+    efa_cards: Vec<i32>,
 }
 
 async fn sent(case: Case) -> String {
@@ -92,7 +93,7 @@ async fn sent(case: Case) -> String {
     };
     let root = Root { device: "/dev/xvda".into(), size: Some(8) };
     let image = Image { id: "ami-1".into(), root: Some(root) };
-    body(request(&asked, Some("us-east-1c"), &image, &case.network)).await
+    body(request(&asked, Some("us-east-1c"), &image, &case.network, &case.efa_cards)).await
 }
 
 #[tokio::test]
@@ -102,6 +103,7 @@ async fn an_on_demand_launch_with_nothing_asked_for() {
         max_price: None,
         template: Template::default(),
         network: Network::default(),
+        efa_cards: Vec::new(),
     })
     .await;
     insta::assert_snapshot!(body);
@@ -124,9 +126,44 @@ async fn a_spot_launch_with_everything_asked_for() {
             subnet: Some("subnet-1".into()),
             groups: vec!["sg-1".into(), "sg-2".into()],
         },
+        efa_cards: Vec::new(),
     })
     .await;
     insta::assert_snapshot!(body);
+}
+
+#[tokio::test]
+async fn a_launch_into_a_capacity_block_with_fast_interfaces() {
+    let body = sent(Case {
+        pool: "aws/us-east-1/use1-az4/p5.48xlarge/on-demand",
+        max_price: None,
+        template: Template {
+            reservation: Some("block:cr-0123".into()),
+            placement_group: Some("close".into()),
+            fast_network: true,
+            ..Template::default()
+        },
+        network: Network { subnet: Some("subnet-1".into()), groups: vec!["sg-1".into()] },
+        efa_cards: vec![0, 1],
+    })
+    .await;
+    insta::assert_snapshot!(body);
+}
+
+#[tokio::test]
+async fn spot_machines_leave_reservations_alone() {
+    let body = sent(Case {
+        pool: "aws/us-east-1/use1-az4/p5.48xlarge/spot",
+        max_price: None,
+        template: Template {
+            reservation: Some("arn:aws:resource-groups:us-east-1:1:group/r".into()),
+            ..Template::default()
+        },
+        network: Network::default(),
+        efa_cards: Vec::new(),
+    })
+    .await;
+    assert!(!body.contains("CapacityReservation"), "{body}");
 }
 
 #[test]

@@ -4,16 +4,23 @@
 //! spec uses (zones, images, subnets) are looked up in between, once per run. The SDK's retries
 //! are off: the engine has the only layer that asks again.
 
+mod bands;
 mod error;
+mod events;
 mod image;
 mod launch;
 mod machines;
 mod network;
 mod offerings;
+mod prices;
 mod provider;
+mod quota;
+mod scores;
 mod session;
 mod tags;
 mod terminate;
+mod types;
+mod user_data;
 mod zones;
 
 pub use provider::Aws;

@@ -6,7 +6,7 @@ use crate::tags;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::describe_instances::builders::DescribeInstancesInputBuilder;
 use aws_sdk_ec2::types::{Filter, Instance, InstanceLifecycleType, InstanceStateName};
-use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Place, Timestamp};
+use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Place, Region, Timestamp};
 use fleet_provider::{Class, Error};
 
 /// As many as a page may hold.
@@ -66,7 +66,7 @@ pub(crate) async fn all(
 }
 
 /// An instance as we speak of it. `None` if it lacks what every instance has.
-pub(crate) fn machine(instance: &Instance, region: &str, zones: &Zones) -> Option<Machine> {
+pub(crate) fn machine(instance: &Instance, region: &Region, zones: &Zones) -> Option<Machine> {
     let launched = instance.launch_time()?;
     let nanos = i32::try_from(launched.subsec_nanos()).ok()?;
     let placement = instance.placement();
@@ -80,7 +80,7 @@ pub(crate) fn machine(instance: &Instance, region: &str, zones: &Zones) -> Optio
     };
     Some(Machine {
         id: MachineId::new(instance.instance_id()?),
-        place: Place { cloud: Cloud::Aws, region: region.into(), zone },
+        place: Place { cloud: Cloud::Aws, region: region.clone(), zone },
         instance_type: instance.instance_type()?.as_str().into(),
         market,
         state: state(instance),
@@ -131,7 +131,7 @@ mod tests {
     #[test]
     fn instances_become_machines() {
         let zones = Zones::of(&[("use1-az4", "us-east-1c")]);
-        let read = |instance: Instance| machine(&instance, "us-east-1", &zones);
+        let read = |instance: Instance| machine(&instance, &"us-east-1".into(), &zones);
         let plain = read(instance(InstanceStateName::Running).build()).expect("a machine");
         assert_eq!(plain.pool().to_string(), "aws/us-east-1/use1-az4/m5.large/on-demand");
         assert_eq!(plain.owner, None);

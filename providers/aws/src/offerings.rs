@@ -1,148 +1,239 @@
-//! What spot machines cost now. On-demand prices are the catalog's; limits of the account are not
-//! read, which leaves them unknown.
+//! What a plan must know of pools: prices, AWS's own signals, whether this account and template
+//! can launch there at all, and what the account may use.
+//!
+//! Each region is asked about everything at once. Prices and signals that do not come are left
+//! out; only what AWS says for certain rules a pool out.
 
+use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
+use crate::prices::{self, Prices};
+use crate::quota;
 use crate::session::Site;
-use crate::zones::Zones;
-use aws_sdk_ec2::operation::describe_spot_price_history::builders::DescribeSpotPriceHistoryInputBuilder;
-use aws_sdk_ec2::primitives::DateTime;
-use aws_sdk_ec2::types::{Filter, SpotPrice};
-use fleet_model::{InstanceType, Market, MicroUsd, PoolId, Quote, Timestamp, Zone};
+use crate::{image, network};
+use aws_sdk_ec2::operation::describe_instance_type_offerings::builders::DescribeInstanceTypeOfferingsInputBuilder;
+use aws_sdk_ec2::types::{Filter, LocationType};
+use fleet_model::{InstanceType, Market, PoolId, Quota, Quote, Signals, Template, Timestamp, Zone};
 use fleet_provider::{Class, Error};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Values that one filter may hold.
 const VALUES: usize = 200;
 
-/// Rows per page.
-const PAGE: i32 = 1000;
+/// Pages of one question; a region has two or three.
+const PAGES: usize = 100;
 
-/// Far more than a region has.
-const PAGES: usize = 200;
+/// What was found out about one region.
+#[derive(Debug, Default)]
+pub(crate) struct Survey {
+    prices: Prices,
+    /// Types sold in each zone; `None`: not known.
+    sold: Option<BTreeSet<(Zone, InstanceType)>>,
+    /// The image for each type, or why there is none.
+    images: BTreeMap<InstanceType, Result<Arc<str>, Arc<str>>>,
+    /// Why nothing can be launched in a zone.
+    closed: BTreeMap<Zone, Arc<str>>,
+    /// Limits by code, and how much of each is used.
+    limits: BTreeMap<String, u64>,
+    used: BTreeMap<&'static str, u64>,
+    bands: Arc<Bands>,
+}
 
-/// Linux, which is what the catalog's prices are for.
-const PRODUCT: &str = "Linux/UNIX";
+/// What is asked about one region.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) types: BTreeSet<&'a InstanceType>,
+    pub(crate) spot_types: BTreeSet<&'a InstanceType>,
+    pub(crate) zones: BTreeSet<&'a Zone>,
+}
 
-/// Prices by type and zone.
-pub(crate) type Prices = BTreeMap<(InstanceType, Zone), MicroUsd>;
+impl<'a> Wanted<'a> {
+    pub(crate) fn add(&mut self, pool: &'a PoolId) {
+        self.types.insert(&pool.instance_type);
+        self.zones.insert(&pool.place.zone);
+        if pool.market == Market::Spot {
+            self.spot_types.insert(&pool.instance_type);
+        }
+    }
+}
 
-/// Requests for the present prices of some types: a history that begins now is the price now.
-fn requests(
-    types: &BTreeSet<&InstanceType>,
+/// Finds out about one region.
+pub(crate) async fn survey(
+    site: &Site,
+    wanted: &Wanted<'_>,
+    template: &Template,
+    bands: Arc<Bands>,
     now: Timestamp,
-) -> Vec<DescribeSpotPriceHistoryInputBuilder> {
-    let types: Vec<&&InstanceType> = types.iter().collect();
-    let some = |types: &[&&InstanceType]| {
-        // By filter: a type that EC2 does not know fails the call if it is named outright.
-        let values = types.iter().map(|kind| kind.to_string()).collect();
-        DescribeSpotPriceHistoryInputBuilder::default()
-            .filters(Filter::builder().name("instance-type").set_values(Some(values)).build())
-            .product_descriptions(PRODUCT)
-            .start_time(DateTime::from_secs(now.as_second()))
-            .max_results(PAGE)
+) -> Survey {
+    let (prices, sold, images, closed, limits, running) = tokio::join!(
+        prices::spot_prices(site, &wanted.spot_types, now),
+        sold(site, &wanted.types),
+        images(site, &wanted.types, template),
+        closed(site, wanted, template),
+        quota::limits(site),
+        quota::running(site),
+    );
+    // Without an answer the catalog's price stands, and a limit is unknown: one silent question
+    // must not hide the answers to the others.
+    let heard = |what: &str, error: &Error| {
+        tracing::debug!(region = %site.region, what, %error, "not known");
     };
-    types.chunks(VALUES).map(some).collect()
+    let prices = prices.inspect_err(|error| {
+        tracing::warn!(region = %site.region, %error, "no present spot prices");
+    });
+    let limits = limits.inspect_err(|error| heard("limits", error)).unwrap_or_default();
+    let running = running.inspect_err(|error| heard("what runs", error));
+    Survey {
+        prices: prices.unwrap_or_default(),
+        sold: sold.inspect_err(|error| heard("what is sold", error)).ok(),
+        images,
+        closed,
+        // How much is left of a limit is known only with what is used of it.
+        limits: if running.is_ok() { limits } else { BTreeMap::new() },
+        used: quota::used(&running.unwrap_or_default()),
+        bands,
+    }
 }
 
-/// The present spot prices in a region.
-pub(crate) async fn spot_prices(
+/// Which types are sold in which zones.
+async fn sold(
     site: &Site,
     types: &BTreeSet<&InstanceType>,
-    now: Timestamp,
-) -> Result<Prices, Error> {
-    let zones = site.zones().await?;
-    let mut rows = Vec::new();
-    for asked in requests(types, now) {
-        rows.extend(all(site, asked).await?);
+) -> Result<BTreeSet<(Zone, InstanceType)>, Error> {
+    let types: Vec<&&InstanceType> = types.iter().collect();
+    let mut sold = BTreeSet::new();
+    for types in types.chunks(VALUES) {
+        let values = types.iter().map(|kind| kind.to_string()).collect();
+        let filter = Filter::builder().name("instance-type").set_values(Some(values)).build();
+        let asked = DescribeInstanceTypeOfferingsInputBuilder::default()
+            .location_type(LocationType::AvailabilityZoneId)
+            .filters(filter)
+            .max_results(1000);
+        let mut page = None;
+        for turn in 0..=PAGES {
+            let request = asked.clone().set_next_token(page);
+            let answer =
+                request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
+            sold.extend(answer.instance_type_offerings().iter().filter_map(|offering| {
+                Some((offering.location()?.into(), offering.instance_type()?.as_str().into()))
+            }));
+            page = answer.next_token.filter(|token| !token.is_empty());
+            if page.is_none() {
+                break;
+            }
+            if turn == PAGES {
+                let words = "the list of offerings has no end";
+                return Err(refused(Class::Retry { after: None }, "EndlessList", words));
+            }
+        }
     }
-    Ok(prices(&rows, zones))
+    Ok(sold)
 }
 
-async fn all(
+/// The image that each type would be launched from. A name that stands for nothing here is a
+/// reason not to launch here; an answer that does not come is not.
+async fn images(
     site: &Site,
-    asked: DescribeSpotPriceHistoryInputBuilder,
-) -> Result<Vec<SpotPrice>, Error> {
-    let mut rows = Vec::new();
-    let mut page = None;
-    for _ in 0..PAGES {
-        let request = asked.clone().set_next_token(page);
-        let answer =
-            request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
-        rows.extend(answer.spot_price_history.unwrap_or_default());
-        page = answer.next_token.filter(|token| !token.is_empty());
-        if page.is_none() {
-            return Ok(rows);
+    types: &BTreeSet<&InstanceType>,
+    template: &Template,
+) -> BTreeMap<InstanceType, Result<Arc<str>, Arc<str>>> {
+    let named = template.image.as_deref();
+    if image::depends_on_architecture(named)
+        && let Err(error) = site.types(types).await
+    {
+        tracing::debug!(region = %site.region, %error, "architectures are not known");
+        return BTreeMap::new();
+    }
+    let mut found = BTreeMap::new();
+    for kind in types {
+        let answer = match image::find(site, named, kind).await {
+            Ok(image) => Ok(image.id.into()),
+            Err(error) if error.class == Class::Invalid => Err(words(&error)),
+            Err(error) => {
+                tracing::debug!(region = %site.region, %error, "the image is not known");
+                continue;
+            }
+        };
+        found.insert((*kind).clone(), answer);
+    }
+    found
+}
+
+/// Zones where the account or the template leaves no place to launch.
+async fn closed(site: &Site, wanted: &Wanted<'_>, template: &Template) -> BTreeMap<Zone, Arc<str>> {
+    let mut closed = BTreeMap::new();
+    let Ok(zones) = site.zones().await else { return closed };
+    let named = !template.subnets.is_empty() || template.network.is_some();
+    for &zone in &wanted.zones {
+        if zone.as_str() == Zone::REGIONAL {
+            continue;
+        }
+        if zones.name(zone).is_none() {
+            closed.insert(zone.clone(), format!("this account has no zone {zone}").into());
+        } else if !zones.is_open(zone) {
+            let why = format!("this account has not opted in to {zone}");
+            closed.insert(zone.clone(), why.into());
+        } else if named
+            && let Err(error) = network::find(site, template, zone).await
+            && error.class == Class::Invalid
+        {
+            closed.insert(zone.clone(), words(&error));
         }
     }
-    Err(refused(Class::Retry { after: None }, "EndlessList", "the list of prices has no end"))
+    closed
 }
 
-/// The newest price of each type and zone.
-fn prices(rows: &[SpotPrice], zones: &Zones) -> Prices {
-    let mut newest: BTreeMap<(InstanceType, Zone), (i64, MicroUsd)> = BTreeMap::new();
-    for row in rows {
-        let (Some(kind), Some(price)) = (row.instance_type(), row.spot_price()) else { continue };
-        let zone = match (row.availability_zone_id(), row.availability_zone()) {
-            (Some(id), _) => id.into(),
-            (None, Some(name)) => zones.id(name),
-            (None, None) => continue,
-        };
-        let Ok(price) = price.parse::<MicroUsd>() else { continue };
-        let at = row.timestamp().map_or(i64::MIN, DateTime::secs);
-        let entry = newest.entry((kind.as_str().into(), zone)).or_insert((at, price));
-        if at > entry.0 {
-            *entry = (at, price);
+fn words(error: &Error) -> Arc<str> {
+    format!("{}: {}", error.code, error.message).into()
+}
+
+impl Survey {
+    /// What is known of a pool; limits that it counts toward are added to `quotas`.
+    /// `None`: nothing at all.
+    pub(crate) fn quote(
+        &self,
+        site: &Site,
+        pool: &PoolId,
+        quotas: &mut Vec<Quota>,
+    ) -> Option<Quote> {
+        let mut quote = Quote { refusal: self.refusal(pool), ..Quote::default() };
+        quote.image = self.images.get(&pool.instance_type).and_then(|image| image.clone().ok());
+        if pool.market == Market::Spot {
+            let key = (pool.instance_type.clone(), pool.place.zone.clone());
+            let level = self.prices.get(&key);
+            quote.price = level.map(|level| level.price);
+            quote.signals = Signals {
+                obtainability: None,
+                volatility: level.and_then(|level| level.volatility),
+                interruptions: self.bands.of(&pool.place.region, &pool.instance_type),
+            };
         }
-    }
-    newest.into_iter().map(|(pool, (_, price))| (pool, price)).collect()
-}
-
-/// What is known of a pool.
-pub(crate) fn quote(pool: &PoolId, prices: &Prices) -> Option<Quote> {
-    if pool.market != Market::Spot {
-        return None;
-    }
-    let price = prices.get(&(pool.instance_type.clone(), pool.place.zone.clone()))?;
-    Some(Quote { price: Some(*price), ..Quote::default() })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_newest_price_of_each_pool_counts() {
-        let row = |zone: &str, at: i64, price: &str| {
-            SpotPrice::builder()
-                .instance_type("m5.large".into())
-                .availability_zone(zone)
-                .timestamp(DateTime::from_secs(at))
-                .spot_price(price)
-                .build()
-        };
-        let rows = [
-            row("us-east-1a", 1, "0.040000"),
-            row("us-east-1a", 3, "0.041100"),
-            row("us-east-1a", 2, "0.050000"),
-            row("us-east-1b", 1, "not money"),
-        ];
-        let zones = Zones::of(&[("use1-az6", "us-east-1a"), ("use1-az1", "us-east-1b")]);
-        let prices = prices(&rows, &zones);
-        let check = |pool: &str, expect: Option<u64>| {
-            let quote = quote(&pool.parse().expect("a pool"), &prices);
-            assert_eq!(quote.and_then(|quote| quote.price), expect.map(MicroUsd), "{pool}");
-        };
-        check("aws/us-east-1/use1-az6/m5.large/spot", Some(41_100));
-        check("aws/us-east-1/use1-az6/m5.large/on-demand", None);
-        check("aws/us-east-1/use1-az1/m5.large/spot", None);
-        check("aws/us-east-1/use1-az6/m6i.large/spot", None);
+        if let Some((code, name)) = quota::counted(&pool.instance_type, pool.market)
+            && let Some(limit) = self.limits.get(code)
+        {
+            let known = quotas.iter().position(|quota| {
+                quota.name == name && quota.region == site.region && quota.market == pool.market
+            });
+            let at = known.unwrap_or_else(|| {
+                let used = self.used.get(code).copied().unwrap_or_default();
+                quotas.push(quota::quota(site, pool.market, name, *limit, used));
+                quotas.len() - 1
+            });
+            quote.quotas = vec![at as u32];
+        }
+        (quote != Quote::default()).then_some(quote)
     }
 
-    #[test]
-    fn many_types_are_several_requests() {
-        let types: Vec<InstanceType> =
-            (0..201).map(|n| format!("t{n}.large").as_str().into()).collect();
-        let types: BTreeSet<&InstanceType> = types.iter().collect();
-        assert_eq!(requests(&types, Timestamp::UNIX_EPOCH).len(), 2);
+    fn refusal(&self, pool: &PoolId) -> Option<Arc<str>> {
+        if let Some(why) = self.closed.get(&pool.place.zone) {
+            return Some(why.clone());
+        }
+        if let Some(Err(why)) = self.images.get(&pool.instance_type) {
+            return Some(why.clone());
+        }
+        let key = (pool.place.zone.clone(), pool.instance_type.clone());
+        let sold = self.sold.as_ref().is_none_or(|sold| sold.contains(&key));
+        let regional = pool.place.zone.as_str() == Zone::REGIONAL;
+        (!sold && !regional).then(|| "EC2 does not sell it in this zone".into())
     }
 }

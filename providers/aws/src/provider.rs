@@ -1,28 +1,97 @@
 //! The adapter: five calls, each of them names resolved, one request, one answer read.
 
+use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
+use crate::events::{self, Notices};
+use crate::offerings::{Wanted, survey};
+use crate::scores::{self, Scores};
 use crate::session::{AwsSettings, Session, Site};
-use crate::{image, launch, machines, network, offerings, terminate};
+use crate::{image, launch, machines, network, terminate};
 use async_trait::async_trait;
-use fleet_model::{Cloud, InstanceType, Machine, Market, Place, Region, Scope, Zone};
+use fleet_model::{
+    Cloud, InstanceType, Machine, MachineState, Market, Place, PoolId, Region, Scope, Template,
+    Zone,
+};
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
     OfferingsRequest, Provider,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// EC2, in every region that it is asked about.
 pub struct Aws {
     session: Session,
     clock: Arc<dyn Clock>,
+    bands: OnceLock<Arc<Bands>>,
 }
 
 impl Aws {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: AwsSettings, clock: Arc<dyn Clock>) -> Self {
-        Aws { session: Session::new(settings), clock }
+        Aws { session: Session::new(settings), clock, bands: OnceLock::new() }
+    }
+
+    /// The bands of the Spot Advisor, if somebody supplied them.
+    fn bands(&self) -> Arc<Bands> {
+        let load = || {
+            let Some(path) = &self.session.settings.spot_advisor else { return Arc::default() };
+            let bands = Bands::load(path).unwrap_or_else(|cause| {
+                tracing::warn!(file = %path.display(), cause, "no interruption bands");
+                Bands::default()
+            });
+            Arc::new(bands)
+        };
+        self.bands.get_or_init(load).clone()
+    }
+
+    /// Placement scores, account by account. A hint: without an answer there is none.
+    async fn scores(
+        &self,
+        request: &OfferingsRequest<'_>,
+        regions: &BTreeMap<&Region, Wanted<'_>>,
+    ) -> Scores {
+        let mut accounts: BTreeMap<Option<&str>, BTreeSet<&Region>> = BTreeMap::new();
+        let mut types: BTreeSet<&InstanceType> = BTreeSet::new();
+        for (region, wanted) in regions.iter().filter(|(_, wanted)| !wanted.spot_types.is_empty()) {
+            accounts.entry(region.account()).or_default().insert(region);
+            types.extend(&wanted.spot_types);
+        }
+        let mut scores = Scores::new();
+        for regions in accounts.values() {
+            let Some(region) = regions.first() else { continue };
+            let site = self.session.site(region).await;
+            match scores::scores(&site, &types, regions, request.goal).await {
+                Ok(found) => scores.extend(found),
+                Err(error) => tracing::debug!(%region, %error, "no placement scores"),
+            }
+        }
+        scores
+    }
+
+    /// Warnings for machines of one region. A hint: without an answer there are none.
+    async fn notices(&self, site: &Site) -> Notices {
+        let queue = self.session.settings.events_queue.as_deref();
+        let queued = async {
+            match queue {
+                Some(queue) => events::queued(&self.session.account(None).await, queue).await,
+                None => Ok(Notices::new()),
+            }
+        };
+        let (marked, queued) = tokio::join!(events::marked(site), queued);
+        let mut notices = Notices::new();
+        for found in [marked, queued] {
+            match found {
+                Ok(found) => {
+                    found.into_iter().for_each(|(id, n)| events::add(&mut notices, id, n));
+                }
+                Err(error) => {
+                    tracing::warn!(region = %site.region, %error, "no interruption notices");
+                }
+            }
+        }
+        notices
     }
 
     /// What an earlier request with the same token made.
@@ -51,6 +120,19 @@ async fn zone_name<'a>(site: &'a Site, place: &Place) -> Result<Option<&'a str>,
     })
 }
 
+/// Network cards to plug EFA interfaces into; none if the template does not ask for them.
+async fn efa_cards(
+    site: &Site,
+    template: &Template,
+    kind: &InstanceType,
+) -> Result<Vec<i32>, Error> {
+    if !template.fast_network {
+        return Ok(Vec::new());
+    }
+    let types = site.types(&BTreeSet::from([kind])).await?;
+    Ok(types.get(kind).map(|facts| facts.efa_cards.clone()).unwrap_or_default())
+}
+
 /// What EC2 would refuse, told before anything is sent.
 fn check(request: &CreateRequest<'_>) -> Result<(), Error> {
     let create = request.create;
@@ -59,8 +141,8 @@ fn check(request: &CreateRequest<'_>) -> Result<(), Error> {
         return Err(refused(Class::Invalid, "WrongCloud", words));
     }
     if create.pool.market == Market::Reserved {
-        let words = "capacity reservations cannot be used yet";
-        return Err(refused(Class::Invalid, "ReservedNotSupported", words));
+        let words = "reserved capacity is used by on-demand launches that name a reservation";
+        return Err(refused(Class::Invalid, "NotSold", words));
     }
     let token = create.token.as_str();
     if token.is_empty() || token.len() > launch::LONGEST_TOKEN || !token.is_ascii() {
@@ -77,32 +159,34 @@ impl Provider for Aws {
     }
 
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
-        let mut types: BTreeMap<&Region, BTreeSet<&InstanceType>> = BTreeMap::new();
-        for pool in request.pools.iter().filter(|pool| pool.market == Market::Spot) {
-            types.entry(&pool.place.region).or_default().insert(&pool.instance_type);
+        let mut regions: BTreeMap<&Region, Wanted<'_>> = BTreeMap::new();
+        for pool in request.pools {
+            regions.entry(&pool.place.region).or_default().add(pool);
         }
         let now = self.clock.now();
-        let asked = types.iter().map(|(region, types)| async move {
-            let site = self.session.site(region.as_str()).await;
-            (*region, offerings::spot_prices(&site, types, now).await)
+        let asked = regions.iter().map(|(region, wanted)| async move {
+            let site = self.session.site(region).await;
+            let found = survey(&site, wanted, request.template, self.bands(), now).await;
+            (*region, (site, found))
         });
-        let mut prices = BTreeMap::new();
-        for (region, answer) in join_all(asked).await {
-            match answer {
-                Ok(here) => {
-                    prices.insert(region, here);
-                }
-                // One silent region must not hide the prices of the others.
-                Err(error) => tracing::warn!(%region, %error, "no present spot prices"),
+        let (surveys, scores) = tokio::join!(join_all(asked), self.scores(request, &regions));
+        let surveys: BTreeMap<&Region, _> = surveys.into_iter().collect();
+        let mut quotas = Vec::new();
+        let quote = |pool: &PoolId| {
+            let (site, found) = surveys.get(&pool.place.region)?;
+            let mut quote = found.quote(site, pool, &mut quotas)?;
+            if pool.market == Market::Spot {
+                let place = (pool.place.region.clone(), pool.place.zone.clone());
+                quote.signals.obtainability = scores.get(&place).copied();
             }
-        }
-        let quote =
-            |pool: &fleet_model::PoolId| offerings::quote(pool, prices.get(&pool.place.region)?);
-        Ok(Offered { quotes: request.pools.iter().map(quote).collect(), quotas: Vec::new() })
+            Some(quote)
+        };
+        let quotes = request.pools.iter().map(quote).collect();
+        Ok(Offered { quotes, quotas })
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
-        let site = self.session.site(scope.region.as_str()).await;
+        let site = self.session.site(&scope.region).await;
         let instances = machines::all(&site, machines::of_any_fleet()).await?;
         if instances.is_empty() {
             return Ok(Listing::Complete(Vec::new()));
@@ -114,6 +198,15 @@ impl Provider for Aws {
             match machines::machine(instance, &site.region, zones) {
                 Some(machine) => list.push(machine),
                 None => unreadable += 1,
+            }
+        }
+        let at_risk = |machine: &Machine| {
+            machine.market == Market::Spot && machine.state == MachineState::Running
+        };
+        if list.iter().any(at_risk) {
+            let notices = self.notices(&site).await;
+            for machine in list.iter_mut().filter(|machine| at_risk(machine)) {
+                machine.notice = notices.get(&machine.id).copied();
             }
         }
         Ok(match unreadable {
@@ -128,14 +221,17 @@ impl Provider for Aws {
         }
         check(request)?;
         let pool = &request.create.pool;
-        let site = self.session.site(pool.place.region.as_str()).await;
+        let site = self.session.site(&pool.place.region).await;
         let zone = zone_name(&site, &pool.place).await?;
         let template = request.template;
-        let image = image::find(&site, template.image.as_deref(), &pool.instance_type).await?;
+        // As pinned when the plan was made; a name only where no plan could look it up.
+        let named = request.create.image.as_deref().or(template.image.as_deref());
+        let image = image::find(&site, named, &pool.instance_type).await?;
         let network = network::find(&site, template, &pool.place.zone).await?;
+        let efa_cards = efa_cards(&site, template, &pool.instance_type).await?;
         let zones = site.zones().await?;
 
-        let asked = launch::request(request, zone, &image, &network);
+        let asked = launch::request(request, zone, &image, &network, &efa_cards);
         match asked.send_with(&site.ec2).await {
             Ok(answer) => {
                 let machines = launch::machines(&answer, &site.region, zones);
@@ -164,7 +260,7 @@ impl Provider for Aws {
         if request.victims.is_empty() {
             return Ok(Destroyed::default());
         }
-        let site = self.session.site(request.scope.region.as_str()).await;
+        let site = self.session.site(&request.scope.region).await;
         terminate::end(&site, request, self.clock.now()).await
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::error::{Asked, read};
 use crate::image::Image;
+use crate::types::{self, Facts};
 use crate::zones::Zones;
 use aws_config::default_provider::region::DefaultRegionChain;
 use aws_config::meta::region::RegionProviderChain;
@@ -13,8 +14,9 @@ use aws_config::retry::RetryConfig;
 use aws_config::sts::AssumeRoleProvider;
 use aws_config::timeout::TimeoutConfig;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
+use fleet_model::InstanceType;
 use fleet_provider::Error;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
@@ -32,18 +34,24 @@ const ANY_REGION: &str = "us-east-1";
 /// Whose account is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AwsSettings {
-    /// A role to take on with the credentials found, for fleets in another account.
+    /// A role to take on with the credentials found, for fleets in another account: an ARN, or a
+    /// name. With accounts named in the spec, the name is that of the role in each of them.
     pub role: Option<String>,
     /// What that role's owner asks for, if anything.
     pub external_id: Option<String>,
     /// Where to send requests instead of AWS's own addresses: an emulator, for tests. Users set
     /// `AWS_ENDPOINT_URL`.
     pub endpoint: Option<String>,
+    /// A queue that EventBridge fills with spot warnings of every region and account.
+    pub events_queue: Option<String>,
+    /// The file of AWS's Spot Advisor: how often machines of a type are taken back.
+    pub spot_advisor: Option<std::path::PathBuf>,
 }
 
 impl AwsSettings {
-    /// From `FLEET_AWS_ROLE_ARN` and `FLEET_AWS_EXTERNAL_ID`. Everything else is the SDK's own:
-    /// `AWS_PROFILE`, `AWS_ENDPOINT_URL`, …
+    /// From `FLEET_AWS_ROLE_ARN`, `FLEET_AWS_EXTERNAL_ID`, `FLEET_AWS_EVENTS_QUEUE` and
+    /// `FLEET_AWS_SPOT_ADVISOR`. Everything else is the SDK's own: `AWS_PROFILE`,
+    /// `AWS_ENDPOINT_URL`, …
     pub fn from_environment() -> Self {
         let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         AwsSettings {
@@ -51,24 +59,34 @@ impl AwsSettings {
             external_id: set("FLEET_AWS_EXTERNAL_ID"),
             // The SDK reads it itself, from the environment and from profiles.
             endpoint: None,
+            events_queue: set("FLEET_AWS_EVENTS_QUEUE"),
+            spot_advisor: set("FLEET_AWS_SPOT_ADVISOR").map(Into::into),
         }
     }
 }
 
-/// Clients, one set per region, all on one connection pool and one set of credentials.
+/// Clients, one set per account and region, all on one connection pool.
 pub(crate) struct Session {
-    settings: AwsSettings,
+    pub(crate) settings: AwsSettings,
+    /// As the credentials are found, before any role.
     config: OnceCell<SdkConfig>,
-    sites: Mutex<BTreeMap<String, Arc<Site>>>,
+    /// With the role of each account.
+    accounts: tokio::sync::Mutex<BTreeMap<Option<String>, SdkConfig>>,
+    sites: Mutex<BTreeMap<fleet_model::Region, Arc<Site>>>,
 }
+
+/// The role that a fleet takes on in accounts that a spec names, if no other is set.
+const ROLE: &str = "fleet";
 
 /// One region as this account sees it.
 pub(crate) struct Site {
-    /// The region's name.
-    pub(crate) region: String,
+    /// The region, with the account if the spec names one.
+    pub(crate) region: fleet_model::Region,
     pub(crate) ec2: aws_sdk_ec2::Client,
-    pub(crate) ssm: aws_sdk_ssm::Client,
+    /// For the clients of other services, which few commands need.
+    pub(crate) config: SdkConfig,
     zones: OnceCell<Zones>,
+    types: tokio::sync::Mutex<BTreeMap<InstanceType, Facts>>,
     /// Images that were looked up. One run uses one answer, so that a request sent twice is the
     /// same request.
     images: tokio::sync::Mutex<BTreeMap<String, Image>>,
@@ -76,29 +94,62 @@ pub(crate) struct Site {
 
 impl Session {
     pub(crate) fn new(settings: AwsSettings) -> Self {
-        Session { settings, config: OnceCell::new(), sites: Mutex::default() }
+        Session {
+            settings,
+            config: OnceCell::new(),
+            accounts: tokio::sync::Mutex::default(),
+            sites: Mutex::default(),
+        }
     }
 
     /// The clients of a region.
-    pub(crate) async fn site(&self, region: &str) -> Arc<Site> {
-        let config = self.config.get_or_init(|| load(&self.settings)).await;
+    pub(crate) async fn site(&self, region: &fleet_model::Region) -> Arc<Site> {
+        let config = self.account(region.account()).await;
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
-        let site =
-            sites.entry(region.to_owned()).or_insert_with(|| Arc::new(Site::new(config, region)));
+        let site = sites
+            .entry(region.clone())
+            .or_insert_with(|| Arc::new(Site::new(&config, region.clone())));
         site.clone()
+    }
+
+    /// The configuration for an account.
+    pub(crate) async fn account(&self, account: Option<&str>) -> SdkConfig {
+        let found = self.config.get_or_init(|| load(&self.settings)).await;
+        let mut accounts = self.accounts.lock().await;
+        let account = account.map(str::to_owned);
+        if let Some(known) = accounts.get(&account) {
+            return known.clone();
+        }
+        let config = match role(&self.settings, account.as_deref()) {
+            Some(role) => assume(found, &role, self.settings.external_id.as_deref()).await,
+            None => found.clone(),
+        };
+        accounts.entry(account).or_insert(config).clone()
     }
 }
 
+/// The role to take on in an account.
+fn role(settings: &AwsSettings, account: Option<&str>) -> Option<String> {
+    let set = settings.role.as_deref();
+    let Some(account) = account else { return set.map(str::to_owned) };
+    let name = set.unwrap_or(ROLE);
+    let name = name.rsplit_once(":role/").map_or(name, |(_, name)| name);
+    let partition =
+        set.and_then(|arn| arn.strip_prefix("arn:")).and_then(|arn| arn.split_once(':'));
+    let partition = partition.map_or("aws", |(partition, _)| partition);
+    Some(format!("arn:{partition}:iam::{account}:role/{name}"))
+}
+
 impl Site {
-    fn new(config: &SdkConfig, region: &str) -> Self {
-        let here = Region::new(region.to_owned());
-        let ec2 = aws_sdk_ec2::config::Builder::from(config).region(here.clone()).build();
-        let ssm = aws_sdk_ssm::config::Builder::from(config).region(here).build();
+    fn new(config: &SdkConfig, region: fleet_model::Region) -> Self {
+        let here = Region::new(region.name().to_owned());
+        let config = config.to_builder().region(here).build();
         Site {
-            region: region.to_owned(),
-            ec2: aws_sdk_ec2::Client::from_conf(ec2),
-            ssm: aws_sdk_ssm::Client::from_conf(ssm),
+            region,
+            ec2: aws_sdk_ec2::Client::new(&config),
+            config,
             zones: OnceCell::new(),
+            types: tokio::sync::Mutex::default(),
             images: tokio::sync::Mutex::default(),
         }
     }
@@ -112,6 +163,19 @@ impl Site {
                 Ok(Zones::read(&answer))
             })
             .await
+    }
+
+    /// What is known of some types, asked once per run. Types that EC2 does not know are left out.
+    pub(crate) async fn types(
+        &self,
+        wanted: &BTreeSet<&InstanceType>,
+    ) -> Result<BTreeMap<InstanceType, Facts>, Error> {
+        let mut known = self.types.lock().await;
+        let new: Vec<&InstanceType> =
+            wanted.iter().copied().filter(|kind| !known.contains_key(*kind)).collect();
+        known.extend(types::facts(&self.ec2, &new).await?);
+        let found = |kind: &&InstanceType| Some(((*kind).clone(), known.get(*kind)?.clone()));
+        Ok(wanted.iter().filter_map(found).collect())
     }
 
     /// The image that was looked up under a name, if it was.
@@ -142,13 +206,36 @@ async fn load(settings: &AwsSettings) -> SdkConfig {
     if let Some(endpoint) = &settings.endpoint {
         loader = loader.endpoint_url(endpoint);
     }
-    let config = loader.load().await;
-    let Some(role) = &settings.role else { return config };
-    let mut assumed = AssumeRoleProvider::builder(role).session_name("fleet").configure(&config);
-    if let Some(id) = &settings.external_id {
+    loader.load().await
+}
+
+async fn assume(config: &SdkConfig, role: &str, external_id: Option<&str>) -> SdkConfig {
+    let mut assumed = AssumeRoleProvider::builder(role).session_name("fleet").configure(config);
+    if let Some(id) = external_id {
         assumed = assumed.external_id(id);
     }
     let credentials = assumed.build().await;
     let shared = aws_credential_types::provider::SharedCredentialsProvider::new(credentials);
-    config.into_builder().credentials_provider(shared).build()
+    config.to_builder().credentials_provider(shared).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn roles_of_accounts() {
+        let settings = |role: &str| AwsSettings {
+            role: (!role.is_empty()).then(|| role.to_owned()),
+            ..AwsSettings::default()
+        };
+        let check = |set: &str, account: Option<&str>, expect: Option<&str>| {
+            assert_eq!(role(&settings(set), account).as_deref(), expect, "{set} {account:?}");
+        };
+        check("", None, None);
+        check("", Some("123456789012"), Some("arn:aws:iam::123456789012:role/fleet"));
+        check("ops", Some("1"), Some("arn:aws:iam::1:role/ops"));
+        check("arn:aws-cn:iam::9:role/x/ops", Some("1"), Some("arn:aws-cn:iam::1:role/x/ops"));
+        check("arn:aws:iam::9:role/ops", None, Some("arn:aws:iam::9:role/ops"));
+    }
 }

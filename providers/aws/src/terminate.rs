@@ -6,7 +6,7 @@ use crate::session::Site;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
 use aws_sdk_ec2::types::Instance;
-use fleet_model::{FleetUid, MachineId, Timestamp, Victim};
+use fleet_model::{FleetUid, MachineId, Region, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
 use std::collections::BTreeMap;
 
@@ -65,7 +65,7 @@ fn judge(
     fleet: &FleetUid,
     victims: &[Victim],
     found: &[Instance],
-    region: &str,
+    region: &Region,
     zones: &Zones,
     now: Timestamp,
 ) -> Verdicts {
@@ -94,7 +94,7 @@ fn stranger(
     fleet: &FleetUid,
     victim: &Victim,
     instance: &Instance,
-    region: &str,
+    region: &Region,
     zones: &Zones,
 ) -> Option<String> {
     let Some(machine) = machine(instance, region, zones) else {

@@ -33,7 +33,7 @@ fn check(found: &[Instance], after: i64, expect: &str) {
     let victims = [Victim { machine: "i-1".into(), slot, launched_at, price: None }];
     let now = Timestamp::from_second(LAUNCHED + after).expect("a time");
     let zones = Zones::default();
-    let verdicts = judge(&"mine".into(), &victims, found, "us-east-1", &zones, now);
+    let verdicts = judge(&"mine".into(), &victims, found, &"us-east-1".into(), &zones, now);
     let Verdicts { gone, doomed, refused, unseen } = verdicts;
     let said = match (&gone[..], &doomed[..], &refused[..], &unseen[..]) {
         ([_], [], [], []) => "gone".to_owned(),

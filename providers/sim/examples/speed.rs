@@ -2,8 +2,9 @@
 #![expect(clippy::print_stdout, reason = "it prints its figures")]
 
 use fleet_model::{
-    Architecture, Catalog, CatalogRow, Cloud, Create, FleetName, FleetUid, Group, InstanceKind,
-    Market, MicroUsd, Place, PoolId, Resources, SlotId, SlotName, Template, Timestamp, Token,
+    Architecture, CapacityGoal, Catalog, CatalogRow, Cloud, Create, FleetName, FleetUid, Group,
+    InstanceKind, Market, MicroUsd, Place, PoolId, Resources, SlotId, SlotName, Template,
+    Timestamp, Token,
 };
 use fleet_provider::{CreateRequest, OfferingsRequest};
 use fleet_sim::{Preset, Settings, Sim};
@@ -96,7 +97,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
             let sim = Sim::in_memory(settings, catalog.clone());
             for turn in ["first", "next"] {
                 let start = Instant::now();
-                let request = OfferingsRequest { pools: &pools, template: &template };
+                let request = OfferingsRequest {
+                    pools: &pools,
+                    template: &template,
+                    goal: CapacityGoal::default(),
+                };
                 let quotes = sim.provider(Cloud::Aws).offerings(&request).await?.quotes.len();
                 println!(
                     "quote {quotes} pools, {preset}, shared {shared}, {turn}: {:?}",

@@ -19,7 +19,9 @@ pub struct Area {
 impl Area {
     /// Whether a scope lies inside.
     pub fn covers(&self, scope: &Scope) -> bool {
-        self.cloud == scope.cloud && self.region.as_ref().is_none_or(|r| *r == scope.region)
+        let here =
+            |region: &Region| *region == scope.region || (region.as_str() == scope.region.name());
+        self.cloud == scope.cloud && self.region.as_ref().is_none_or(here)
     }
 }
 

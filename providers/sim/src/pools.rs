@@ -102,14 +102,22 @@ impl<'a> Walk<'a> {
     pub(crate) fn find(&mut self, id: &PoolId) -> Option<Pool<'a>> {
         let catalog = self.catalog;
         let row_at = |at: usize| self.rows.order.get(at).map(|n| &catalog.rows[*n as usize]);
+        // Every account sees the same market.
+        let of_market = id
+            .place
+            .region
+            .account()
+            .is_some()
+            .then(|| Place { region: id.place.region.name().into(), ..id.place.clone() });
+        let place = of_market.as_ref().unwrap_or(&id.place);
         let is_it = |row: &CatalogRow| {
-            catalog.kind(row).name == id.instance_type && *catalog.place(row) == id.place
+            catalog.kind(row).name == id.instance_type && catalog.place(row) == place
         };
         let near = (self.at..self.at + 2).find(|at| row_at(*at).is_some_and(is_it));
         let at = match near {
             Some(at) => at,
             None => {
-                let range = self.rows.places.get(&id.place)?.clone();
+                let range = self.rows.places.get(place)?.clone();
                 let name = id.instance_type.as_str();
                 let rows = &self.rows.order[range.clone()];
                 range.start

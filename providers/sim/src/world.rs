@@ -8,8 +8,8 @@ use crate::settings::Settings;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
-    Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, Ownership,
-    PoolId, Token,
+    Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, NoticeKind,
+    Ownership, PoolId, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -152,7 +152,9 @@ impl World {
             launched_at: stamp(deed.launched),
             price: deed.price,
             owner: deed.owner(vm),
-            notice: vm.notice.map(|at| InterruptionNotice { at: stamp(at) }),
+            notice: vm
+                .notice
+                .map(|at| InterruptionNotice { at: stamp(at), kind: NoticeKind::Interruption }),
         })
     }
 

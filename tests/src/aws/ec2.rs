@@ -24,7 +24,13 @@ impl Call {
             .filter_map(|pair| pair.split_once('='))
             .map(|(key, value)| (decode(key), decode(value)))
             .collect();
-        Call { region, form }
+        let mut call = Call { region, form };
+        // Services that speak JSON name the action in a header.
+        let target = request.header("x-amz-target").and_then(|target| target.rsplit_once('.'));
+        if let Some((_, action)) = target {
+            call.form.insert("Action".to_owned(), action.to_owned());
+        }
+        call
     }
 
     pub(crate) fn get(&self, key: &str) -> &str {
@@ -73,6 +79,33 @@ pub(crate) fn empty_page() -> Answer {
                 xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>0</requestId>\
                 <reservationSet/><nextToken>lost</nextToken></DescribeInstancesResponse>";
     Answer { status: 200, kind: "text/xml".into(), body: body.into() }
+}
+
+/// Placement scores of the zones of a region.
+pub(crate) fn scores(region: &str, scores: &BTreeMap<String, u32>) -> Answer {
+    let item = |(zone, score): (&String, &u32)| {
+        format!(
+            "<item><region>{region}</region><availabilityZoneId>{zone}</availabilityZoneId>\
+             <score>{score}</score></item>"
+        )
+    };
+    let items: String = scores.iter().map(item).collect();
+    let body = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<GetSpotPlacementScoresResponse \
+         xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>0</requestId>\
+         <spotPlacementScoreSet>{items}</spotPlacementScoreSet></GetSpotPlacementScoresResponse>"
+    );
+    Answer { status: 200, kind: "text/xml".into(), body: body.into_bytes() }
+}
+
+/// Limits of an account.
+pub(crate) fn quotas(quotas: &BTreeMap<String, u64>) -> Answer {
+    let item = |(code, value): (&String, &u64)| {
+        format!("{{\"ServiceCode\":\"ec2\",\"QuotaCode\":\"{code}\",\"Value\":{value}.0}}")
+    };
+    let items: Vec<String> = quotas.iter().map(item).collect();
+    let body = format!("{{\"Quotas\":[{}]}}", items.join(","));
+    Answer { status: 200, kind: "application/x-amz-json-1.1".into(), body: body.into_bytes() }
 }
 
 /// Every instance id in an answer.

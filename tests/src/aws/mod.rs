@@ -1,6 +1,7 @@
 //! moto, an EC2 server that nobody here wrote, and a proxy in front of it that adds what moto
 //! lacks: launches that are idempotent by token, pools without room, and answers that get lost.
 
+mod buckets;
 mod ec2;
 mod http;
 mod moto;

@@ -1,6 +1,7 @@
 //! The proxy.
 
-use super::ec2::{Call, empty_page, error, ids, without};
+use super::buckets::Buckets;
+use super::ec2::{Call, empty_page, error, ids, quotas, scores, without};
 use super::http::{Answer, Message, forward, reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
@@ -29,6 +30,14 @@ pub struct Faults {
     pub hidden_for: Duration,
     /// What EC2 takes its time for, half of it before the deed and half after.
     pub latency: Duration,
+    /// Rates are kept as EC2 documents them: what is too much is turned away.
+    pub limited: bool,
+    /// Actions that are refused, with status and code.
+    pub refused: BTreeMap<String, (u16, String)>,
+    /// Limits of the account, by quota code. moto has none for EC2.
+    pub quotas: BTreeMap<String, u64>,
+    /// Placement scores by zone id, all in one region. moto has none.
+    pub scores: BTreeMap<String, u32>,
 }
 
 /// A launch that was carried out.
@@ -50,6 +59,10 @@ struct State {
     ended: BTreeSet<String>,
     hidden: BTreeMap<String, Instant>,
     calls: BTreeMap<String, u64>,
+    turned_away: u64,
+    buckets: Buckets,
+    /// When launches came that were let in.
+    launches: Vec<Instant>,
 }
 
 /// A proxy in front of moto. Ends with this value.
@@ -93,6 +106,23 @@ impl Proxy {
         lock(&self.state).faults = faults;
     }
 
+    /// How many calls were turned away for being too many.
+    pub fn turned_away(&self) -> u64 {
+        lock(&self.state).turned_away
+    }
+
+    /// All calls, answered or not.
+    pub fn all_calls(&self) -> u64 {
+        lock(&self.state).calls.values().sum()
+    }
+
+    /// The time between the first launch that was let in and the last, and how many there were.
+    pub fn launching(&self) -> (Duration, usize) {
+        let state = lock(&self.state);
+        let ends = state.launches.first().zip(state.launches.last());
+        (ends.map_or(Duration::ZERO, |(first, last)| *last - *first), state.launches.len())
+    }
+
     /// How often an action was asked for, answered or not.
     pub fn calls(&self, action: &str) -> u64 {
         lock(&self.state).calls.get(action).copied().unwrap_or_default()
@@ -112,8 +142,12 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
         state.faults.clone()
     };
     tokio::time::sleep(faults.latency / 2).await;
-    let answer = if faults.throttled {
+    let too_many = faults.throttled || (faults.limited && !let_in(&call, state));
+    let answer = if too_many {
+        lock(state).turned_away += 1;
         error(503, "RequestLimitExceeded", "Request limit exceeded.")
+    } else if let Some((status, code)) = faults.refused.get(call.action()) {
+        error(*status, code, "You are not authorized, or something is wrong.")
     } else if faults.out.contains(&call.region) {
         error(503, "Unavailable", "The service is unavailable.")
     } else {
@@ -121,6 +155,10 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
             "RunInstances" => launch(moto, &request, &call, &faults, state).await?,
             "DescribeInstances" => list(moto, &request, &call, &faults, state).await?,
             "TerminateInstances" => end(moto, &request, &call, state).await?,
+            "GetSpotPlacementScores" if !faults.scores.is_empty() => {
+                scores(&call.region, &faults.scores)
+            }
+            "ListServiceQuotas" if !faults.quotas.is_empty() => quotas(&faults.quotas),
             _ => forward(moto, &request).await?,
         }
     };
@@ -135,6 +173,18 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
         return reply(&mut stream, &error(503, words, "An internal error has occurred")).await;
     }
     reply(&mut stream, &answer).await
+}
+
+/// Whether a call is within what EC2 documents.
+fn let_in(call: &Call, state: &Mutex<State>) -> bool {
+    let now = Instant::now();
+    let mut state = lock(state);
+    let machines = call.get("MinCount").parse().unwrap_or(1.0);
+    let free = state.buckets.take(&call.region, call.action(), machines, now);
+    if free && call.action() == "RunInstances" {
+        state.launches.push(now);
+    }
+    free
 }
 
 async fn launch(

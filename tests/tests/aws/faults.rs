@@ -1,7 +1,7 @@
 //! What the suite for all providers does not ask: the habits of EC2 alone.
 
 use crate::support::{Bed, ON_DEMAND, ZONE_NAME, ask, pool, victims};
-use fleet_model::{Machine, MachineId, SlotId, Template};
+use fleet_model::{CapacityGoal, Machine, MachineId, SlotId, Template};
 use fleet_provider::{Class, Listing, OfferingsRequest};
 use fleet_tests::aws::Faults;
 use std::collections::BTreeSet;
@@ -114,7 +114,11 @@ async fn spot_pools_have_present_prices_and_others_the_catalogs() {
     let pools = [pool("aws/us-east-1/use1-az4/m5.large/spot"), pool(ON_DEMAND)];
     let offered = bed
         .provider
-        .offerings(&OfferingsRequest { pools: &pools, template: &Template::default() })
+        .offerings(&OfferingsRequest {
+            pools: &pools,
+            template: &Template::default(),
+            goal: CapacityGoal::default(),
+        })
         .await
         .expect("prices");
     let prices: Vec<bool> = offered.quotes.iter().map(Option::is_some).collect();

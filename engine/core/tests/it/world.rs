@@ -76,7 +76,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             strategy: Strategy::CapacityOptimized,
             clouds: Cloud::ALL
                 .into_iter()
-                .map(|cloud| CloudRule { cloud, regions: vec![], zones: vec![] })
+                .map(|cloud| CloudRule { cloud, regions: vec![], zones: vec![], accounts: vec![] })
                 .collect(),
             spread: Spread::default(),
             priorities: vec![],

@@ -73,7 +73,12 @@ pub(super) fn read(
 fn everywhere() -> Vec<CloudRule> {
     Cloud::ALL
         .into_iter()
-        .map(|cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new() })
+        .map(|cloud| CloudRule {
+            cloud,
+            regions: Vec::new(),
+            zones: Vec::new(),
+            accounts: Vec::new(),
+        })
         .collect()
 }
 
@@ -94,7 +99,22 @@ fn cloud(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<CloudRule> {
         let message = "lambda has no zones to choose from".into();
         reader.error(field, message, Some("remove zones; choose regions instead".into()));
     }
-    Some(CloudRule { cloud: cloud?, regions: regions.unwrap_or_default(), zones })
+    let accounts = object.get(reader, "accounts");
+    let accounts = accounts.map(|field| reader.list(&field, account)).unwrap_or_default();
+    Some(CloudRule { cloud: cloud?, regions: regions.unwrap_or_default(), zones, accounts })
+}
+
+/// An account id, project or subscription.
+fn account(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
+    let text = reader.text(field)?;
+    let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.' | ':');
+    if text.is_empty() || text.len() > 64 || !text.chars().all(plain) {
+        let message = format!("`{}` is not an account", crate::source::quote(&text));
+        let hint = "name an AWS account id, a GCP project or an Azure subscription; quote digits";
+        reader.error(field, message, Some(hint.into()));
+        return None;
+    }
+    Some(text)
 }
 
 /// A list of names or patterns; empty for `any`.

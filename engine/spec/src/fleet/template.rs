@@ -33,6 +33,10 @@ pub(super) fn read(
     let mut network = texts(reader, &object, "network");
     let mut instance_role = texts(reader, &object, "instanceRole");
     let mut key = texts(reader, &object, "key");
+    let mut reservation = texts(reader, &object, "reservation");
+    let mut placement_group = texts(reader, &object, "placementGroup");
+    let mut fast_network =
+        per_cloud(reader, &object, "fastNetwork", any_map, |reader, field, _| reader.flag(field));
     let mut subnets = lists(reader, &object, "subnets");
     let mut security_groups = lists(reader, &object, "securityGroups");
     let mut disks = per_cloud(reader, &object, "disk", is_cloud_map, disk);
@@ -47,6 +51,9 @@ pub(super) fn read(
             disk: disks.remove(&rule.cloud),
             instance_role: instance_role.remove(&rule.cloud),
             key: key.remove(&rule.cloud),
+            reservation: reservation.remove(&rule.cloud),
+            placement_group: placement_group.remove(&rule.cloud),
+            fast_network: fast_network.remove(&rule.cloud).unwrap_or_default(),
             user_data: user_data.remove(&rule.cloud),
             tags: tags.remove(&rule.cloud).unwrap_or_default(),
         };

@@ -3,7 +3,7 @@
 use super::Trouble;
 use super::bench::{Bench, Outcome, Verdict, ensure, is_ending, victim};
 use crate::{Class, Listing, OfferingsRequest};
-use fleet_model::{FleetUid, InstanceType, Machine, MachineId, Template, Victim};
+use fleet_model::{CapacityGoal, FleetUid, InstanceType, Machine, MachineId, Template, Victim};
 use futures::future::join_all;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -239,7 +239,11 @@ pub(super) async fn quotes_keep_the_order_of_the_request(bench: &Bench<'_>) -> O
     let quote = async |pools: &[_]| {
         let offered = bench
             .provider
-            .offerings(&OfferingsRequest { pools, template: &Template::default() })
+            .offerings(&OfferingsRequest {
+                pools,
+                template: &Template::default(),
+                goal: CapacityGoal::default(),
+            })
             .await;
         offered.map_err(|error| Verdict::Failed(format!("no quotes: {error}")))
     };

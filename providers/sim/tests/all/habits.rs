@@ -1,7 +1,7 @@
 //! What each cloud does differently from the others.
 
 use crate::support::*;
-use fleet_model::{Cloud, MachineState, Market, MicroUsd, Template};
+use fleet_model::{CapacityGoal, Cloud, MachineState, Market, MicroUsd, Template};
 use fleet_provider::{Class, OfferingsRequest};
 use fleet_sim::{Preset, Sim};
 
@@ -134,7 +134,11 @@ async fn quotas_refuse_and_are_told() {
         assert_eq!(error.class, Class::Quota { block: minutes(block) });
         let provider = sim.provider(id.place.cloud);
         let offered = provider
-            .offerings(&OfferingsRequest { pools: &[id], template: &Template::default() })
+            .offerings(&OfferingsRequest {
+                pools: &[id],
+                template: &Template::default(),
+                goal: CapacityGoal::default(),
+            })
             .await
             .expect("quotes");
         let quota = offered.quotas.iter().find(|q| q.market == Market::OnDemand).expect("told");

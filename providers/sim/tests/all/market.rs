@@ -1,7 +1,7 @@
 //! Capacity, prices and interruptions move with the seed, half hour by half hour.
 
 use crate::support::*;
-use fleet_model::{Cloud, Market, MicroUsd, PoolId, Quote, SignalSource, Template};
+use fleet_model::{CapacityGoal, Cloud, Market, MicroUsd, PoolId, Quote, SignalSource, Template};
 use fleet_provider::{Class, OfferingsRequest};
 use fleet_sim::{Area, Preset, Settings, Sim};
 
@@ -9,7 +9,11 @@ async fn quote(sim: &Sim, id: &PoolId) -> Option<Quote> {
     let pools = std::slice::from_ref(id);
     let offered = sim
         .provider(id.place.cloud)
-        .offerings(&OfferingsRequest { pools, template: &Template::default() })
+        .offerings(&OfferingsRequest {
+            pools,
+            template: &Template::default(),
+            goal: CapacityGoal::default(),
+        })
         .await;
     offered.expect("quotes").quotes[0].clone()
 }

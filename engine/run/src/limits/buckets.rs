@@ -1,0 +1,56 @@
+//! The buckets of the clouds' own documentation.
+
+use super::Kind;
+use fleet_model::Cloud;
+
+/// A bucket: so many at once, so many per second after that.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Bucket {
+    pub(super) size: f64,
+    pub(super) per_second: f64,
+}
+
+const fn bucket(size: f64, per_second: f64) -> Bucket {
+    Bucket { size, per_second }
+}
+
+/// Requests. Lambda's launches are one per 12 seconds for the whole account; the others are per
+/// region.
+fn documented(cloud: Cloud, kind: Kind) -> Bucket {
+    match (cloud, kind) {
+        (Cloud::Aws, Kind::List) => bucket(100.0, 20.0),
+        (Cloud::Aws, Kind::Create) => bucket(5.0, 2.0),
+        (Cloud::Aws, Kind::Destroy) => bucket(100.0, 5.0),
+        (Cloud::Gcp, Kind::List) => bucket(40.0, 25.0),
+        (Cloud::Gcp, Kind::Create | Kind::Destroy) => bucket(40.0, 20.0),
+        (Cloud::Azure, Kind::List) => bucket(250.0, 25.0),
+        (Cloud::Azure, Kind::Create | Kind::Destroy) => bucket(200.0, 10.0),
+        (Cloud::Lambda, Kind::List | Kind::Destroy) => bucket(1.0, 1.0),
+        (Cloud::Lambda, Kind::Create) => bucket(1.0, 1.0 / 12.0),
+    }
+}
+
+/// A request that was held up on its way arrives closer to the next one than it was sent: so much
+/// less than documented is needed to stay within.
+const MARGIN: f64 = 0.99;
+
+/// What we allow ourselves.
+pub(super) fn allowed(cloud: Cloud, kind: Kind) -> Bucket {
+    let Bucket { size, per_second } = documented(cloud, kind);
+    match (cloud, kind) {
+        // So low that half of it would be no service at all, and so slow that nothing bunches.
+        (Cloud::Lambda, _) => Bucket { size, per_second },
+        (_, Kind::List) => Bucket { size: size / 2.0, per_second: per_second / 2.0 },
+        (_, Kind::Create | Kind::Destroy) => {
+            Bucket { size: size - 0.5, per_second: per_second * MARGIN }
+        }
+    }
+}
+
+/// Machines, where a cloud counts them apart from the requests that ask for them.
+pub(super) fn machines(cloud: Cloud) -> Option<Bucket> {
+    match cloud {
+        Cloud::Aws => Some(bucket(1000.0, 2.0 * MARGIN)),
+        Cloud::Gcp | Cloud::Azure | Cloud::Lambda => None,
+    }
+}

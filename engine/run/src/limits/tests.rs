@@ -1,0 +1,91 @@
+use super::*;
+use fleet_model::Timestamp;
+
+/// A clock that is moved by sleeping.
+struct Stepped(Mutex<i64>);
+
+#[async_trait::async_trait]
+impl Clock for Stepped {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millisecond(*self.0.lock().expect("alone")).expect("a moment")
+    }
+    async fn sleep(&self, duration: Duration) {
+        *self.0.lock().expect("alone") += duration.as_millis() as i64;
+    }
+}
+
+fn limits() -> RateLimits {
+    RateLimits::new(Arc::new(Stepped(Mutex::new(0))))
+}
+
+fn aws(region: &str) -> Scope {
+    Scope { cloud: Cloud::Aws, region: region.into() }
+}
+
+fn waits(limits: &RateLimits, operation: Operation, count: usize) -> Vec<f64> {
+    let wait = |_| limits.reserve(&aws("us-east-1"), operation).0.as_secs_f64();
+    (0..count).map(wait).map(|wait| (wait * 100.0).round() / 100.0).collect()
+}
+
+#[test]
+fn launches_take_what_is_documented() {
+    let limits = limits();
+    // RunInstances: a bucket of 5 refilled at 2 per second, less a margin.
+    assert_eq!(waits(&limits, Operation::Create(1), 7), [0.0, 0.0, 0.0, 0.0, 0.25, 0.76, 1.26]);
+    assert!(limits.reserve(&aws("us-west-2"), Operation::Create(1)).0.is_zero());
+}
+
+#[test]
+fn machines_have_a_bucket_of_their_own() {
+    let limits = limits();
+    let waits = waits(&limits, Operation::Create(400), 4);
+    // The third launch is the first to go beyond a thousand machines, by two hundred.
+    assert_eq!(waits[..2], [0.0, 0.0]);
+    assert_eq!(waits[2], (200.0_f64 / 1.98 * 100.0).round() / 100.0);
+    assert_eq!(waits[3], (600.0_f64 / 1.98 * 100.0).round() / 100.0);
+}
+
+#[test]
+fn looks_take_half() {
+    let waits = waits(&limits(), Operation::List, 52);
+    assert_eq!(waits[49..], [0.0, 0.1, 0.2]);
+}
+
+#[tokio::test]
+async fn a_storm_is_asked_about_ever_less_often() {
+    let limits = limits();
+    let scope = aws("us-east-1");
+    let mut sent = 0;
+    while limits.now() < 600.0 {
+        limits.turn(&scope, Operation::Create(1)).await;
+        sent += 1;
+        limits.brake(&scope, Operation::Create(1));
+    }
+    // 1, 2, 4, … 32 seconds, then once a minute.
+    assert!((14..=17).contains(&sent), "{sent} requests in ten minutes");
+    // It is over: the pace comes back, and is whole again after a while.
+    for _ in 0..40 {
+        limits.turn(&scope, Operation::Create(1)).await;
+        limits.release(&scope, Operation::Create(1));
+    }
+    let before = limits.now();
+    for _ in 0..20 {
+        limits.turn(&scope, Operation::Create(1)).await;
+    }
+    let rate = 20.0 / (limits.now() - before);
+    assert!((1.9..=2.1).contains(&rate), "{rate} per second");
+}
+
+#[test]
+fn what_was_under_way_brakes_once() {
+    let limits = limits();
+    let scope = aws("us-east-1");
+    for _ in 0..4 {
+        limits.reserve(&scope, Operation::Create(1));
+    }
+    for _ in 0..4 {
+        limits.brake(&scope, Operation::Create(1));
+    }
+    assert_eq!(limits.brakes(&scope, Operation::Create(1)), 1);
+    assert_eq!(limits.brakes(&scope, Operation::List), 0);
+}
