@@ -125,7 +125,8 @@ const INVALID: &[&str] = &[
 ];
 
 /// The same, by how the code begins.
-const INVALID_FAMILIES: &[&str] = &["InvalidParameter", "InvalidAMIID.", "InvalidLaunchTemplate"];
+const INVALID_FAMILIES: &[&str] =
+    &["InvalidParameter", "InvalidAMIID.", "InvalidInstanceType", "InvalidLaunchTemplate"];
 
 /// Something that must not be, or that only a person can mend.
 const FREEZE: &[&str] = &[

@@ -82,15 +82,20 @@ pub(crate) async fn survey(
         tracing::warn!(region = %site.region, %error, "no present spot prices");
     });
     let limits = limits.inspect_err(|error| heard("limits", error)).unwrap_or_default();
-    let running = running.inspect_err(|error| heard("what runs", error));
+    let used = async {
+        let running = running?;
+        let vcpus = quota::vcpus_of(site, &running).await?;
+        Ok(quota::used(&running, &vcpus))
+    };
+    let used = used.await.inspect_err(|error| heard("what runs", error));
     Survey {
         prices: prices.unwrap_or_default(),
         sold: sold.inspect_err(|error| heard("what is sold", error)).ok(),
         images,
         closed,
         // How much is left of a limit is known only with what is used of it.
-        limits: if running.is_ok() { limits } else { BTreeMap::new() },
-        used: quota::used(&running.unwrap_or_default()),
+        limits: if used.is_ok() { limits } else { BTreeMap::new() },
+        used: used.unwrap_or_default(),
         bands,
     }
 }

@@ -9,7 +9,7 @@ use aws_sdk_ec2::operation::describe_instances::builders::DescribeInstancesInput
 use aws_sdk_ec2::types::{Filter, Instance, InstanceLifecycleType};
 use fleet_model::{Cloud, InstanceType, Market, Quota, QuotaUnit};
 use fleet_provider::{Class, Error};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Pages of the list of limits; there are three today.
 const PAGES: usize = 50;
@@ -98,8 +98,23 @@ pub(crate) async fn running(site: &Site) -> Result<Vec<Instance>, Error> {
     machines::all(site, asked).await
 }
 
+/// What types have, where an instance does not say it itself.
+pub(crate) async fn vcpus_of(
+    site: &Site,
+    running: &[Instance],
+) -> Result<BTreeMap<InstanceType, u64>, Error> {
+    let silent = running.iter().filter(|instance| instance.cpu_options().is_none());
+    let types: BTreeSet<InstanceType> =
+        silent.filter_map(|i| Some(i.instance_type()?.as_str().into())).collect();
+    let facts = site.types(&types.iter().collect()).await?;
+    Ok(facts.into_iter().map(|(kind, facts)| (kind, facts.vcpus)).collect())
+}
+
 /// vCPUs in use, by the code of the limit that they count toward.
-pub(crate) fn used(running: &[Instance]) -> BTreeMap<&'static str, u64> {
+pub(crate) fn used(
+    running: &[Instance],
+    vcpus: &BTreeMap<InstanceType, u64>,
+) -> BTreeMap<&'static str, u64> {
     let mut used: BTreeMap<&'static str, u64> = BTreeMap::new();
     for instance in running {
         let market = match instance.instance_lifecycle() {
@@ -107,11 +122,13 @@ pub(crate) fn used(running: &[Instance]) -> BTreeMap<&'static str, u64> {
             Some(_) | None => Market::OnDemand,
         };
         let Some(kind) = instance.instance_type() else { continue };
-        let Some((code, _)) = counted(&kind.as_str().into(), market) else { continue };
-        let cpus = instance.cpu_options();
-        let cores = cpus.and_then(|cpus| cpus.core_count()).unwrap_or_default();
-        let threads = cpus.and_then(|cpus| cpus.threads_per_core()).unwrap_or(1);
-        *used.entry(code).or_default() += u64::try_from(cores * threads).unwrap_or_default();
+        let kind = InstanceType::from(kind.as_str());
+        let Some((code, _)) = counted(&kind, market) else { continue };
+        let said = instance.cpu_options().and_then(|cpus| {
+            u64::try_from(cpus.core_count()? * cpus.threads_per_core().unwrap_or(1)).ok()
+        });
+        let vcpus = said.or_else(|| vcpus.get(&kind).copied()).unwrap_or_default();
+        *used.entry(code).or_default() += vcpus;
     }
     used
 }
@@ -156,7 +173,12 @@ mod tests {
         let cpus = CpuOptions::builder().core_count(24).threads_per_core(2).build();
         let instance = Instance::builder().instance_type("p4d.24xlarge".into()).cpu_options(cpus);
         let spot = instance.clone().instance_lifecycle(InstanceLifecycleType::Spot).build();
-        let used = used(&[instance.clone().build(), instance.build(), spot]);
-        assert_eq!(used, BTreeMap::from([("L-417A185B", 96), ("L-7212CCBC", 48)]));
+        let silent = Instance::builder().instance_type("m5.large".into()).build();
+        let vcpus = BTreeMap::from([("m5.large".into(), 2)]);
+        let used = used(&[instance.clone().build(), instance.build(), spot, silent], &vcpus);
+        assert_eq!(
+            used,
+            BTreeMap::from([("L-1216C47A", 2), ("L-417A185B", 96), ("L-7212CCBC", 48)])
+        );
     }
 }

@@ -47,7 +47,7 @@ fn the_longest_list_there_can_be_fits_the_tags_of_one_machine() {
     assert!(parts.iter().all(|part| part.len() <= LONGEST), "{parts:?}");
     assert!(parts.len() <= 12, "{} tags", parts.len());
     let keys: Vec<String> = (0..parts.len()).map(slots_key).collect();
-    let mut tags = vec![(UID, "u"), (TOKEN, "t"), (TEMPLATE, DIGEST)];
+    let mut tags = vec![(UID, "u"), (NAME, "n"), (TOKEN, "t"), (TEMPLATE, DIGEST)];
     tags.extend(keys.iter().zip(&parts).map(|(key, part)| (key.as_str(), part.as_str())));
     for (index, expect) in slots.iter().enumerate() {
         let owner = owner(&instance(&tags, index as i32, "t")).expect("an owner");
@@ -57,7 +57,7 @@ fn the_longest_list_there_can_be_fits_the_tags_of_one_machine() {
 
 #[test]
 fn what_is_not_said_in_full_is_not_ours() {
-    let all = [(UID, "u"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, "base-4.2/3")];
+    let all = [(UID, "u"), (NAME, "n"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, "base-4.2/3")];
     let whole = owner(&instance(&all, 2, "t")).expect("ours");
     assert_eq!(whole.slot, slot("base-6.2"));
     assert_eq!(whole.template.to_string(), DIGEST);
@@ -68,10 +68,10 @@ fn what_is_not_said_in_full_is_not_ours() {
     }
     for bad in ["", "base", "base-1.1/x", "base-1.1/99999999999", "base-4294967295.1/3 ", "é-1.1"]
     {
-        let tags = [(UID, "u"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, bad)];
+        let tags = [(UID, "u"), (NAME, "n"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, bad)];
         assert_eq!(owner(&instance(&tags, 1, "t")), None, "{bad:?}");
     }
-    let short = [(UID, "u"), (TOKEN, "t"), (TEMPLATE, "é"), (SLOTS, "base-4.2")];
+    let short = [(UID, "u"), (NAME, "n"), (TOKEN, "t"), (TEMPLATE, "é"), (SLOTS, "base-4.2")];
     assert_eq!(owner(&instance(&short, 0, "t")), None, "a template that is no digest");
     assert_eq!(owner(&instance(&all, 3, "t")), None, "an index beyond the list");
     assert_eq!(owner(&instance(&all, -1, "t")), None, "an index below it");
@@ -79,7 +79,7 @@ fn what_is_not_said_in_full_is_not_ours() {
 
 #[test]
 fn copied_tags_do_not_make_a_machine_ours() {
-    let all = [(UID, "u"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, "base-4.2/3")];
+    let all = [(UID, "u"), (NAME, "n"), (TOKEN, "t"), (TEMPLATE, DIGEST), (SLOTS, "base-4.2/3")];
     assert_eq!(owner(&instance(&all, 0, "another launch")), None);
     assert!(owner(&instance(&all, 0, "")).is_some());
 }

@@ -18,6 +18,8 @@ const PAGES: usize = 100;
 /// One type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Facts {
+    /// Without any special options.
+    pub(crate) vcpus: u64,
     /// As SSM paths write it.
     pub(crate) architecture: &'static str,
     /// Network cards that take an EFA interface; none: it has no EFA.
@@ -81,14 +83,17 @@ fn of(info: &InstanceTypeInfo) -> Option<(InstanceType, Facts)> {
     }
     efa_cards.truncate(usize::try_from(most).unwrap_or(1));
     let efa_cards = if efa { efa_cards } else { Vec::new() };
-    Some((name, Facts { architecture: if arm { "arm64" } else { "x86_64" }, efa_cards }))
+    let vcpus = info.v_cpu_info().and_then(|cpus| cpus.default_v_cpus()).unwrap_or_default();
+    let vcpus = u64::try_from(vcpus).unwrap_or_default();
+    let architecture = if arm { "arm64" } else { "x86_64" };
+    Some((name, Facts { vcpus, architecture, efa_cards }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use aws_sdk_ec2::types::{
-        ArchitectureType, EfaInfo, NetworkCardInfo, NetworkInfo, ProcessorInfo,
+        ArchitectureType, EfaInfo, NetworkCardInfo, NetworkInfo, ProcessorInfo, VCpuInfo,
     };
 
     #[test]
@@ -97,8 +102,9 @@ mod tests {
         let plain = InstanceTypeInfo::builder()
             .instance_type("m7g.large".into())
             .processor_info(arm.build())
+            .v_cpu_info(VCpuInfo::builder().default_v_cpus(2).build())
             .build();
-        let facts = Facts { architecture: "arm64", efa_cards: vec![] };
+        let facts = Facts { vcpus: 2, architecture: "arm64", efa_cards: vec![] };
         assert_eq!(of(&plain), Some(("m7g.large".into(), facts)));
         let card = |at| NetworkCardInfo::builder().network_card_index(at).build();
         let network = NetworkInfo::builder()
@@ -110,7 +116,7 @@ mod tests {
             .instance_type("p5.48xlarge".into())
             .network_info(network)
             .build();
-        let facts = Facts { architecture: "x86_64", efa_cards: vec![0, 1] };
+        let facts = Facts { vcpus: 0, architecture: "x86_64", efa_cards: vec![0, 1] };
         assert_eq!(of(&fast), Some(("p5.48xlarge".into(), facts)));
     }
 }

@@ -1,8 +1,10 @@
 //! What the suite for all providers does not ask: the habits of EC2 alone.
 
 use crate::support::{Bed, ON_DEMAND, ZONE_NAME, ask, pool, victims};
-use fleet_model::{CapacityGoal, Machine, MachineId, SlotId, Template};
-use fleet_provider::{Class, Listing, OfferingsRequest};
+use fleet_model::{
+    CapacityGoal, Machine, MachineId, PoolId, Quota, Quote, SlotId, Template, Units,
+};
+use fleet_provider::{Class, Listing, Offered, OfferingsRequest};
 use fleet_tests::aws::Faults;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -107,23 +109,71 @@ async fn names_in_a_template_are_looked_up_or_refused_before_anything_is_sent() 
     assert_eq!(created.machines.len(), 1);
 }
 
+/// What the provider says of some pools.
+async fn quotes(bed: &Bed, pools: &[&str], template: &Template) -> Offered {
+    let pools: Vec<PoolId> = pools.iter().map(|text| pool(text)).collect();
+    let spot = Units::whole(10);
+    let goal = CapacityGoal { target: spot, spot, ..CapacityGoal::default() };
+    let request = OfferingsRequest { pools: &pools, template, goal };
+    bed.provider.offerings(&request).await.expect("quotes")
+}
+
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
-async fn spot_pools_have_present_prices_and_others_the_catalogs() {
+async fn pools_have_prices_images_and_reasons_against_them() {
     let bed = Bed::new().await;
-    let pools = [pool("aws/us-east-1/use1-az4/m5.large/spot"), pool(ON_DEMAND)];
-    let offered = bed
-        .provider
-        .offerings(&OfferingsRequest {
-            pools: &pools,
-            template: &Template::default(),
-            goal: CapacityGoal::default(),
-        })
-        .await
-        .expect("prices");
-    let prices: Vec<bool> = offered.quotes.iter().map(Option::is_some).collect();
-    assert_eq!(prices, [true, false]);
-    assert!(offered.quotas.is_empty());
+    let spot = "aws/us-east-1/use1-az4/m5.large/spot";
+    let sold_elsewhere = "aws/us-east-1/use1-az3/m5.large/on-demand";
+    let arm = "aws/us-east-1/use1-az4/m6g.large/on-demand";
+    let asked = [spot, ON_DEMAND, arm, sold_elsewhere, "aws/us-east-1/use1-az99/m5.large/spot"];
+    let offered = quotes(&bed, &asked, &Template::default()).await;
+    assert!(offered.quotas.is_empty(), "moto keeps no limits, and unknown is not nought");
+    let quotes: Vec<Quote> = offered.quotes.into_iter().map(Option::unwrap_or_default).collect();
+    assert!(quotes[0].price.is_some() && quotes[1].price.is_none(), "the catalog's stands");
+    assert_eq!(quotes[0].image, quotes[1].image);
+    assert!(quotes[0].image.as_deref().is_some_and(|image| image.starts_with("ami-")));
+    assert!(quotes[2].image.is_some());
+    assert_eq!(quotes[0].refusal, None);
+    assert_eq!(quotes[3].refusal.as_deref(), Some("EC2 does not sell it in this zone"));
+    assert_eq!(quotes[4].refusal.as_deref(), Some("this account has no zone use1-az99"));
+    let wrong = Template { image: Some("ami-00000000000000000".into()), ..Template::default() };
+    let offered = self::quotes(&bed, &[ON_DEMAND], &wrong).await;
+    let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
+    assert!(refusal.is_some_and(|why| why.starts_with("InvalidAMIID.NotFound")));
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn limits_and_scores_are_read_where_aws_gives_them() {
+    let bed = Bed::new().await;
+    bed.create(&ask("t", 3)).await.expect("three of two vCPUs");
+    bed.proxy.set(Faults {
+        quotas: [("L-1216C47A".to_owned(), 64), ("L-34B43A08".to_owned(), 5)].into(),
+        scores: [("use1-az4".to_owned(), 9)].into(),
+        ..Faults::default()
+    });
+    let spot = ["m5.large", "c5.large", "r5.large"]
+        .map(|kind| format!("aws/us-east-1/use1-az4/{kind}/spot"));
+    let asked = [ON_DEMAND, &spot[0], &spot[1], &spot[2]];
+    let offered = quotes(&bed, &asked, &Template::default()).await;
+    let quota = |quota: &Quota| (quota.name.clone(), quota.limit, quota.used);
+    let quotas: Vec<_> = offered.quotas.iter().map(quota).collect();
+    let expect =
+        [("on-demand Standard vCPUs".to_owned(), 64, 6), ("spot Standard vCPUs".to_owned(), 5, 0)];
+    assert_eq!(quotas, expect);
+    let quotes: Vec<Quote> = offered.quotes.into_iter().map(Option::unwrap_or_default).collect();
+    assert_eq!([&quotes[0].quotas[..], &quotes[3].quotas[..]], [&[0], &[1]]);
+    let chance = |quote: &Quote| quote.signals.obtainability.map(|chance| chance.percent);
+    assert_eq!([chance(&quotes[0]), chance(&quotes[3])], [None, Some(90)]);
+    // Two types alone are not asked about.
+    let before = bed.proxy.calls("GetSpotPlacementScores");
+    quotes_of_two(&bed, &spot).await;
+    assert_eq!(bed.proxy.calls("GetSpotPlacementScores"), before);
+}
+
+async fn quotes_of_two(bed: &Bed, spot: &[String]) {
+    let offered = quotes(bed, &[&spot[0], &spot[1]], &Template::default()).await;
+    assert_eq!(offered.quotes.len(), 2);
 }
 
 #[tokio::test]

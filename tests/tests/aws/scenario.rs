@@ -32,8 +32,12 @@ async fn script(name: &str, moto: &Moto, endpoint: &str, more: &[&str]) {
     let said = String::from_utf8_lossy(&output.stdout);
     let complained = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{said}\n{complained}");
-    // The figures, for whoever watches.
-    let _ = writeln!(std::io::stderr(), "{name}: {}", said.trim());
+    say(&format!("{name}: {}", said.trim()));
+}
+
+/// The figures, for whoever watches.
+fn say(figures: &str) {
+    let _ = writeln!(std::io::stderr(), "{figures}");
 }
 
 #[tokio::test]
@@ -49,6 +53,57 @@ async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
     let moto = Moto::start().await.expect("moto");
     let proxy = Proxy::start(moto.port()).await.expect("a proxy");
     proxy.set(Faults { latency: Duration::from_millis(60), ..Faults::default() });
-    let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "25".into());
+    let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "100".into());
     script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds]).await;
+}
+
+/// The rates that EC2 documents for launches: at once, and per second after that.
+const LAUNCHES: (f64, f64) = (5.0, 2.0);
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_thousand_machines_are_paced_by_the_clouds_own_limits() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    proxy.set(Faults { limited: true, ..Faults::default() });
+    script("pace.py", &moto, &proxy.url(), &[]).await;
+    let (took, launches) = proxy.launching();
+    let least = (launches as f64 - LAUNCHES.0) / LAUNCHES.1;
+    let over = took.as_secs_f64() / least;
+    say(&format!("{launches} launches in {took:.1?}; the buckets allow {least:.1} s: x{over:.3}"));
+    assert_eq!(launches, 100, "ten machines each");
+    assert!(over <= 1.05, "{took:?} for {launches} launches");
+    assert_eq!(proxy.turned_away(), 0, "and never too fast");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_storm_of_throttling_is_answered_with_little_more() {
+    let calm = {
+        let moto = Moto::start().await.expect("moto");
+        let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+        script("storm.py", &moto, &proxy.url(), &["--target", "400"]).await;
+        proxy.all_calls()
+    };
+    let moto = Moto::start().await.expect("moto");
+    let proxy = std::sync::Arc::new(Proxy::start(moto.port()).await.expect("a proxy"));
+    let weather = proxy.clone();
+    // From the tenth launch on, for half a minute, every call is turned away.
+    let storm = tokio::spawn(async move {
+        while weather.calls("RunInstances") < 10 {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        weather.set(Faults { throttled: true, ..Faults::default() });
+        tokio::time::sleep(Duration::from_secs(30)).await;
+        weather.set(Faults::default());
+    });
+    script("storm.py", &moto, &proxy.url(), &["--target", "400"]).await;
+    storm.await.expect("it passed");
+    let (calls, away) = (proxy.all_calls(), proxy.turned_away());
+    let amplification = calls as f64 / calm as f64;
+    say(&format!(
+        "{calm} calls in calm, {calls} in the storm, {away} turned away: x{amplification:.2}"
+    ));
+    assert!(away >= 5, "there was a storm: {away}");
+    assert!(amplification <= 1.2, "{calls} calls for {calm}");
 }
