@@ -107,3 +107,60 @@ async fn a_storm_of_throttling_is_answered_with_little_more() {
     assert!(away >= 5, "there was a storm: {away}");
     assert!(amplification <= 1.2, "{calls} calls for {calm}");
 }
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_fleets_life_up_down_another_template_and_an_interruption() {
+    let moto = Moto::start().await.expect("moto");
+    script("life.py", &moto, &moto.url(), &[]).await;
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn one_fleet_stands_in_two_accounts() {
+    let moto = Moto::start().await.expect("moto");
+    script("accounts.py", &moto, &moto.url(), &[]).await;
+}
+
+const THREE: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: three }
+spec:
+  capacity: { unit: instances, target: 3, base: { onDemand: 100% } }
+  instances: { types: [m5.large] }
+  placement: { clouds: [{ provider: aws, regions: [us-east-1], zones: [use1-az4] }] }
+";
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_code_that_nobody_knows_freezes_its_slots_and_is_told() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("fleet.yaml"), THREE).expect("a spec");
+    let run = async |args: &[&str]| {
+        let mut command = Command::new(fleet());
+        command.args(args).current_dir(folder.path());
+        command.env("AWS_ENDPOINT_URL", proxy.url()).env("HOME", folder.path());
+        let output = command.output().await.expect("fleet");
+        let said = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+    };
+    let strange = (400, "SomethingEntirelyNew".to_owned());
+    let refused = [("RunInstances".to_owned(), strange)].into();
+    proxy.set(Faults { refused, ..Faults::default() });
+    let (exit, said) = run(&["apply", "--yes"]).await;
+    assert_ne!(exit, Some(0), "{said}");
+    assert!(said.contains("SomethingEntirelyNew"), "{said}");
+    let sent = proxy.calls("RunInstances");
+    let (_, status) = run(&["status", "-o", "json"]).await;
+    assert!(status.contains("inDoubt"), "{status}");
+    // Nothing else fills the slots meanwhile; the same request with the same token settles it.
+    proxy.set(Faults::default());
+    let (exit, said) = run(&["apply", "--yes"]).await;
+    assert_eq!(exit, Some(0), "{said}");
+    assert_eq!(proxy.calls("RunInstances"), sent + 1, "sent again once");
+    let (exit, said) = run(&["plan", "--detailed-exitcode"]).await;
+    assert_eq!(exit, Some(0), "{said}");
+}
