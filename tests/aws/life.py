@@ -21,7 +21,7 @@ spec:
   instances: { types: [m5.large, c5.large, r5.large] }
   placement:
     clouds: [{ provider: aws, regions: [us-east-1], zones: ["use1-az?"] }]
-    spread: { maxSharePerPool: 50%% }
+    spread: { maxSharePerPool: 60%% }
   budget: { hourlyUsd: 100 }
   template: { userData: "#!/bin/sh\\necho %s\\n" }
 """

@@ -5,18 +5,14 @@ import time
 
 from common import Fleet, Region, check
 
-# A hundred pools of ten machines each: a hundred launches in one region.
+# More than a hundred pools of ten machines or fewer: as many launches in one region.
 SPEC = """
 apiVersion: fleet/v1
 kind: Fleet
 metadata: { name: thousand }
 spec:
   capacity: { unit: instances, target: 1000, base: { onDemand: 100% } }
-  instances:
-    types: [m5.large, m5.xlarge, c5.large, c5.xlarge, r5.large, r5.xlarge, m5a.large, m5a.xlarge, c5a.large,
-            c5a.xlarge, r5a.large, r5a.xlarge, m4.large, m4.xlarge, c4.large, c4.xlarge, r4.large, r4.xlarge,
-            t3.large, t3.xlarge, t3a.large, t3a.xlarge, m6i.large, m6i.xlarge, c6i.large, c6i.xlarge,
-            r6i.large, r6i.xlarge]
+  instances: { families: [m5, c5, r5, m6i, c6i, r6i], vcpus: { max: 16 } }
   placement:
     strategy: diversified
     clouds: [{ provider: aws, regions: [us-east-1], zones: ["use1-az?"] }]

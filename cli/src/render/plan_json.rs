@@ -156,6 +156,7 @@ fn step(step: &Step) -> Value {
             "slots": create.slots,
             "usdPerHour": create.price.map(|price| price.as_f64()),
             "maxUsdPerHour": create.max_price.map(|price| price.as_f64()),
+            "image": create.image,
         }),
         Action::Destroy(destroy) => json!({
             "slots": destroy.victims.iter().map(|victim| victim.slot).collect::<Vec<_>>(),

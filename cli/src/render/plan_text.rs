@@ -10,7 +10,7 @@ use anstyle::Style;
 use fleet_model::{
     Action, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Report, Units, Why,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More kept pools than this are summed up: a diff is about what changes.
 const KEPT_LINES: usize = 12;
@@ -42,6 +42,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     if !plan.is_empty() {
         out.push('\n');
         out.push_str(&reasons(plan));
+        out.push_str(&images(plan));
     }
     out.push('\n');
     out.push_str(&groups(report).render("  "));
@@ -186,6 +187,25 @@ fn reasons(plan: &Plan) -> String {
         out.push_str(&format!("  {style}{sign}{style:#} {head}{}\n", text.trim_start()));
     }
     out
+}
+
+/// The images that names in the template stood for, and where: pinned by this plan.
+fn images(plan: &Plan) -> String {
+    let mut pinned: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for step in &plan.steps {
+        if let Action::Create(create) = &step.action
+            && let Some(image) = &create.image
+        {
+            let place = &create.pool.place;
+            let place = format!("{}/{}", place.cloud, place.region);
+            pinned.entry(image).or_default().insert(place);
+        }
+    }
+    let line = |(image, places): (&str, BTreeSet<String>)| {
+        let places: Vec<String> = places.into_iter().collect();
+        format!("  {DIM}image {} in {}{DIM:#}\n", clean_line(image), places.join(", "))
+    };
+    pinned.into_iter().map(line).collect()
 }
 
 fn groups(report: &Report) -> Columns {

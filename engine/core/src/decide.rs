@@ -125,7 +125,8 @@ fn within_limits(
     } else {
         let choice = choose(inputs, field, ledger, allowed);
         let held_back = asked.saturating_sub(choice.victims.len() as u32);
-        let said = limits.allow_destroy;
+        // Later rounds of the same apply count from what is left.
+        let said = limits.allow_destroy.filter(|_| limits.already_destroyed == 0);
         held.push(Hold::DestroyLimit { allowed, wanted: asked, held: held_back, said });
         choice
     };

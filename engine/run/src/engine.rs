@@ -11,7 +11,8 @@ use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
     Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
 };
-use fleet_provider::{Clock, OfferingsRequest, Provider};
+use fleet_provider::{Clock, Offered, OfferingsRequest, Provider};
+use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -139,39 +140,42 @@ impl Engine {
         offerings: &mut [Offering],
         observed: &Observed,
     ) -> Vec<Quota> {
-        let mut quotas = Vec::new();
         let plain = Template::default();
-        for (cloud, provider) in &self.providers {
+        let shown = &*offerings;
+        let asked = self.providers.iter().map(|(cloud, provider)| {
             // Offerings are sorted by cloud first, so each cloud's are one stretch.
-            let start = offerings.partition_point(|o| o.pool.place.cloud < *cloud);
-            let end = offerings.partition_point(|o| o.pool.place.cloud <= *cloud);
-            let stretch = &mut offerings[start..end];
-            if stretch.is_empty() {
-                continue;
-            }
-            let pools: Vec<PoolId> = stretch.iter().map(|offering| offering.pool.clone()).collect();
+            let start = shown.partition_point(|o| o.pool.place.cloud < *cloud);
+            let end = shown.partition_point(|o| o.pool.place.cloud <= *cloud);
+            let pools: Vec<PoolId> = shown[start..end].iter().map(|o| o.pool.clone()).collect();
             let template = desired.templates.get(cloud).unwrap_or(&plain);
-            let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity };
-            match provider.offerings(&request).await {
-                Ok(offered) => {
-                    let known = quotas.len() as u32;
-                    for (offering, quote) in stretch.iter_mut().zip(offered.quotes) {
-                        let Some(quote) = quote else { continue };
-                        offering.price = quote.price.or(offering.price);
-                        offering.signals = quote.signals;
-                        offering.image = quote.image;
-                        offering.refusal = quote.refusal;
-                        // Each cloud counts its quotas from nought.
-                        offering.quotas = quote.quotas;
-                        offering.quotas.iter_mut().for_each(|at| *at += known);
-                    }
-                    quotas.extend(offered.quotas);
+            async move {
+                if pools.is_empty() {
+                    return (start..end, Ok(Offered::default()));
                 }
-                Err(error) => {
-                    tracing::warn!(%cloud, %error, gaps = observed.gaps.len(),
-                        "no present prices; the catalog's stand");
-                }
+                let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity };
+                (start..end, provider.offerings(&request).await)
             }
+        });
+        let answers = join_all(asked).await;
+        let mut quotas = Vec::new();
+        for (stretch, answer) in answers {
+            let offered = answer.unwrap_or_else(|error| {
+                tracing::warn!(%error, gaps = observed.gaps.len(),
+                    "no present prices; the catalog's stand");
+                Offered::default()
+            });
+            let known = quotas.len() as u32;
+            for (offering, quote) in offerings[stretch].iter_mut().zip(offered.quotes) {
+                let Some(quote) = quote else { continue };
+                offering.price = quote.price.or(offering.price);
+                offering.signals = quote.signals;
+                offering.image = quote.image;
+                offering.refusal = quote.refusal;
+                // Each cloud counts its quotas from nought.
+                offering.quotas = quote.quotas;
+                offering.quotas.iter_mut().for_each(|at| *at += known);
+            }
+            quotas.extend(offered.quotas);
         }
         quotas
     }

@@ -71,7 +71,7 @@ async fn a_thousand_machines_are_paced_by_the_clouds_own_limits() {
     let least = (launches as f64 - LAUNCHES.0) / LAUNCHES.1;
     let over = took.as_secs_f64() / least;
     say(&format!("{launches} launches in {took:.1?}; the buckets allow {least:.1} s: x{over:.3}"));
-    assert_eq!(launches, 100, "ten machines each");
+    assert!(launches >= 100, "{launches} launches are no test");
     assert!(over <= 1.05, "{took:?} for {launches} launches");
     assert_eq!(proxy.turned_away(), 0, "and never too fast");
 }

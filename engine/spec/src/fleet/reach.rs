@@ -67,7 +67,9 @@ pub(super) fn check(
 
 /// A count over all clouds; `None` if any of them is open.
 fn sum(rules: &PlacementRules, count: fn(&CloudRule) -> Option<u64>) -> Option<u64> {
-    rules.clouds.iter().map(count).sum()
+    // What two accounts have in one region are two regions to us.
+    let accounts = |rule: &CloudRule| rule.accounts.len().max(1) as u64;
+    rules.clouds.iter().map(|rule| Some(count(rule)?.saturating_mul(accounts(rule)))).sum()
 }
 
 /// How many names a list holds; `None` with a wildcard, or if it is open.
