@@ -4,12 +4,15 @@
 //! spec uses (zones, images, subnets) are looked up in between, once per run. The SDK's retries
 //! are off: the engine has the only layer that asks again.
 
+mod doctor;
 mod error;
 mod image;
 mod launch;
 mod machines;
 mod network;
 mod offerings;
+mod policy;
+mod price_list;
 mod provider;
 mod session;
 mod tags;

@@ -2,12 +2,12 @@
 
 use crate::error::{Asked, read, refused};
 use crate::session::{AwsSettings, Session, Site};
-use crate::{image, launch, machines, network, offerings, terminate};
+use crate::{doctor, image, launch, machines, network, offerings, price_list, terminate};
 use async_trait::async_trait;
 use fleet_model::{Cloud, InstanceType, Machine, Market, Place, Region, Scope, Zone};
 use fleet_provider::{
-    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
-    OfferingsRequest, Provider,
+    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,5 +166,13 @@ impl Provider for Aws {
         }
         let site = self.session.site(request.scope.region.as_str()).await;
         terminate::end(&site, request, self.clock.now()).await
+    }
+
+    async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        doctor::examine(&self.session, self.clock.as_ref(), request).await
+    }
+
+    async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        price_list::all(&self.session, request.regions, self.clock.now()).await
     }
 }

@@ -27,7 +27,10 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// Signing needs some region even before we know which one we talk to.
-const ANY_REGION: &str = "us-east-1";
+pub(crate) const ANY_REGION: &str = "us-east-1";
+
+/// Where the price list is served.
+const PRICES: Region = Region::from_static("us-east-1");
 
 /// Whose account is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -86,6 +89,31 @@ impl Session {
         let site =
             sites.entry(region.to_owned()).or_insert_with(|| Arc::new(Site::new(config, region)));
         site.clone()
+    }
+
+    /// The role that is taken on with the credentials found, if any.
+    pub(crate) fn role(&self) -> Option<&str> {
+        self.settings.role.as_deref()
+    }
+
+    /// Who we are. Asked where the credentials' own configuration points.
+    pub(crate) async fn sts(&self) -> aws_sdk_sts::Client {
+        aws_sdk_sts::Client::new(self.config.get_or_init(|| load(&self.settings)).await)
+    }
+
+    /// The price list, which AWS serves for all regions from a few of them.
+    pub(crate) async fn pricing(&self) -> aws_sdk_pricing::Client {
+        let config = self.config.get_or_init(|| load(&self.settings)).await;
+        let here = aws_sdk_pricing::config::Builder::from(config).region(PRICES);
+        aws_sdk_pricing::Client::from_conf(here.build())
+    }
+
+    /// The limits of the account in a region.
+    pub(crate) async fn quotas(&self, region: &str) -> aws_sdk_servicequotas::Client {
+        let config = self.config.get_or_init(|| load(&self.settings)).await;
+        let here = aws_sdk_servicequotas::config::Builder::from(config);
+        let here = here.region(Region::new(region.to_owned())).build();
+        aws_sdk_servicequotas::Client::from_conf(here)
     }
 }
 
