@@ -59,6 +59,7 @@ fn create(id: u32, from: &str, slots: std::ops::Range<u32>, group: Group, why: W
         price: MicroUsd::from_f64(20.74),
         max_price: None,
         template: digest("t/1", []),
+        image: None,
     });
     Step { id: StepId(id), action, after: BTreeSet::new(), why }
 }

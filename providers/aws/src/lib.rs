@@ -15,6 +15,7 @@ mod policy;
 mod price_list;
 mod provider;
 mod session;
+mod spot_cache;
 mod tags;
 mod terminate;
 mod zones;

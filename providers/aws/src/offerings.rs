@@ -3,11 +3,12 @@
 
 use crate::error::{Asked, read, refused};
 use crate::session::Site;
+use crate::spot_cache::Known;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::describe_spot_price_history::builders::DescribeSpotPriceHistoryInputBuilder;
 use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::{Filter, SpotPrice};
-use fleet_model::{InstanceType, Market, MicroUsd, PoolId, Quote, Timestamp, Zone};
+use fleet_model::{InstanceType, Market, MicroUsd, PoolId, Quote, Signals, Timestamp, Zone};
 use fleet_provider::{Class, Error};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -98,12 +99,13 @@ fn prices(rows: &[SpotPrice], zones: &Zones) -> Prices {
 }
 
 /// What is known of a pool.
-pub(crate) fn quote(pool: &PoolId, prices: &Prices) -> Option<Quote> {
+pub(crate) fn quote(pool: &PoolId, known: &Known) -> Option<Quote> {
     if pool.market != Market::Spot {
         return None;
     }
-    let price = prices.get(&(pool.instance_type.clone(), pool.place.zone.clone()))?;
-    Some(Quote { price: Some(*price), ..Quote::default() })
+    let price = known.prices.get(&(pool.instance_type.clone(), pool.place.zone.clone()))?;
+    let signals = Signals { price_as_of: Some(known.as_of), ..Signals::default() };
+    Some(Quote { price: Some(*price), signals, ..Quote::default() })
 }
 
 #[cfg(test)]
@@ -127,9 +129,9 @@ mod tests {
             row("us-east-1b", 1, "not money"),
         ];
         let zones = Zones::of(&[("use1-az6", "us-east-1a"), ("use1-az1", "us-east-1b")]);
-        let prices = prices(&rows, &zones);
+        let known = Known { prices: prices(&rows, &zones), as_of: Timestamp::UNIX_EPOCH };
         let check = |pool: &str, expect: Option<u64>| {
-            let quote = quote(&pool.parse().expect("a pool"), &prices);
+            let quote = quote(&pool.parse().expect("a pool"), &known);
             assert_eq!(quote.and_then(|quote| quote.price), expect.map(MicroUsd), "{pool}");
         };
         check("aws/us-east-1/use1-az6/m5.large/spot", Some(41_100));

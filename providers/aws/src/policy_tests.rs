@@ -61,6 +61,21 @@ fn roles_and_parameters_are_named_exactly() {
     assert_eq!(path("ami-1"), None);
 }
 
+/// The page shows what the command prints.
+#[test]
+fn the_documented_example() {
+    let pools = pools(&[
+        "aws/eu-west-1/euw1-az1/m5.large/on-demand",
+        "aws/eu-west-1/euw1-az1/m5.large/spot",
+    ]);
+    let template = Template { instance_role: Some("web-node".into()), ..Template::default() };
+    let policy = document(&Uses::of(&pools, &template, Some("111122223333")));
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/aws.md");
+    let page = std::fs::read_to_string(page).expect("the page");
+    assert_snapshot!(policy);
+    assert!(page.contains(policy.trim_end()), "docs/aws.md shows another policy");
+}
+
 /// Whatever a spec says, no right is given without a limit.
 #[test]
 fn every_statement_has_a_condition() {

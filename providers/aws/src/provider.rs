@@ -2,6 +2,7 @@
 
 use crate::error::{Asked, read, refused};
 use crate::session::{AwsSettings, Session, Site};
+use crate::spot_cache::{Known, SpotCache};
 use crate::{doctor, image, launch, machines, network, offerings, price_list, terminate};
 use async_trait::async_trait;
 use fleet_model::{Cloud, InstanceType, Machine, Market, Place, Region, Scope, Zone};
@@ -11,18 +12,52 @@ use fleet_provider::{
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// EC2, in every region that it is asked about.
 pub struct Aws {
     session: Session,
     clock: Arc<dyn Clock>,
+    cache: SpotCache,
 }
 
 impl Aws {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: AwsSettings, clock: Arc<dyn Clock>) -> Self {
-        Aws { session: Session::new(settings), clock }
+        Aws { session: Session::new(settings), clock, cache: SpotCache::default() }
+    }
+
+    /// The same, with spot prices remembered in a file.
+    pub fn remembering(mut self, prices: PathBuf) -> Self {
+        self.cache = SpotCache::at(prices);
+        self
+    }
+
+    /// Spot prices of some types: those of a moment ago, else those of now, else the last known.
+    async fn spot_prices(
+        &self,
+        region: &Region,
+        types: &BTreeSet<&InstanceType>,
+    ) -> Result<Known, Error> {
+        let now = self.clock.now();
+        if let Some(known) = self.cache.fresh(region.as_str(), types, now) {
+            return Ok(known);
+        }
+        let site = self.session.site(region.as_str()).await;
+        match offerings::spot_prices(&site, types, now).await {
+            Ok(prices) => {
+                self.cache.keep(region.as_str(), types, &prices, now);
+                Ok(Known { prices, as_of: now })
+            }
+            Err(error) => match self.cache.last(region.as_str(), types) {
+                Some(known) => {
+                    tracing::warn!(%region, %error, as_of = %known.as_of, "spot prices are not new");
+                    Ok(known)
+                }
+                None => Err(error),
+            },
+        }
     }
 
     /// What an earlier request with the same token made.
@@ -81,11 +116,9 @@ impl Provider for Aws {
         for pool in request.pools.iter().filter(|pool| pool.market == Market::Spot) {
             types.entry(&pool.place.region).or_default().insert(&pool.instance_type);
         }
-        let now = self.clock.now();
-        let asked = types.iter().map(|(region, types)| async move {
-            let site = self.session.site(region.as_str()).await;
-            (*region, offerings::spot_prices(&site, types, now).await)
-        });
+        let asked = types
+            .iter()
+            .map(|(region, types)| async move { (*region, self.spot_prices(region, types).await) });
         let mut prices = BTreeMap::new();
         for (region, answer) in join_all(asked).await {
             match answer {

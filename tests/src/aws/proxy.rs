@@ -15,6 +15,8 @@ pub struct Faults {
     pub full: BTreeSet<(String, String)>,
     /// Regions where nothing gets in.
     pub out: BTreeSet<String>,
+    /// An action that the account has no right to.
+    pub denied: Option<String>,
     /// Every call is turned away.
     pub throttled: bool,
     /// Changes are carried out, and the connection closes without an answer.
@@ -114,6 +116,8 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
     tokio::time::sleep(faults.latency / 2).await;
     let answer = if faults.throttled {
         error(503, "RequestLimitExceeded", "Request limit exceeded.")
+    } else if faults.denied.as_deref() == Some(call.action()) {
+        error(403, "UnauthorizedOperation", "You are not authorized to perform this operation.")
     } else if faults.out.contains(&call.region) {
         error(503, "Unavailable", "The service is unavailable.")
     } else {

@@ -52,3 +52,22 @@ async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
     let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "25".into());
     script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds]).await;
 }
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn an_account_is_looked_over_and_its_price_list_read() {
+    let moto = Moto::start().await.expect("moto");
+    script("doctor.py", &moto, &moto.url(), &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_right_that_is_missing_is_named() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    for action in ["RunInstances", "DescribeInstances"] {
+        proxy.set(Faults { denied: Some(action.into()), ..Faults::default() });
+        let named = format!("ec2:{action}");
+        script("doctor.py", &moto, &proxy.url(), &["--refused", &named]).await;
+    }
+}
