@@ -4,8 +4,8 @@ use crate::cost::cost;
 use crate::decide::Decision;
 use crate::ledger::find_offering;
 use fleet_model::{
-    Action, Cloud, Group, GroupLine, InDoubt, Notice, Plan, PoolId, PoolLine, Rejection, Report,
-    Share, Shortfall, SlotState, Timestamp, Units,
+    Action, Cloud, Group, GroupLine, InDoubt, Inputs, Notice, Plan, PoolId, PoolLine, Rejection,
+    Report, Share, Shortfall, SlotState, Timestamp, Units,
 };
 use std::collections::BTreeMap;
 
@@ -31,7 +31,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         0 => {}
         machines => notices.push(Notice::OldTemplate { machines }),
     }
-    notices.extend(old_prices(decision, plan));
+    notices.extend(old_prices(inputs));
     if cost.unpriced > 0 {
         notices.push(Notice::UnpricedMachines { machines: cost.unpriced });
     }
@@ -56,19 +56,15 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     }
 }
 
-/// Clouds whose prices in this plan are not of this minute, with the oldest.
-fn old_prices(decision: &Decision<'_>, plan: &Plan) -> Vec<Notice> {
+/// Clouds whose prices are not of this minute, each with its oldest.
+fn old_prices(inputs: &Inputs) -> Vec<Notice> {
     let mut oldest: BTreeMap<Cloud, u64> = BTreeMap::new();
-    for step in &plan.steps {
-        let Action::Create(create) = &step.action else { continue };
-        let offering = find_offering(decision.inputs, &create.pool);
-        let Some(as_of) = offering.and_then(|offering| offering.signals.price_as_of) else {
-            continue;
-        };
-        let age = decision.inputs.now.as_second().saturating_sub(as_of.as_second());
+    for offering in &inputs.offerings {
+        let Some(as_of) = offering.signals.price_as_of else { continue };
+        let age = inputs.now.as_second().saturating_sub(as_of.as_second());
         let age = u64::try_from(age).unwrap_or(0);
         if age > FRESH_SECONDS {
-            let known = oldest.entry(create.pool.place.cloud).or_default();
+            let known = oldest.entry(offering.pool.place.cloud).or_default();
             *known = age.max(*known);
         }
     }

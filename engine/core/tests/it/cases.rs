@@ -72,8 +72,7 @@ fn prices_that_are_not_of_this_minute_are_told_with_their_age() {
     assert_eq!(told(60), []);
     assert_eq!(told(-5), []);
     let old = |cloud| Notice::OldPrices { cloud, seconds: 61 };
-    // Only clouds in which this plan launches.
-    assert_eq!(told(61), [old(Cloud::Aws), old(Cloud::Lambda)]);
+    assert_eq!(told(61), [old(Cloud::Aws), old(Cloud::Gcp), old(Cloud::Lambda)]);
 }
 
 #[test]
