@@ -3,7 +3,7 @@
 mod catalog;
 mod sim;
 
-pub(crate) use catalog::{CatalogCommand, ListArgs};
+pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
 pub(crate) use sim::{SimCommand, Where};
 
 use crate::exit;
@@ -103,7 +103,9 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// List machines that carry our tags and belong to no fleet; changes nothing
     Sweep(SpecArgs),
-    /// Import, list and show instance types and prices
+    /// Look each cloud's account over: who we are, what answers, what we may do
+    Doctor(DoctorArgs),
+    /// Import, refresh, list and show instance types and prices
     Catalog {
         /// What to do with the catalog.
         #[command(subcommand)]
@@ -144,6 +146,7 @@ impl Command {
             Command::Explain(_) => "explain",
             Command::History(_) => "history",
             Command::Sweep(_) => "sweep",
+            Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
             Command::Sim { .. } => "sim",
             Command::Schema => "schema",
@@ -273,6 +276,19 @@ pub(crate) struct ExplainArgs {
     /// How many pools to list
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub top: usize,
+}
+
+/// `fleet doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    /// Print only the rights that the spec needs, as a policy for the cloud
+    #[arg(long)]
+    pub print_policy: bool,
+    /// Only this cloud
+    #[arg(long, value_name = "CLOUD")]
+    pub provider: Option<fleet_model::Cloud>,
 }
 
 /// `fleet history`.

@@ -3,21 +3,24 @@
 use fleet_model::Cloud;
 use fleet_provider::{Clock, Provider};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-/// A provider for each of them. None of them is reached before it is asked something.
-pub(crate) fn real(clock: &Arc<dyn Clock>) -> BTreeMap<Cloud, Arc<dyn Provider>> {
-    let all = [aws(clock)];
+/// A provider for each of them. None of them is reached before it is asked something. Prices that
+/// are worth remembering between runs go into the folder.
+pub(crate) fn real(clock: &Arc<dyn Clock>, prices: &Path) -> BTreeMap<Cloud, Arc<dyn Provider>> {
+    let all = [aws(clock, prices)];
     all.into_iter().flatten().map(|provider| (provider.cloud(), provider)).collect()
 }
 
 #[cfg(feature = "aws")]
-fn aws(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+fn aws(clock: &Arc<dyn Clock>, prices: &Path) -> Option<Arc<dyn Provider>> {
     let settings = fleet_aws::AwsSettings::from_environment();
-    Some(Arc::new(fleet_aws::Aws::new(settings, clock.clone())))
+    let provider = fleet_aws::Aws::new(settings, clock.clone());
+    Some(Arc::new(provider.remembering(prices.join("aws-spot.json"))))
 }
 
 #[cfg(not(feature = "aws"))]
-fn aws(_: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+fn aws(_: &Arc<dyn Clock>, _: &Path) -> Option<Arc<dyn Provider>> {
     None
 }

@@ -4,17 +4,21 @@ mod apply;
 mod catalog;
 mod completions;
 mod destroy;
+mod doctor;
 mod explain;
 mod history;
 mod init;
 mod man;
 mod plan;
 mod reconcile;
+mod refresh;
 mod schema;
 mod sim;
 mod status;
 mod sweep;
 mod validate;
+
+pub(crate) use doctor::Examined;
 
 use crate::args::{Cli, Command, Global, LogFormat};
 use crate::context::Context;
@@ -41,6 +45,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Explain(args) => block_on(explain::run(&context, args, out)),
         Command::History(args) => block_on(history::run(&context, args, out)),
         Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
+        Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Sim { command } => sim::run(&context, command, out),
         Command::Schema => schema::run(out),

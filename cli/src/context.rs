@@ -117,13 +117,20 @@ impl Context {
         })
     }
 
+    /// The real clouds. Prices are remembered beside the journal, unless that is far away.
+    pub(crate) fn real(&self, clock: &Arc<dyn Clock>) -> BTreeMap<Cloud, Arc<dyn Provider>> {
+        let far = self.global.state.contains("://");
+        let state = if far { ".fleet" } else { self.global.state.as_str() };
+        crate::clouds::real(clock, &Path::new(state).join("prices"))
+    }
+
     /// The clouds that can be asked.
     pub(crate) fn clouds(&self) -> Vec<Cloud> {
         if self.global.sim {
             return Cloud::ALL.to_vec();
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        crate::clouds::real(&clock).into_keys().collect()
+        self.real(&clock).into_keys().collect()
     }
 
     /// The engine with every cloud that these fleets need.
@@ -143,7 +150,7 @@ impl Context {
             return Ok(if calm { engine.unpaced() } else { engine });
         }
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let providers = crate::clouds::real(&clock);
+        let providers = self.real(&clock);
         let named: BTreeSet<Cloud> = fleets
             .into_iter()
             .flat_map(|fleet| fleet.placement.clouds.iter().map(|rule| rule.cloud))

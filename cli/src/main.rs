@@ -10,6 +10,7 @@ mod fail;
 mod left;
 mod logging;
 mod out;
+mod quotas;
 mod render;
 mod runs;
 mod saved;

@@ -4,6 +4,7 @@ pub(crate) mod applied;
 pub(crate) mod attention;
 pub(crate) mod catalog;
 pub(crate) mod columns;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod plan_json;

@@ -288,6 +288,13 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             "import a newer catalog: `fleet catalog import DIR`",
         ),
+        Notice::OldPrices { cloud, seconds } => Said {
+            what: format!(
+                "spot prices of {cloud} are {} old",
+                crate::text::span(std::time::Duration::from_secs(*seconds))
+            ),
+            next: None,
+        },
         Notice::UnpricedMachines { machines } => said(
             format!("{} without a known price; costs leave them out", count(*machines, "machine")),
             "import a catalog with prices: `fleet catalog import DIR`",

@@ -114,6 +114,20 @@ fn plan_apply_plan_comes_to_rest() {
 }
 
 #[test]
+fn simulated_clouds_have_no_account_and_no_price_list() {
+    let desk = Desk::new();
+    assert!(desk.ok(&["doctor"]).contains("need no account"));
+    let told = desk.json(0, &["doctor"]);
+    assert_eq!((&told["ok"], &told["simulated"]), (&true.into(), &true.into()));
+    desk.expect(1, &["doctor", "--print-policy"]);
+    desk.expect(4, &["doctor", "missing.yaml"]);
+    desk.expect(64, &["doctor", "--provider", "mars"]);
+    let (_, err) = desk.expect(1, &["catalog", "refresh", "--provider", "aws"]);
+    assert!(err.contains("leave --sim out"), "{err}");
+    desk.expect(64, &["catalog", "refresh"]);
+}
+
+#[test]
 fn without_a_terminal_nothing_is_asked_and_nothing_done() {
     let desk = Desk::new();
     let (_, err) = desk.expect(1, &["apply"]);

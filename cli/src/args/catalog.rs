@@ -13,6 +13,8 @@ pub(crate) enum CatalogCommand {
         /// The folder with the CSV files.
         dir: PathBuf,
     },
+    /// Ask a cloud what it sells today, and keep that in the catalog
+    Refresh(RefreshArgs),
     /// List types, one line per type and region
     List(ListArgs),
     /// Show one type in every place
@@ -21,6 +23,17 @@ pub(crate) enum CatalogCommand {
         #[arg(value_name = "TYPE")]
         name: String,
     },
+}
+
+/// `fleet catalog refresh`.
+#[derive(Debug, Args)]
+pub(crate) struct RefreshArgs {
+    /// The cloud to ask
+    #[arg(long, value_name = "CLOUD")]
+    pub provider: Cloud,
+    /// Only regions like this: us-east-1, 'us-*' [default: all that the account can use]
+    #[arg(long, value_name = "REGION", value_parser = pattern)]
+    pub region: Vec<Pattern>,
 }
 
 /// `fleet catalog list`.

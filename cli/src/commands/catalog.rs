@@ -1,4 +1,4 @@
-//! `fleet catalog import | list | show`.
+//! `fleet catalog import | refresh | list | show`.
 
 use crate::args::{CatalogCommand, Format, ListArgs};
 use crate::context::{Context, catalog_file};
@@ -17,8 +17,24 @@ use std::path::{Path, PathBuf};
 pub(crate) fn run(context: &Context, command: &CatalogCommand, out: &mut Out) -> Answer {
     match command {
         CatalogCommand::Import { dir } => import(context, dir, out),
+        CatalogCommand::Refresh(args) => super::block_on(super::refresh::run(context, args, out)),
         CatalogCommand::List(args) => list(context, args, out),
         CatalogCommand::Show { name } => one(context, name, out),
+    }
+}
+
+/// The file that an import or a refresh writes.
+pub(super) fn kept_in(context: &Context) -> Answer<PathBuf> {
+    match context.global.catalog.as_deref() {
+        Some("embedded") => Err(Failure::new("the embedded catalog cannot be replaced")
+            .at("--catalog")
+            .hint("leave the flag out, or name a file")
+            .exit(Exit::Usage)),
+        Some(file) => Ok(PathBuf::from(file)),
+        None => catalog_file().ok_or_else(|| {
+            Failure::new("there is no folder for catalogs")
+                .hint("set HOME or FLEET_CATALOG, or name a file with --catalog")
+        }),
     }
 }
 
@@ -26,19 +42,7 @@ fn import(context: &Context, dir: &Path, out: &mut Out) -> Answer {
     // The messages name the file and what was expected in it.
     let (catalog, report) =
         fleet_catalog::import(dir).map_err(|cause| Failure::new(chain(&cause)))?;
-    let file = match context.global.catalog.as_deref() {
-        Some("embedded") => {
-            return Err(Failure::new("the embedded catalog cannot be replaced")
-                .at("--catalog")
-                .hint("leave the flag out, or name a file")
-                .exit(Exit::Usage));
-        }
-        Some(file) => PathBuf::from(file),
-        None => catalog_file().ok_or_else(|| {
-            Failure::new("there is no folder for catalogs")
-                .hint("set HOME or FLEET_CATALOG, or name a file with --catalog")
-        })?,
-    };
+    let file = kept_in(context)?;
     fleet_catalog::save(&catalog, &file).or_fail("cannot keep the catalog", file.display())?;
     if context.global.output == Format::Json {
         out.json(&serde_json::json!({

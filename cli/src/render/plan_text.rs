@@ -97,6 +97,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
         | Notice::UnknownType { .. }
+        | Notice::OldPrices { .. }
         | Notice::UnpricedMachines { .. } => false,
     });
     !odd && report.held.is_empty() && report.unplaced.is_empty() && report.in_doubt.is_empty()

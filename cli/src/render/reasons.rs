@@ -166,6 +166,9 @@ pub(crate) fn notice(notice: &Notice) -> Value {
         Notice::UnknownType { pool, machines } => {
             json!({ "is": "unknownType", "pool": pool, "machines": machines })
         }
+        Notice::OldPrices { cloud, seconds } => {
+            json!({ "is": "oldPrices", "provider": cloud, "seconds": seconds })
+        }
         Notice::UnpricedMachines { machines } => {
             json!({ "is": "unpricedMachines", "machines": machines })
         }

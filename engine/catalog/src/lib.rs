@@ -5,11 +5,11 @@
 //! - [`save`] and [`load`] keep an imported one in a form that loads in milliseconds;
 //! - [`embedded`] is a snapshot inside the program, so that everything works without an import.
 //!
-//! [`source`] chooses between the last two. [`list`] and [`show`] answer people's questions.
+//! [`merge`] puts a cloud's present list into a catalog. [`source`] chooses between the last two. [`list`] and [`show`] answer people's questions.
 
-mod accelerators;
 mod assemble;
 mod import;
+mod merge;
 mod query;
 mod show;
 mod snapshot;
@@ -19,6 +19,7 @@ mod testing;
 mod validate;
 
 pub use import::{CloudReport, Finding, ImportError, ImportReport, import};
+pub use merge::{Merged, Sold, merge};
 pub use query::{Listed, Query, Range, Sort, list};
 pub use show::{Offer, Shown, UnknownType, accelerator_names, region_names, show, similar};
 pub use snapshot::{

@@ -2,7 +2,8 @@
 
 use crate::assemble::Assembly;
 use fleet_model::{
-    Architecture, Catalog, CatalogRow, Cloud, InstanceKind, MicroUsd, Resources, Timestamp,
+    Accelerators, Architecture, Catalog, CatalogRow, Cloud, InstanceKind, MicroUsd, Resources,
+    Timestamp,
 };
 
 fn kind(cloud: Cloud, name: &str, vcpus: u32, gpus: Option<(&str, u32)>) -> InstanceKind {
@@ -17,7 +18,7 @@ fn kind(cloud: Cloud, name: &str, vcpus: u32, gpus: Option<(&str, u32)>) -> Inst
             } else {
                 Architecture::X86_64
             },
-            accelerators: gpus.map(|(name, count)| crate::accelerators::accelerators(name, count)),
+            accelerators: gpus.map(|(name, count)| Accelerators::named(name, count)),
             local_disk: Some(gpus.is_some()),
             generation: Some(5),
         },

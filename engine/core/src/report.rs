@@ -4,13 +4,16 @@ use crate::cost::cost;
 use crate::decide::Decision;
 use crate::ledger::find_offering;
 use fleet_model::{
-    Action, Group, GroupLine, InDoubt, Notice, Plan, PoolId, PoolLine, Rejection, Report, Share,
-    Shortfall, SlotState, Timestamp, Units,
+    Action, Cloud, Group, GroupLine, InDoubt, Inputs, Notice, Plan, PoolId, PoolLine, Rejection,
+    Report, Share, Shortfall, SlotState, Timestamp, Units,
 };
 use std::collections::BTreeMap;
 
 /// How many reasons of a shortfall are listed.
 const REASONS: usize = 5;
+
+/// A price that is not older needs no word about its age.
+const FRESH_SECONDS: u64 = 60;
 
 /// Explains a plan.
 pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
@@ -30,6 +33,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         0 => {}
         machines => notices.push(Notice::OldTemplate { machines }),
     }
+    notices.extend(old_prices(inputs));
     if cost.unpriced > 0 {
         notices.push(Notice::UnpricedMachines { machines: cost.unpriced });
     }
@@ -52,6 +56,21 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         candidates: inputs.offerings.len() as u32,
         rejected: inputs.rejected.clone(),
     }
+}
+
+/// Clouds whose prices are not of this minute, each with its oldest.
+fn old_prices(inputs: &Inputs) -> Vec<Notice> {
+    let mut oldest: BTreeMap<Cloud, u64> = BTreeMap::new();
+    for offering in &inputs.offerings {
+        let Some(as_of) = offering.signals.price_as_of else { continue };
+        let age = inputs.now.as_second().saturating_sub(as_of.as_second());
+        let age = u64::try_from(age).unwrap_or(0);
+        if age > FRESH_SECONDS {
+            let known = oldest.entry(offering.pool.place.cloud).or_default();
+            *known = age.max(*known);
+        }
+    }
+    oldest.into_iter().map(|(cloud, seconds)| Notice::OldPrices { cloud, seconds }).collect()
 }
 
 fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {

@@ -4,6 +4,8 @@
 //! Nothing here does IO or decides anything. Every type is plain data that can be printed, saved
 //! and compared, so that each arrow of the pipeline is a value a test can hold.
 
+mod accelerators;
+mod aws_name;
 mod capacity;
 mod catalog;
 mod desired;
@@ -23,6 +25,7 @@ mod resources;
 mod share;
 mod template;
 
+pub use aws_name::AwsName;
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{

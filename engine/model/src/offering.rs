@@ -1,6 +1,6 @@
 //! What can be bought now, and what the clouds say about getting it.
 
-use crate::{Cloud, InstanceKind, Market, MicroUsd, PoolId, Region, Share};
+use crate::{Cloud, InstanceKind, Market, MicroUsd, PoolId, Region, Share, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -44,6 +44,9 @@ pub struct Signals {
     /// The share of machines like these that are taken back within a month.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interruptions: Option<Share>,
+    /// When the price was true, if the cloud itself said it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub price_as_of: Option<Timestamp>,
 }
 
 /// A cloud's own word on how likely a launch is to succeed and last: 0 hopeless, 100 certain.

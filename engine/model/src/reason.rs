@@ -301,6 +301,13 @@ pub enum Notice {
         /// How many.
         machines: u32,
     },
+    /// The cloud did not say anew what pools of this plan cost: its last word is used.
+    OldPrices {
+        /// Which cloud.
+        cloud: Cloud,
+        /// How old the oldest price is.
+        seconds: u64,
+    },
     /// Machines without a known price; cost figures leave them out.
     UnpricedMachines {
         /// How many.

@@ -60,6 +60,14 @@ pub(crate) fn depends_on_architecture(named: Option<&str>) -> bool {
     named.unwrap_or(DEFAULT).contains(ARCH)
 }
 
+/// The SSM parameter that has to be read for an image, whatever the architecture.
+pub(crate) fn parameter_path(named: Option<&str>) -> Option<String> {
+    match Named::read(named.unwrap_or(DEFAULT)) {
+        Some(Named::Parameter(path)) => Some(path.replace(ARCH, "*")),
+        Some(Named::Id(_) | Named::Newest { .. }) | None => None,
+    }
+}
+
 /// Finds the image that a template asks for, once per run.
 pub(crate) async fn find(
     site: &Site,

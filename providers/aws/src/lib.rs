@@ -5,6 +5,7 @@
 //! are off: the engine has the only layer that asks again.
 
 mod bands;
+mod doctor;
 mod error;
 mod events;
 mod image;
@@ -12,11 +13,14 @@ mod launch;
 mod machines;
 mod network;
 mod offerings;
+mod policy;
+mod price_list;
 mod prices;
 mod provider;
 mod quota;
 mod scores;
 mod session;
+mod spot_cache;
 mod tags;
 mod terminate;
 mod types;

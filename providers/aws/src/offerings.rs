@@ -6,9 +6,10 @@
 
 use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
-use crate::prices::{self, Prices};
+use crate::prices;
 use crate::quota;
 use crate::session::Site;
+use crate::spot_cache::{Known, SpotCache};
 use crate::{image, network};
 use aws_sdk_ec2::operation::describe_instance_type_offerings::builders::DescribeInstanceTypeOfferingsInputBuilder;
 use aws_sdk_ec2::types::{Filter, LocationType};
@@ -26,7 +27,8 @@ const PAGES: usize = 100;
 /// What was found out about one region.
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
-    prices: Prices,
+    /// `None`: the catalog's prices stand.
+    prices: Option<Known>,
     /// Types sold in each zone; `None`: not known.
     sold: Option<BTreeSet<(Zone, InstanceType)>>,
     /// The image for each type, or why there is none.
@@ -57,16 +59,24 @@ impl<'a> Wanted<'a> {
     }
 }
 
+/// What is known besides what AWS is asked.
+pub(crate) struct Aside<'a> {
+    /// Prices of a moment ago.
+    pub(crate) cache: &'a SpotCache,
+    /// Interruption bands.
+    pub(crate) bands: Arc<Bands>,
+}
+
 /// Finds out about one region.
 pub(crate) async fn survey(
     site: &Site,
     wanted: &Wanted<'_>,
     template: &Template,
-    bands: Arc<Bands>,
+    aside: &Aside<'_>,
     now: Timestamp,
 ) -> Survey {
     let (prices, sold, images, closed, limits, running) = tokio::join!(
-        prices::spot_prices(site, &wanted.spot_types, now),
+        prices::known(site, &wanted.spot_types, aside.cache, now),
         sold(site, &wanted.types),
         images(site, &wanted.types, template),
         closed(site, wanted, template),
@@ -89,14 +99,14 @@ pub(crate) async fn survey(
     };
     let used = used.await.inspect_err(|error| heard("what runs", error));
     Survey {
-        prices: prices.unwrap_or_default(),
+        prices: prices.ok(),
         sold: sold.inspect_err(|error| heard("what is sold", error)).ok(),
         images,
         closed,
         // How much is left of a limit is known only with what is used of it.
         limits: if used.is_ok() { limits } else { BTreeMap::new() },
         used: used.unwrap_or_default(),
-        bands,
+        bands: aside.bands.clone(),
     }
 }
 
@@ -205,12 +215,14 @@ impl Survey {
         quote.image = self.images.get(&pool.instance_type).and_then(|image| image.clone().ok());
         if pool.market == Market::Spot {
             let key = (pool.instance_type.clone(), pool.place.zone.clone());
-            let level = self.prices.get(&key);
+            let known = self.prices.as_ref();
+            let level = known.and_then(|known| known.prices.get(&key));
             quote.price = level.map(|level| level.price);
             quote.signals = Signals {
                 obtainability: None,
                 volatility: level.and_then(|level| level.volatility),
                 interruptions: self.bands.of(&pool.place.region, &pool.instance_type),
+                price_as_of: level.and(known).map(|known| known.as_of),
             };
         }
         if let Some((code, name)) = quota::counted(&pool.instance_type, pool.market)

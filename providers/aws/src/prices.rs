@@ -2,12 +2,14 @@
 
 use crate::error::{Asked, read, refused};
 use crate::session::Site;
+use crate::spot_cache::{Known, SpotCache};
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::describe_spot_price_history::builders::DescribeSpotPriceHistoryInputBuilder;
 use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::{Filter, SpotPrice};
 use fleet_model::{InstanceType, MicroUsd, Share, Timestamp, Zone};
 use fleet_provider::{Class, Error};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Values that one filter may hold.
@@ -25,7 +27,7 @@ const PRODUCT: &str = "Linux/UNIX";
 const HOUR: i64 = 3600;
 
 /// A price, and how much it moved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Level {
     pub(crate) price: MicroUsd,
     /// The standard deviation over the time asked for, as a share of the mean. `None`: the
@@ -61,6 +63,35 @@ fn requests(
             .max_results(PAGE)
     };
     types.chunks(VALUES).map(some).collect()
+}
+
+/// Spot prices of some types: those of a moment ago, else those of now, else the last known.
+pub(crate) async fn known(
+    site: &Site,
+    types: &BTreeSet<&InstanceType>,
+    cache: &SpotCache,
+    now: Timestamp,
+) -> Result<Known, Error> {
+    let region = site.region.as_str();
+    if types.is_empty() {
+        return Ok(Known { prices: Prices::new(), as_of: now });
+    }
+    if let Some(known) = cache.fresh(region, types, now) {
+        return Ok(known);
+    }
+    match spot_prices(site, types, now).await {
+        Ok(prices) => {
+            cache.keep(region, types, &prices, now);
+            Ok(Known { prices, as_of: now })
+        }
+        Err(error) => match cache.last(region, types) {
+            Some(known) => {
+                tracing::warn!(%region, %error, as_of = %known.as_of, "spot prices are not new");
+                Ok(known)
+            }
+            None => Err(error),
+        },
+    }
 }
 
 /// The spot prices in a region.

@@ -3,21 +3,23 @@
 use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
 use crate::events::{self, Notices};
-use crate::offerings::{Wanted, survey};
+use crate::offerings::{Aside, Wanted, survey};
 use crate::scores::{self, Scores};
 use crate::session::{AwsSettings, Session, Site};
-use crate::{image, launch, machines, network, terminate};
+use crate::spot_cache::SpotCache;
+use crate::{doctor, image, launch, machines, network, price_list, terminate};
 use async_trait::async_trait;
 use fleet_model::{
     Cloud, InstanceType, Machine, MachineState, Market, Place, PoolId, Region, Scope, Template,
     Zone,
 };
 use fleet_provider::{
-    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
-    OfferingsRequest, Provider,
+    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// EC2, in every region that it is asked about.
@@ -25,12 +27,20 @@ pub struct Aws {
     session: Session,
     clock: Arc<dyn Clock>,
     bands: OnceLock<Arc<Bands>>,
+    cache: SpotCache,
 }
 
 impl Aws {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: AwsSettings, clock: Arc<dyn Clock>) -> Self {
-        Aws { session: Session::new(settings), clock, bands: OnceLock::new() }
+        let session = Session::new(settings);
+        Aws { session, clock, bands: OnceLock::new(), cache: SpotCache::default() }
+    }
+
+    /// The same, with spot prices remembered in a file.
+    pub fn remembering(mut self, prices: PathBuf) -> Self {
+        self.cache = SpotCache::at(prices);
+        self
     }
 
     /// The bands of the Spot Advisor, if somebody supplied them.
@@ -164,9 +174,10 @@ impl Provider for Aws {
             regions.entry(&pool.place.region).or_default().add(pool);
         }
         let now = self.clock.now();
+        let aside = &Aside { cache: &self.cache, bands: self.bands() };
         let asked = regions.iter().map(|(region, wanted)| async move {
             let site = self.session.site(region).await;
-            let found = survey(&site, wanted, request.template, self.bands(), now).await;
+            let found = survey(&site, wanted, request.template, aside, now).await;
             (*region, (site, found))
         });
         let (surveys, scores) = tokio::join!(join_all(asked), self.scores(request, &regions));
@@ -262,5 +273,13 @@ impl Provider for Aws {
         }
         let site = self.session.site(&request.scope.region).await;
         terminate::end(&site, request, self.clock.now()).await
+    }
+
+    async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        doctor::examine(&self.session, self.clock.as_ref(), request).await
+    }
+
+    async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        price_list::all(&self.session, request.regions, self.clock.now()).await
     }
 }

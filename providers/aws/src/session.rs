@@ -29,7 +29,10 @@ const CONNECT: Duration = Duration::from_secs(5);
 const ANSWER: Duration = Duration::from_secs(60);
 
 /// Signing needs some region even before we know which one we talk to.
-const ANY_REGION: &str = "us-east-1";
+pub(crate) const ANY_REGION: &str = "us-east-1";
+
+/// Where the price list is served.
+const PRICES: Region = Region::from_static("us-east-1");
 
 /// Whose account is used.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -125,6 +128,23 @@ impl Session {
             None => found.clone(),
         };
         accounts.entry(account).or_insert(config).clone()
+    }
+
+    /// The role that is taken on with the credentials found, if any.
+    pub(crate) fn role(&self) -> Option<&str> {
+        self.settings.role.as_deref()
+    }
+
+    /// Who we are. Asked where the credentials' own configuration points.
+    pub(crate) async fn sts(&self) -> aws_sdk_sts::Client {
+        aws_sdk_sts::Client::new(&self.account(None).await)
+    }
+
+    /// The price list, which AWS serves for all regions from a few of them.
+    pub(crate) async fn pricing(&self) -> aws_sdk_pricing::Client {
+        let config = self.account(None).await;
+        let here = aws_sdk_pricing::config::Builder::from(&config).region(PRICES);
+        aws_sdk_pricing::Client::from_conf(here.build())
     }
 }
 

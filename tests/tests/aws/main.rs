@@ -2,5 +2,6 @@
 
 mod conformance;
 mod faults;
+mod prices;
 mod scenario;
 mod support;

@@ -164,3 +164,24 @@ async fn a_code_that_nobody_knows_freezes_its_slots_and_is_told() {
     let (exit, said) = run(&["plan", "--detailed-exitcode"]).await;
     assert_eq!(exit, Some(0), "{said}");
 }
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn an_account_is_looked_over_and_its_price_list_read() {
+    let moto = Moto::start().await.expect("moto");
+    script("doctor.py", &moto, &moto.url(), &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_right_that_is_missing_is_named() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    for action in ["RunInstances", "DescribeInstances"] {
+        let denied = (403, "UnauthorizedOperation".to_owned());
+        let refused = [(action.to_owned(), denied)].into();
+        proxy.set(Faults { refused, ..Faults::default() });
+        let named = format!("ec2:{action}");
+        script("doctor.py", &moto, &proxy.url(), &["--refused", &named]).await;
+    }
+}

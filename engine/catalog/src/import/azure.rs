@@ -5,7 +5,6 @@ use super::ImportError;
 use super::collect::Collect;
 use super::report::Finding;
 use super::table::Table;
-use crate::accelerators::accelerators;
 use fleet_model::{Accelerators, Architecture, Resources, Zone};
 
 /// The accelerators of sizes where the list is wrong or silent, and of their siblings, in
@@ -73,7 +72,7 @@ pub(super) fn read(table: Table, collect: &mut Collect<'_>) -> Result<(), Import
 fn certain(kind: &str) -> Option<Accelerators> {
     let size = kind.strip_prefix("Standard_")?;
     let (_, name, count) = ACCELERATORS.iter().find(|(known, ..)| *known == size)?;
-    let mut accelerators = accelerators(name, *count);
+    let mut accelerators = Accelerators::named(name, *count);
     if size.starts_with("NC") && *name == "H100" {
         accelerators.memory_mib = Some(H100_NVL_MIB);
     }

@@ -2,7 +2,6 @@
 
 use super::report::{CloudReport, Finding};
 use super::table::Line;
-use crate::accelerators;
 use crate::assemble::Assembly;
 use fleet_model::{Accelerators, CatalogRow, Cloud, InstanceKind, MicroUsd, Resources};
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -101,10 +100,10 @@ impl<'a> Collect<'a> {
         if line.accelerator.is_empty() {
             return None;
         }
-        if !accelerators::is_known(line.accelerator) {
+        if !Accelerators::is_known(line.accelerator) {
             self.found(Finding::AcceleratorsUnnamed);
         }
-        Some(accelerators::accelerators(line.accelerator, line.count_milli.unwrap_or(0)))
+        Some(Accelerators::named(line.accelerator, line.count_milli.unwrap_or(0)))
     }
 
     /// The accelerators of a type: what our table says, else what the list says.
@@ -119,7 +118,7 @@ impl<'a> Collect<'a> {
         match (stated, certain) {
             (None, None) if accelerated => {
                 self.found(Finding::AcceleratorsUnknown);
-                Some(accelerators::unknown())
+                Some(Accelerators::unknown())
             }
             (stated, None) => stated,
             (None, certain) => {

@@ -15,8 +15,7 @@ use super::ImportError;
 use super::collect::Collect;
 use super::report::Finding;
 use super::table::{Line, Table};
-use crate::accelerators::{accelerators, unknown};
-use fleet_model::{Architecture, MicroUsd, Resources, Zone};
+use fleet_model::{Accelerators, Architecture, MicroUsd, Resources, Zone};
 use names::{built_in, generation, is_accelerated, local_disk, tpu};
 use std::collections::{BTreeMap, HashMap};
 
@@ -159,7 +158,7 @@ fn price_slices(zone: &str, mut slices: Vec<Slice>, collect: &mut Collect<'_>) {
 
 fn resources(line: &Line<'_>, collect: &mut Collect<'_>) -> Resources {
     let series = line.kind.split('-').next().unwrap_or("");
-    let certain = built_in(line.kind).map(|(name, count)| accelerators(name, count));
+    let certain = built_in(line.kind).map(|(name, count)| Accelerators::named(name, count));
     let stated = collect.stated(line);
     // A host's accelerators are listed apart: nothing was missing, nothing is filled in.
     let accelerators = match (&stated, certain) {
@@ -185,8 +184,8 @@ fn slice(chip: &str, chips_milli: u32) -> Resources {
         memory_mib: None,
         architecture: Architecture::X86_64,
         accelerators: Some(match chips_milli {
-            0 => unknown(),
-            _ => accelerators(chip, chips_milli),
+            0 => Accelerators::unknown(),
+            _ => Accelerators::named(chip, chips_milli),
         }),
         local_disk: None,
         generation: generation(chip.trim_start_matches("tpu-")),

@@ -58,6 +58,24 @@ fn a_clear_signal_beats_the_price() {
 }
 
 #[test]
+fn prices_that_are_not_of_this_minute_are_told_with_their_age() {
+    let told = |seconds: i64| {
+        let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
+        for offering in &mut world.offerings {
+            let at = world.now.as_second() - seconds;
+            offering.signals.price_as_of = Timestamp::from_second(at).ok();
+        }
+        let mut notices = plan(&world).report.notices;
+        notices.retain(|notice| matches!(notice, Notice::OldPrices { .. }));
+        notices
+    };
+    assert_eq!(told(60), []);
+    assert_eq!(told(-5), []);
+    let old = |cloud| Notice::OldPrices { cloud, seconds: 61 };
+    assert_eq!(told(61), [old(Cloud::Aws), old(Cloud::Gcp), old(Cloud::Lambda)]);
+}
+
+#[test]
 fn a_pool_limit_spreads() {
     case(
         |world| world.desired.placement.spread.max_share_per_pool = Share::from_percent(25.0),

@@ -16,7 +16,7 @@
 //!
 //! A name that is not in the table is kept as the source writes it, without maker and memory.
 
-use fleet_model::{Accelerators, Maker};
+use crate::{Accelerators, Maker};
 
 struct Known {
     name: &'static str,
@@ -89,37 +89,51 @@ fn find(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| same(known.name) || known.also.iter().any(|also| same(also)))
 }
 
-/// Whether a source's name is in the vocabulary.
-pub(crate) fn is_known(name: &str) -> bool {
-    find(name).is_some()
-}
-
-/// Our name for what a source calls `name`.
-pub(crate) fn canonical(name: &str) -> &str {
-    find(name).map_or(name, |known| known.name)
-}
-
-/// Accelerators by a source's name, `count_milli` thousandths of them.
-///
-/// Less than one whole accelerator comes with that part of its memory: whoever asks for 24 GiB
-/// must not be given an eighth of it.
-pub(crate) fn accelerators(name: &str, count_milli: u32) -> Accelerators {
-    let known = find(name);
-    let slice = match count_milli {
-        1..1000 => u64::from(count_milli),
-        _ => 1000,
-    };
-    Accelerators {
-        name: Some(canonical(name).to_owned()),
-        count_milli,
-        memory_mib: known.and_then(|known| known.memory_mib).map(|whole| whole * slice / 1000),
-        maker: known.map(|known| known.maker),
+impl Accelerators {
+    /// Whether a source's name is in the vocabulary.
+    pub fn is_known(name: &str) -> bool {
+        find(name).is_some()
     }
-}
 
-/// Accelerators of which only the existence is certain. A count of 0 fills no requirement.
-pub(crate) fn unknown() -> Accelerators {
-    Accelerators { name: None, count_milli: 0, memory_mib: None, maker: None }
+    /// Our name for what a source calls `name`.
+    pub fn canonical(name: &str) -> &str {
+        find(name).map_or(name, |known| known.name)
+    }
+
+    /// Our name for what a source calls `name` and says to have so much memory: clouds call both
+    /// sizes of a chip `A100`.
+    pub fn of_memory(name: &str, memory_mib: u64) -> &str {
+        let Some(known) = find(name) else { return name };
+        let sizes = KNOWN.iter().filter(|other| {
+            other.name == known.name
+                || other.name.strip_prefix(known.name).is_some_and(|size| size.starts_with('-'))
+        });
+        let off = |other: &&Known| other.memory_mib.unwrap_or(0).abs_diff(memory_mib);
+        sizes.min_by_key(off).map_or(known.name, |nearest| nearest.name)
+    }
+
+    /// Accelerators by a source's name, `count_milli` thousandths of them.
+    ///
+    /// Less than one whole accelerator comes with that part of its memory: whoever asks for 24 GiB
+    /// must not be given an eighth of it.
+    pub fn named(name: &str, count_milli: u32) -> Self {
+        let known = find(name);
+        let slice = match count_milli {
+            1..1000 => u64::from(count_milli),
+            _ => 1000,
+        };
+        Accelerators {
+            name: Some(Accelerators::canonical(name).to_owned()),
+            count_milli,
+            memory_mib: known.and_then(|known| known.memory_mib).map(|whole| whole * slice / 1000),
+            maker: known.map(|known| known.maker),
+        }
+    }
+
+    /// Accelerators of which only the existence is certain. A count of 0 fills no requirement.
+    pub fn unknown() -> Self {
+        Accelerators { name: None, count_milli: 0, memory_mib: None, maker: None }
+    }
 }
 
 #[cfg(test)]
@@ -128,7 +142,8 @@ mod tests {
 
     #[test]
     fn one_name_per_chip() {
-        let check = |source: &str, expect: &str| assert_eq!(canonical(source), expect);
+        let check =
+            |source: &str, expect: &str| assert_eq!(Accelerators::canonical(source), expect);
         check("H100-MEGA", "H100");
         check("RTX PRO Server 6000", "RTXPRO6000");
         check("RTX6000", "RTX6000");
@@ -150,9 +165,24 @@ mod tests {
 
     #[test]
     fn a_slice_has_a_slice_of_the_memory() {
-        let eighth = accelerators("L4", 125);
+        let eighth = Accelerators::named("L4", 125);
         assert_eq!((eighth.count_milli, eighth.memory_mib), (125, Some(3072)));
-        assert_eq!(accelerators("L4", 8000).memory_mib, Some(24 * 1024));
-        assert_eq!(accelerators("Quantum 9", 1000).memory_mib, None);
+        assert_eq!(Accelerators::named("L4", 8000).memory_mib, Some(24 * 1024));
+        assert_eq!(Accelerators::named("Quantum 9", 1000).memory_mib, None);
+    }
+
+    #[test]
+    fn memory_tells_the_sizes_of_a_chip_apart() {
+        let check = |name: &str, gib: u64, expect: &str| {
+            assert_eq!(Accelerators::of_memory(name, gib * 1024), expect);
+        };
+        check("A100", 40, "A100");
+        check("A100", 80, "A100-80GB");
+        check("V100", 16, "V100");
+        check("V100", 32, "V100-32GB");
+        // What a cloud leaves of the memory is a little less than the chip has.
+        check("L4", 22, "L4");
+        check("T4", 16, "T4");
+        check("Quantum 9", 7, "Quantum 9");
     }
 }
