@@ -42,6 +42,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     if !plan.is_empty() {
         out.push('\n');
         out.push_str(&reasons(plan));
+        out.push_str(&choices(plan));
     }
     out.push('\n');
     out.push_str(&groups(report).render("  "));
@@ -184,6 +185,16 @@ fn reasons(plan: &Plan) -> String {
         let head = format!("{:>widest$} because ", thousands(machines));
         let text = wrap(&" ".repeat(head.len() + 4), &words::why(why));
         out.push_str(&format!("  {style}{sign}{style:#} {head}{}\n", text.trim_start()));
+    }
+    out
+}
+
+/// Launches that leave the choice of pools to the cloud.
+fn choices(plan: &Plan) -> String {
+    let mut out = String::new();
+    for line in words::choices(plan) {
+        let text = wrap("    ", &line);
+        out.push_str(&format!("  {DIM}~ {}{DIM:#}\n", text.trim_start()));
     }
     out
 }

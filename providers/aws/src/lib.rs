@@ -5,10 +5,13 @@
 //! are off: the engine has the only layer that asks again.
 
 mod bands;
+mod choice;
+mod create_fleet;
 mod error;
 mod events;
 mod image;
 mod launch;
+mod launch_template;
 mod machines;
 mod network;
 mod offerings;
@@ -19,6 +22,8 @@ mod scores;
 mod session;
 mod tags;
 mod terminate;
+#[cfg(test)]
+mod testing;
 mod types;
 mod user_data;
 mod zones;

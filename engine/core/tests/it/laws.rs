@@ -34,8 +34,9 @@ fn wishes() -> impl Strategy<Value = Desired> {
         (share(), share(), share(), share(), 0u32..4),
         prop::option::of(1u64..2000),
         prop::sample::select(&fleet_model::Strategy::ALL[..]),
+        prop::sample::select(&Fulfilment::ALL[..]),
     )
-        .prop_map(|((target, base, unit), shares, budget, strategy)| {
+        .prop_map(|((target, base, unit), shares, budget, strategy, fulfilment)| {
             let mut wish = desired(target, target * base / 100, unit);
             let (pool, zone, region, provider, min_zones) = shares;
             wish.placement.spread = Spread {
@@ -46,6 +47,7 @@ fn wishes() -> impl Strategy<Value = Desired> {
                 max_share_per_provider: provider.flatten(),
             };
             wish.placement.strategy = strategy;
+            wish.placement.fulfilment = fulfilment;
             wish.budget.hourly = budget.map(MicroUsd::dollars);
             wish
         })
