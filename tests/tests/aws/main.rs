@@ -2,5 +2,6 @@
 
 mod conformance;
 mod faults;
+mod flexible;
 mod scenario;
 mod support;

@@ -43,6 +43,17 @@ async fn a_hundred_machines_in_three_regions_come_and_go() {
     script("scenario.py", &moto, &moto.url(), &[]).await;
 }
 
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    let full = [("us-east-1d".to_owned(), "m5.large".to_owned())].into();
+    proxy.set(Faults { full, ..Faults::default() });
+    script("flexible.py", &moto, &proxy.url(), &["--full", "use1-az4/m5.large"]).await;
+    assert!(proxy.calls("CreateFleet") > 0 && proxy.calls("RunInstances") == 0);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
