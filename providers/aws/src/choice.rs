@@ -3,7 +3,7 @@
 
 use crate::create_fleet::{self, Source};
 use crate::error::{Asked, LOOK_AGAIN, read, refused};
-use crate::launch_template::{Common, ensure};
+use crate::launch_template::{Common, ensure, is_missing};
 use crate::machines::{self, all, by_id, machines};
 use crate::provider::{efa_cards, zone_name};
 use crate::session::Site;
@@ -31,15 +31,28 @@ pub(crate) async fn create(
     clock: &dyn Clock,
     request: &CreateRequest<'_>,
 ) -> Result<Created, Error> {
+    // Before anything is sent: afterwards no failure may look like a refusal.
+    let zones = site.zones().await?;
     let (sources, mut refusals) = sources(site, request).await?;
     let asked = create_fleet::request(request, &sources);
-    let answer = asked.send_with(&site.ec2).await.map_err(|error| read(Asked::Launch, error))?;
+    let answer = match asked.send_with(&site.ec2).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let error = read(Asked::Launch, error);
+            if is_missing(&error.code) {
+                // Looked for again, and made again if it is gone.
+                site.templates.lock().await.clear();
+                return Err(Error { class: Class::Retry { after: Some(LOOK_AGAIN) }, ..error });
+            }
+            return Err(error);
+        }
+    };
     let told = create_fleet::read(&answer, &sources);
     refusals.extend(told.refusals);
     let ids: Vec<MachineId> = told.made.iter().map(|id| MachineId::new(id.as_str())).collect();
     let instances = look(site, clock, &ids).await?;
     let found: Option<Vec<Machine>> =
-        machines(&instances, &site.region, site.zones().await?).into_iter().collect();
+        machines(&instances, &site.region, zones).into_iter().collect();
     let Some(machines) = found else {
         return Err(refused(Class::Unknown, "UnreadableAnswer", "a new machine cannot be read"));
     };

@@ -5,6 +5,7 @@
 
 use crate::error::{Asked, classify, refused};
 use crate::launch::dollars;
+use crate::launch_template::is_missing;
 use crate::tags;
 use aws_sdk_ec2::operation::create_fleet::CreateFleetOutput;
 use aws_sdk_ec2::operation::create_fleet::builders::CreateFleetInputBuilder;
@@ -139,6 +140,7 @@ fn words(error: &CreateFleetError) -> Error {
     let code = error.error_code().unwrap_or("NoCode");
     let class = match classify(Asked::Launch, 400, code) {
         Class::Unknown => Class::Retry { after: None },
+        _ if is_missing(code) => Class::Retry { after: None },
         known => known,
     };
     refused(class, code, error.error_message().unwrap_or("(no message)"))

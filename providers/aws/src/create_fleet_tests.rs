@@ -107,7 +107,7 @@ fn every_pool_has_its_own_answer() {
         .errors(error("InsufficientInstanceCapacity", "m5.large", "subnet-2"))
         .errors(error("UnfulfillableCapacity", "m5.large", "subnet-2"))
         .errors(error("MaxSpotInstanceCountExceeded", "m6i.large", "subnet-2"))
-        .errors(error("SomethingNew", "m5.large", "subnet-1"))
+        .errors(error("InvalidLaunchTemplateName.NotFoundException", "m5.large", "subnet-1"))
         .errors(CreateFleetError::builder().error_code("UnfulfillableCapacity").build())
         .build();
     let told = read(&answer, &sources);
@@ -124,9 +124,17 @@ fn every_pool_has_its_own_answer() {
                 Class::Capacity { block: minutes(3) }
             ),
             (&sources[2].pool, "MaxSpotInstanceCountExceeded", Class::Quota { block: minutes(15) }),
-            // The call was answered: this is no for now, and not "nobody knows".
-            (&sources[0].pool, "SomethingNew", Class::Retry { after: None }),
+            // Made a moment ago: nothing is wrong with the request.
+            (
+                &sources[0].pool,
+                "InvalidLaunchTemplateName.NotFoundException",
+                Class::Retry { after: None }
+            ),
         ]
     );
+    // The call was answered: a new word is no for now, and neither capacity nor "nobody knows".
+    let new = CreateFleetOutput::builder().errors(error("SomethingNew", "m5.large", "subnet-1"));
+    let class = read(&new.build(), &sources).refusals.first().map(|(_, error)| error.class);
+    assert_eq!(class, Some(Class::Retry { after: None }));
     assert_eq!(told.general.map(|error| error.code).as_deref(), Some("UnfulfillableCapacity"));
 }

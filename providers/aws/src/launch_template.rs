@@ -191,6 +191,12 @@ pub(crate) async fn ensure(
     Ok(name)
 }
 
+/// Whether EC2 says that a template is not there: it was made a moment ago, and EC2's parts do not
+/// agree yet, or somebody removed it. Either way nothing is wrong with the request.
+pub(crate) fn is_missing(code: &str) -> bool {
+    code.starts_with("InvalidLaunchTemplate") && code.contains("NotFound")
+}
+
 async fn all(site: &Site, filter: Filter) -> Result<Vec<LaunchTemplate>, Error> {
     let asked = DescribeLaunchTemplatesInputBuilder::default().filters(filter).max_results(PAGE);
     let mut found = Vec::new();

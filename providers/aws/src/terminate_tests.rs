@@ -22,6 +22,7 @@ fn instance() -> InstanceBuilder {
         .ami_launch_index(1)
         .client_token("t")
         .tags(tag(tags::UID, "mine"))
+        .tags(tag(tags::NAME, "n"))
         .tags(tag(tags::TOKEN, "t"))
         .tags(tag(tags::TEMPLATE, "00112233445566778899aabbccddeeff"))
         .tags(tag(tags::SLOTS, "base-4.2/3"))

@@ -186,7 +186,7 @@ mod tests {
         let first = part(&request, &call, &pools[0], 4, &subnets);
         let body = String::from_utf8(first.body).expect("text");
         assert!(body.contains("LaunchTemplateConfigs.1.Overrides.1.SubnetId=s1"), "{body}");
-        assert!(body.contains("TotalTargetCapacity=4") && !body.contains("Spot"), "{body}");
+        assert!(body.contains("TotalTargetCapacity=4") && body.contains("SpotTargetCapacity=0"));
         let second = part(&request, &call, &pools[1], 5, &subnets);
         let body = String::from_utf8(second.body).expect("text");
         assert!(body.contains("LaunchTemplateConfigs.1.Overrides.1.InstanceType=c5"), "{body}");

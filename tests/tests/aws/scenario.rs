@@ -56,10 +56,21 @@ async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
+async fn killed_and_resumed_flexible_fleets_have_no_duplicates_and_no_orphans() {
+    kill_and_resume("flexible").await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
+    kill_and_resume("exact").await;
+}
+
+async fn kill_and_resume(fulfilment: &str) {
     let moto = Moto::start().await.expect("moto");
     let proxy = Proxy::start(moto.port()).await.expect("a proxy");
     proxy.set(Faults { latency: Duration::from_millis(60), ..Faults::default() });
     let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "25".into());
-    script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds]).await;
+    script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds, "--fulfilment", fulfilment])
+        .await;
 }
