@@ -71,7 +71,7 @@ def main():
     check(version["MetadataOptions"]["HttpTokens"] == "required", f"IMDSv1: {version}")
     check(version["BlockDeviceMappings"][0]["Ebs"]["Encrypted"], f"not encrypted: {version}")
     kinds = {spec["ResourceType"] for spec in version["TagSpecifications"]}
-    check(kinds == {"volume"}, f"disks without an owner: {version}")
+    check("volume" in kinds, f"disks without an owner: {version}")
 
     fleet.run("plan", "--detailed-exitcode")
     history = fleet.run("history").stdout

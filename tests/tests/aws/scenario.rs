@@ -48,9 +48,10 @@ async fn a_hundred_machines_in_three_regions_come_and_go() {
 async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
     let moto = Moto::start().await.expect("moto");
     let proxy = Proxy::start(moto.port()).await.expect("a proxy");
-    let full = [("us-east-1d".to_owned(), "m5.large".to_owned())].into();
+    // The first that a plan asks: the cheapest, in the first zone.
+    let full = [("us-east-1b".to_owned(), "c5.large".to_owned())].into();
     proxy.set(Faults { full, ..Faults::default() });
-    script("flexible.py", &moto, &proxy.url(), &["--full", "use1-az4/m5.large"]).await;
+    script("flexible.py", &moto, &proxy.url(), &["--full", "use1-az1/c5.large"]).await;
     assert!(proxy.calls("CreateFleet") > 0 && proxy.calls("RunInstances") == 0);
 }
 
