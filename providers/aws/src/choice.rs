@@ -69,12 +69,15 @@ pub(crate) async fn create(
     Ok(Created { machines, shortfall: said.filter(|_| short), refusals })
 }
 
+/// What single pools said no with.
+type Refusals = Vec<(PoolId, Error)>;
+
 /// The pools in EC2's words. One that this account cannot use as the template asks is left out and
 /// says so; what may be a passing trouble fails the launch before anything is sent.
 async fn sources(
     site: &Site,
     request: &CreateRequest<'_>,
-) -> Result<(Vec<Source>, Vec<(PoolId, Error)>), Error> {
+) -> Result<(Vec<Source>, Refusals), Error> {
     let create = request.create;
     let first = (&create.pool, create.max_price);
     let others = create.others.iter().map(|other| (&other.pool, other.max_price));

@@ -192,12 +192,15 @@ pub(crate) fn owner(instance: &Instance) -> Option<Ownership> {
     claim.owner(claim.slot(instance)?)
 }
 
+/// Machines without a slot of their own, by id: their place in a list and what their tags say.
+type Unnumbered<'a> = BTreeMap<&'a str, (usize, Claim<'a>)>;
+
 /// Who owns each of some instances. Of a `CreateFleet`, either all machines are among them or those
 /// that are must all have tags of their own.
 pub(crate) fn owners(instances: &[Instance]) -> Vec<Option<Ownership>> {
     let mut owners: Vec<Option<Ownership>> = instances.iter().map(owner).collect();
     // By fleet and token, in order of id.
-    let mut waiting: BTreeMap<(&str, &str), BTreeMap<&str, (usize, Claim<'_>)>> = BTreeMap::new();
+    let mut waiting: BTreeMap<(&str, &str), Unnumbered<'_>> = BTreeMap::new();
     for (at, instance) in instances.iter().enumerate() {
         if !is_unnumbered(instance) {
             continue;
