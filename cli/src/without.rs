@@ -71,6 +71,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
             priorities: Vec::new(),
             weights: Vec::new(),
             max_spot_price: None,
+            fulfilment: fleet_model::Fulfilment::default(),
         },
         budget: Budget::default(),
         templates: Default::default(),

@@ -1,7 +1,11 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
 use crate::text::{clean_line, count, when};
-use fleet_model::{BlockScope, Bounds, GapCause, Hold, Notice, Rejection, Shortfall, Units, Why};
+use fleet_model::{
+    Action, BlockScope, Bounds, Create, GapCause, Hold, Market, Notice, Plan, Rejection, Scope,
+    Shortfall, Units, Why,
+};
+use std::collections::BTreeMap;
 
 /// A sentence, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,6 +18,39 @@ pub(crate) struct Said {
 
 fn said(what: String, next: impl Into<String>) -> Said {
     Said { what, next: Some(next.into()) }
+}
+
+/// Where a launch takes its machines from.
+pub(crate) fn from(create: &Create) -> String {
+    match create.others.len() {
+        0 => create.pool.to_string(),
+        n => format!("any of {} pools in {}, the first {}", n + 1, scope(create), create.pool),
+    }
+}
+
+/// Launches that leave a choice to the cloud: "40 spot from any of 5 pools in aws us-east-1".
+pub(crate) fn choices(plan: &Plan) -> Vec<String> {
+    let mut sums: BTreeMap<(Scope, Market, usize), u64> = BTreeMap::new();
+    for step in &plan.steps {
+        if let Action::Create(create) = &step.action
+            && !create.others.is_empty()
+        {
+            let pool = &create.pool;
+            let key = (pool.place.scope(), pool.market, create.others.len() + 1);
+            *sums.entry(key).or_default() += create.slots.len() as u64;
+        }
+    }
+    let line = |((scope, market, pools), machines)| {
+        let Scope { cloud, region } = scope;
+        let machines: u64 = machines;
+        format!("{machines} {market} from any of {pools} pools in {cloud} {region}, as it has them")
+    };
+    sums.into_iter().map(line).collect()
+}
+
+fn scope(create: &Create) -> String {
+    let place = &create.pool.place;
+    format!("{} {}", place.cloud, place.region)
 }
 
 /// Why a step is in the plan: completes "… because".

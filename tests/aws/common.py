@@ -71,9 +71,11 @@ class Region:
 
     def live(self):
         """Every live instance, whoever made it."""
-        pages = self.ec2.get_paginator("describe_instances").paginate(
-            Filters=[{"Name": "instance-state-name", "Values": LIVE}]
-        )
+        return self.instances(Filters=[{"Name": "instance-state-name", "Values": LIVE}])
+
+    def instances(self, **narrowed):
+        """Instances, also those that have ended."""
+        pages = self.ec2.get_paginator("describe_instances").paginate(**narrowed)
         found = []
         for page in pages:
             for reservation in page["Reservations"]:
@@ -84,7 +86,31 @@ class Region:
 
 
 def slot(instance):
-    """The slot of an instance, worked out from its tags as docs/aws.md describes."""
+    """The slot of an instance of RunInstances, worked out from its tags as docs/aws.md describes."""
+    return launch_slots(instance)[instance["AmiLaunchIndex"]]
+
+
+def slots(instances):
+    """Slots by instance id, those of CreateFleet as decision 0013 describes. Needs all of a launch."""
+    found, waiting, taken = {}, {}, {}
+    for instance in instances:
+        id, tags = instance["InstanceId"], instance["tags"]
+        if tags.get("fleet:by") != "fleet":
+            found[id] = slot(instance)
+        elif "fleet:slot" in tags:
+            found[id] = tags["fleet:slot"]
+            taken.setdefault(tags["fleet:token"], set()).add(tags["fleet:slot"])
+        else:
+            waiting.setdefault(tags["fleet:token"], []).append(instance)
+    for token, untagged in waiting.items():
+        left = [one for one in launch_slots(untagged[0]) if one not in taken.get(token, set())]
+        untagged.sort(key=lambda instance: instance["InstanceId"])
+        found |= {instance["InstanceId"]: one for instance, one in zip(untagged, left)}
+    return found
+
+
+def launch_slots(instance):
+    """The slots of the launch that made an instance, in order."""
     tags, words, part = instance["tags"], [], 1
     words += tags["fleet:slots"].split(" ")
     while f"fleet:slots.{part}" in tags:
@@ -97,4 +123,4 @@ def slot(instance):
         group, _, ordinal = name.rpartition("-")
         for step in range(int(count or 1)):
             slots.append(f"{group}-{int(ordinal) + step}.{generation}")
-    return slots[instance["AmiLaunchIndex"]]
+    return slots

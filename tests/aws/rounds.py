@@ -6,7 +6,7 @@ import random
 import sys
 import time
 
-from common import REGIONS, Fleet, Region, check, slot
+from common import LIVE, REGIONS, Fleet, Region, check, slots
 
 SPEC = """
 apiVersion: fleet/v1
@@ -19,6 +19,7 @@ spec:
     clouds:
       - { provider: aws, regions: [us-east-1, us-west-2, eu-west-1], zones: ["use1-az?", "usw2-az?", "euw1-az?"] }
     spread: { maxSharePerPool: 20%% }
+    fulfilment: %s
   budget: { hourlyUsd: 100 }
 """
 
@@ -32,6 +33,7 @@ def main():
     for name in ("--fleet", "--dir", "--endpoint", "--moto"):
         args.add_argument(name, required=True)
     args.add_argument("--rounds", type=int, default=100)
+    args.add_argument("--fulfilment", default="exact")
     args.add_argument("--seed", type=int, default=1)
     args.add_argument("--longest", type=float, default=2.0, help="latest kill, in seconds")
     args = args.parse_args()
@@ -44,7 +46,7 @@ def main():
         before = target
         down = target == MOST or (target > 0 and chance.random() < 0.4)
         target = 0 if down else chance.randint(max(target + 1, FEWEST), MOST)
-        fleet.write(SPEC % max(target, FEWEST))
+        fleet.write(SPEC % (max(target, FEWEST), args.fulfilment))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
         time.sleep(chance.uniform(0, args.longest))
@@ -75,7 +77,13 @@ def count(regions):
 
 def judge(regions, target, turn):
     """At every time: one machine per slot. At rest: as many as asked for."""
-    filled = collections.Counter(slot(i).rpartition(".")[0] for r in regions for i in r.live())
+    filled = collections.Counter()
+    for region in regions:
+        every = region.instances()
+        live = {i["InstanceId"] for i in every if i["State"]["Name"] in LIVE}
+        named = slots(every)
+        check(live <= named.keys(), f"round {turn}: {live - named.keys()} fill no slot")
+        filled.update(named[id].rpartition(".")[0] for id in live)
     twice = {name: n for name, n in filled.items() if n > 1}
     check(not twice, f"round {turn}: slots filled twice: {twice}")
     if target is not None:

@@ -3,7 +3,7 @@
 use super::columns::{Columns, left};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands};
-use crate::words::block_scope;
+use crate::words::{self, block_scope};
 use fleet_model::{Departure, Event, SlotId, Timestamp};
 use fleet_run::Record;
 use serde_json::{Value, json};
@@ -24,7 +24,12 @@ fn event(event: &Event) -> (&'static str, String, bool) {
         ),
         Event::CreateIntended { create } => (
             "launch",
-            format!("{} from {} for {}", create.slots.len(), create.pool, slots(&create.slots)),
+            format!(
+                "{} from {} for {}",
+                create.slots.len(),
+                words::from(create),
+                slots(&create.slots)
+            ),
             false,
         ),
         Event::Created { machines, missing, surplus, .. } => {

@@ -153,6 +153,7 @@ fn step(step: &Step) -> Value {
     });
     let more = match &step.action {
         Action::Create(create) => json!({
+            "others": create.others.iter().map(|other| &other.pool).collect::<Vec<_>>(),
             "slots": create.slots,
             "usdPerHour": create.price.map(|price| price.as_f64()),
             "maxUsdPerHour": create.max_price.map(|price| price.as_f64()),

@@ -54,6 +54,9 @@ fn details(plan: &Plan, report: &Report) -> String {
     out.push_str(&format!("\n<details><summary><code>{name}</code>: "));
     let pools = count(report.pools.len() as u64, "pool");
     out.push_str(&format!("{pools}, {}</summary>\n\n", count(plan.steps.len() as u64, "request")));
+    for line in words::choices(plan) {
+        out.push_str(&format!("{}\n\n", markdown(&line)));
+    }
     if !report.pools.is_empty() {
         out.push_str(&format!(
             "| | type | where | market | each/h | {} |\n|--:|---|---|---|--:|--:|\n",

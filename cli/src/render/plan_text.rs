@@ -43,6 +43,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
         out.push('\n');
         out.push_str(&reasons(plan));
         out.push_str(&images(plan));
+        out.push_str(&choices(plan));
     }
     out.push('\n');
     out.push_str(&groups(report).render("  "));
@@ -207,6 +208,16 @@ fn images(plan: &Plan) -> String {
         format!("  {DIM}image {} in {}{DIM:#}\n", clean_line(image), places.join(", "))
     };
     pinned.into_iter().map(line).collect()
+}
+
+/// Launches that leave the choice of pools to the cloud.
+fn choices(plan: &Plan) -> String {
+    let mut out = String::new();
+    for line in words::choices(plan) {
+        let text = wrap("    ", &line);
+        out.push_str(&format!("  {DIM}~ {}{DIM:#}\n", text.trim_start()));
+    }
+    out
 }
 
 fn groups(report: &Report) -> Columns {

@@ -4,7 +4,7 @@ use crate::decide::Planned;
 use crate::ledger::find_offering;
 use crate::order::graph;
 use fleet_model::{
-    Action, Inputs, MicroUsd, PoolId, Scope, SlotId, SlotState, StepId, Token, Units,
+    Action, Create, Inputs, MicroUsd, PoolId, Scope, SlotId, SlotState, StepId, Token, Units,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -22,6 +22,7 @@ pub enum Violation {
     TooManyAtOnce { step: StepId },
     TouchesGap { step: StepId, scope: Scope },
     PoolNotOffered { step: StepId, pool: PoolId },
+    PoolsDiffer { step: StepId },
     UnknownVictim { step: StepId, slot: SlotId },
     OverBudget { limit: MicroUsd, after: MicroUsd },
     OverTarget { after: Units, bound: Units },
@@ -46,6 +47,9 @@ impl fmt::Display for Violation {
             }
             Violation::PoolNotOffered { step, pool } => {
                 write!(f, "step {step} buys from {pool}, which the spec does not allow")
+            }
+            Violation::PoolsDiffer { step } => {
+                write!(f, "step {step} leaves a choice between pools that are not alike")
             }
             Violation::UnknownVictim { step, slot } => {
                 write!(f, "step {step} ends a machine in {slot} that the journal does not know")
@@ -90,9 +94,11 @@ pub fn check(inputs: &Inputs, planned: &Planned) -> Vec<Violation> {
                 if create.slots.len() > create.pool.place.cloud.max_per_create() as usize {
                     found.push(Violation::TooManyAtOnce { step: id });
                 }
-                if find_offering(inputs, &create.pool).is_none() {
-                    let pool = create.pool.clone();
-                    found.push(Violation::PoolNotOffered { step: id, pool });
+                for pool in create.pools().filter(|pool| find_offering(inputs, pool).is_none()) {
+                    found.push(Violation::PoolNotOffered { step: id, pool: pool.clone() });
+                }
+                if !are_alike(inputs, create) {
+                    found.push(Violation::PoolsDiffer { step: id });
                 }
                 if !tokens.insert(&create.token) {
                     found.push(Violation::TokenTwice { token: create.token.clone() });
@@ -129,15 +135,49 @@ pub fn check(inputs: &Inputs, planned: &Planned) -> Vec<Violation> {
     found
 }
 
+/// Whether a cloud may choose between the pools of a launch: nothing but prices may differ, and no
+/// pool is named twice.
+fn are_alike(inputs: &Inputs, create: &Create) -> bool {
+    let cloud = create.pool.place.cloud;
+    let facts = |pool: &PoolId| {
+        let offering = find_offering(inputs, pool)?;
+        let weight = crate::weight(&inputs.desired, &offering.kind);
+        Some((pool.place.scope(), pool.market, weight, offering.image.clone()))
+    };
+    let first = facts(&create.pool);
+    let distinct: BTreeSet<&PoolId> = create.pools().collect();
+    create.others.is_empty()
+        || cloud.chooses_among_pools()
+            && distinct.len() == create.others.len() + 1
+            && create.others.iter().all(|other| facts(&other.pool) == first)
+}
+
+/// What the plan costs if clouds choose the dearest pool wherever they may choose.
+fn dearest(planned: &Planned) -> MicroUsd {
+    let lines = planned.report.pools.iter();
+    let meant: MicroUsd =
+        lines.map(|line| line.price.unwrap_or_default() * u64::from(line.create)).sum();
+    let most = |create: &Create| create.dearest().unwrap_or_default() * create.slots.len() as u64;
+    let steps = planned.plan.steps.iter();
+    let worst: MicroUsd = steps
+        .filter_map(|step| match &step.action {
+            Action::Create(create) => Some(most(create)),
+            Action::Destroy(_) => None,
+        })
+        .sum();
+    planned.report.cost.hourly_after.saturating_sub(meant) + worst
+}
+
 fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut Vec<Violation>) {
     if !creates {
         return;
     }
     let cost = planned.report.cost;
     if let Some(limit) = cost.hourly_limit
-        && cost.hourly_after > limit
+        && let after = cost.hourly_after.max(dearest(planned))
+        && after > limit
     {
-        found.push(Violation::OverBudget { limit, after: cost.hourly_after });
+        found.push(Violation::OverBudget { limit, after });
     }
     // Launches never take the fleet further above its target than one machine's overshoot per
     // group: that is what whole machines cost.

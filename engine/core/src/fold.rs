@@ -32,10 +32,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Created { token, machines, missing, surplus } => {
             let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
-            for NewMachine { slot, machine, launched_at, price } in machines {
+            for NewMachine { slot, machine, launched_at, price, pool } in machines {
                 record(recorded, *slot).state = SlotState::Filled {
                     machine: machine.clone(),
-                    pool: create.pool.clone(),
+                    pool: pool.as_ref().unwrap_or(&create.pool).clone(),
                     launched_at: *launched_at,
                     price: *price,
                     template: create.template,

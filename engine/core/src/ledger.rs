@@ -87,7 +87,9 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
                     let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
                     let pool = attempt.create.pool.clone();
                     let create = &attempt.create;
-                    (None, pool, attempt.intended_at, create.price, Standing::Fixed, false, false)
+                    // Whichever pools the cloud chose, it is not more than this.
+                    let price = create.dearest();
+                    (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
                 }
                 SlotState::Filled { machine, pool, launched_at, price, template, ending } => {
                     if !ending {

@@ -1,12 +1,13 @@
 //! From what is chosen to steps in order: create before destroy.
 
-use crate::candidates::max_spot_price;
+use crate::candidates::{Candidate, max_spot_price};
 use crate::decide::Decision;
 use crate::ledger::{Standing, template_digests};
 use crate::{staleness, token};
 use fleet_model::{
-    Action, Create, Departure, Destroy, Group, Inputs, Market, Plan, PoolId, SlotId, SlotName,
-    SlotState, Step, StepId, Vacated, Victim, Why,
+    Action, Create, Departure, Desired, Destroy, Fulfilment, Group, Inputs, Market, MicroUsd,
+    Offering, OtherPool, Plan, PoolId, SlotId, SlotName, SlotState, Step, StepId, Vacated, Victim,
+    Why,
 };
 use petgraph::graph::DiGraph;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +19,10 @@ const MAX_PER_DESTROY: usize = 100;
 pub(crate) fn order(decision: &Decision<'_>) -> Plan {
     let inputs = decision.inputs;
     let mut actions: Vec<(Action, Why)> = Vec::new();
+    let limit = inputs.desired.budget.hourly;
+    let mut spare = limit.map(|limit| limit.saturating_sub(decision.choice.usage.spend));
     for group in Group::ALL {
-        creates(decision, group, &mut actions);
+        creates(decision, group, &mut spare, &mut actions);
     }
     let launches = actions.len();
     destroys(decision, &mut actions);
@@ -81,36 +84,108 @@ fn sorted(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
-fn creates(decision: &Decision<'_>, group: Group, actions: &mut Vec<(Action, Why)>) {
+fn creates(
+    decision: &Decision<'_>,
+    group: Group,
+    spare: &mut Option<MicroUsd>,
+    actions: &mut Vec<(Action, Why)>,
+) {
     let Some(taken) = decision.choice.taken.get(&group) else { return };
     let inputs = decision.inputs;
     let templates = template_digests(&inputs.desired);
     let why = why_create(decision, group);
     let mut slots = free_slots(inputs, &decision.vacate, group);
-    for (&at, &count) in &taken.counts {
-        let candidate = decision.candidate(at);
-        let pool = &candidate.offering.pool;
-        let mut left = count;
+    let chosen = taken.counts.iter().map(|(&at, &count)| (decision.candidate(at), count));
+    for batch in batches(&inputs.desired, chosen.collect(), spare) {
+        let Some(&(first, _)) = batch.first() else { continue };
+        let pool = &first.offering.pool;
+        let other = |(candidate, _): &(&Candidate<'_>, u32)| OtherPool {
+            pool: candidate.offering.pool.clone(),
+            price: candidate.offering.price,
+            max_price: max_price(&inputs.desired, candidate.offering),
+        };
+        let others: Vec<OtherPool> = batch.iter().skip(1).map(other).collect();
+        let mut left: u32 = batch.iter().map(|(_, count)| count).sum();
         while left > 0 {
             let now = left.min(pool.place.cloud.max_per_create());
             left -= now;
             let filled: Vec<(SlotId, u32)> = slots.by_ref().take(now as usize).collect();
-            let max_price = match pool.market {
-                Market::Spot => max_spot_price(&inputs.desired, candidate.offering),
-                Market::OnDemand | Market::Reserved => None,
-            };
+            let pools = batch.iter().map(|(candidate, _)| &candidate.offering.pool);
             let create = Create {
                 pool: pool.clone(),
-                token: token::token(&inputs.uid, pool, &filled),
+                others: others.clone(),
+                token: token::token(&inputs.uid, pools, &filled),
                 slots: filled.into_iter().map(|(slot, _)| slot).collect(),
-                price: candidate.offering.price,
-                max_price,
+                price: first.offering.price,
+                max_price: max_price(&inputs.desired, first.offering),
                 template: templates[&pool.place.cloud],
-                image: candidate.offering.image.as_deref().map(str::to_owned),
+                image: first.offering.image.as_deref().map(str::to_owned),
             };
             actions.push((Action::Create(create), why.clone()));
         }
     }
+}
+
+fn max_price(desired: &Desired, offering: &Offering) -> Option<MicroUsd> {
+    match offering.pool.market {
+        Market::Spot => max_spot_price(desired, offering),
+        Market::OnDemand | Market::Reserved => None,
+    }
+}
+
+/// Pools that one launch asks, and how many machines the plan means for each.
+type Batch<'a> = Vec<(&'a Candidate<'a>, u32)>;
+
+/// What is asked for together: each pool alone, or all pools of a region among which its cloud may
+/// choose. The machines of a batch count alike and start from one image, so that the choice
+/// changes neither the capacity nor what runs. If the dearest choice would not fit into what is
+/// left of the budget, there is none.
+fn batches<'a>(
+    desired: &Desired,
+    chosen: Batch<'a>,
+    spare: &mut Option<MicroUsd>,
+) -> Vec<Batch<'a>> {
+    let mut alone: Vec<Batch<'a>> = Vec::new();
+    let mut together: BTreeMap<_, Batch<'a>> = BTreeMap::new();
+    for (candidate, count) in chosen {
+        let offering = candidate.offering;
+        let joins = match desired.placement.fulfilment {
+            Fulfilment::Exact => false,
+            Fulfilment::Flexible => {
+                let cloud = offering.pool.place.cloud;
+                let template = desired.templates.get(&cloud);
+                // What was bought ahead of time lies in one pool: there is nothing to choose.
+                let reserved = template.is_some_and(|template| template.reservation.is_some());
+                cloud.chooses_among_pools() && !reserved
+            }
+        };
+        if joins {
+            let key = (offering.pool.place.scope(), candidate.weight, offering.image.as_deref());
+            together.entry(key).or_default().push((candidate, count));
+        } else {
+            alone.push(vec![(candidate, count)]);
+        }
+    }
+    for mut batch in together.into_values() {
+        batch.sort_by_key(|(candidate, _)| {
+            let offering = candidate.offering;
+            (offering.price.is_none(), offering.price, &offering.pool)
+        });
+        let price = |(candidate, _): &(&Candidate<'_>, u32)| candidate.offering.price;
+        let dearest = batch.iter().filter_map(price).max().unwrap_or_default();
+        let more = |one: &(&Candidate<'_>, u32)| {
+            dearest.saturating_sub(price(one).unwrap_or_default()) * u64::from(one.1)
+        };
+        let more: MicroUsd = batch.iter().map(more).sum();
+        match spare {
+            Some(left) if more > *left => alone.extend(batch.into_iter().map(|one| vec![one])),
+            _ => {
+                *spare = spare.map(|left| left.saturating_sub(more));
+                alone.push(batch);
+            }
+        }
+    }
+    alone
 }
 
 fn why_create(decision: &Decision<'_>, group: Group) -> Why {

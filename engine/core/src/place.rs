@@ -7,8 +7,8 @@
 use crate::candidates::{Candidate, Ground};
 use crate::rank::{self, Key};
 use fleet_model::{
-    Cloud, Desired, Inputs, Market, MicroUsd, Place, PoolId, Quota, Rejection, Share, Strategy,
-    Units,
+    Cloud, Desired, Fulfilment, Inputs, Market, MicroUsd, Place, PoolId, Quota, Rejection, Share,
+    Strategy, Units,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -121,7 +121,15 @@ impl<'a> Field<'a> {
     ) -> Option<Rejection> {
         let in_pool = self.candidate(pool).map_or(Units(0), |at| usage.pools[at as usize]);
         let (zone, region) = self.ground.number(&pool.place)?;
-        self.over_caps(usage, in_pool, zone, region, pool.place.cloud, weight)
+        let cloud = pool.place.cloud;
+        let chosen = self.desired.placement.fulfilment == Fulfilment::Flexible;
+        if chosen && cloud.chooses_among_pools() {
+            // Which pools of a region it took was the cloud's choice, and would be again.
+            let caps = Caps { pool: None, zone: None, ..self.caps };
+            let region_alone = Field { caps, ..*self };
+            return region_alone.over_caps(usage, in_pool, zone, region, cloud, weight);
+        }
+        self.over_caps(usage, in_pool, zone, region, cloud, weight)
     }
 
     fn over_caps(

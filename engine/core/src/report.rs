@@ -46,7 +46,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     Report {
         unit: inputs.desired.capacity.unit,
         groups: Group::ALL.into_iter().map(|group| group_line(decision, plan, group)).collect(),
-        pools: pool_lines(decision, plan),
+        pools: pool_lines(decision),
         cost,
         held: decision.held.clone(),
         unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
@@ -118,7 +118,7 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
     line
 }
 
-fn pool_lines(decision: &Decision<'_>, plan: &Plan) -> Vec<PoolLine> {
+fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
     let mut lines: BTreeMap<PoolId, PoolLine> = BTreeMap::new();
     let line = |pool: &PoolId, weight: Units| {
         let offering = find_offering(decision.inputs, pool);
@@ -149,14 +149,14 @@ fn pool_lines(decision: &Decision<'_>, plan: &Plan) -> Vec<PoolLine> {
             line.keep += 1;
         }
     }
-    for step in &plan.steps {
-        let Action::Create(create) = &step.action else { continue };
-        let weight = find_offering(decision.inputs, &create.pool)
-            .and_then(|offering| crate::weight(&decision.inputs.desired, &offering.kind));
-        lines
-            .entry(create.pool.clone())
-            .or_insert_with(|| line(&create.pool, weight.unwrap_or_default()))
-            .create += create.slots.len() as u32;
+    // As the plan means it. Where a cloud may choose, it may choose otherwise.
+    for taken in decision.choice.taken.values() {
+        for (&at, &count) in &taken.counts {
+            let candidate = decision.candidate(at);
+            let pool = &candidate.offering.pool;
+            lines.entry(pool.clone()).or_insert_with(|| line(pool, candidate.weight)).create +=
+                count;
+        }
     }
     let target = decision.inputs.desired.capacity.target.0.max(1);
     let mut lines: Vec<PoolLine> = lines.into_values().collect();

@@ -143,6 +143,9 @@ pub struct PlacementRules {
     pub weights: Vec<Weight>,
     /// The most we pay for spot.
     pub max_spot_price: Option<MaxSpotPrice>,
+    /// What a cloud may do with a launch.
+    #[serde(default, skip_serializing_if = "Fulfilment::is_exact")]
+    pub fulfilment: Fulfilment,
 }
 
 /// How much capacity one machine of some types counts for.
@@ -168,6 +171,35 @@ pub struct CloudRule {
     /// Accounts, projects or subscriptions to stand in; empty: the one that the credentials name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<String>,
+}
+
+/// What a cloud may do with a launch.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fulfilment {
+    /// Each launch is from one pool.
+    #[default]
+    Exact,
+    /// The machines of one region and market come from any of the pools that the plan chose there,
+    /// as far as the cloud has them. Fewer is an answer.
+    Flexible,
+}
+
+impl Fulfilment {
+    /// Every one of them.
+    pub const ALL: [Fulfilment; 2] = [Fulfilment::Exact, Fulfilment::Flexible];
+
+    /// The word as users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Fulfilment::Exact => "exact",
+            Fulfilment::Flexible => "flexible",
+        }
+    }
+
+    fn is_exact(&self) -> bool {
+        *self == Fulfilment::Exact
+    }
 }
 
 /// How pools are ranked.

@@ -138,6 +138,17 @@ impl Cloud {
         }
     }
 
+    /// Whether one launch may leave the choice between several pools of a region to the cloud.
+    ///
+    /// AWS has `CreateFleet` for it. GCP's regional bulk insert chooses zones, but its machines
+    /// could not be told from those of another launch by name alone.
+    pub fn chooses_among_pools(self) -> bool {
+        match self {
+            Cloud::Aws => true,
+            Cloud::Gcp | Cloud::Azure | Cloud::Lambda => false,
+        }
+    }
+
     /// Whether `family`, as users write it (`p5`, `a3-highgpu`, `Standard_ND96`, `gpu_8x`), names
     /// the family of the type `of`. `p4d` is not a family of `p4de.24xlarge`.
     pub fn is_family(self, family: &str, of: &InstanceType) -> bool {

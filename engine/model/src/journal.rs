@@ -122,6 +122,9 @@ pub struct NewMachine {
     pub launched_at: Timestamp,
     /// The price it was launched at.
     pub price: Option<MicroUsd>,
+    /// The pool it came from, where the request left a choice and it is not the first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<PoolId>,
 }
 
 /// A machine that is gone.

@@ -29,8 +29,8 @@ pub use aws_name::AwsName;
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{
-    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, InstanceRules,
-    LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
+    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, Fulfilment,
+    InstanceRules, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
 };
 pub use digest::{Digest, digest};
 pub use id::{
@@ -45,7 +45,7 @@ pub use machine::{
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};
 pub use pattern::Pattern;
-pub use plan::{Action, Create, Destroy, PLAN_FORMAT, Plan, Premises, Step, Victim};
+pub use plan::{Action, Create, Destroy, OtherPool, PLAN_FORMAT, Plan, Premises, Step, Victim};
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{Attempt, Block, BlockScope, Recorded, SlotRecord, SlotState};
 pub use report::{Cost, GroupLine, PoolLine, Report};

@@ -101,6 +101,10 @@ impl Action {
 pub struct Create {
     /// The pool to launch from.
     pub pool: PoolId,
+    /// Further pools of the same cloud, region and market: the cloud takes each machine from
+    /// whichever of them all it likes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<OtherPool>,
     /// The slots to fill, one machine each, in this order.
     pub slots: Vec<SlotId>,
     /// The idempotency token.
@@ -115,6 +119,39 @@ pub struct Create {
     /// may stand for something else, and then the same token would be another request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
+}
+
+impl Create {
+    /// Every pool that machines may come from.
+    pub fn pools(&self) -> impl Iterator<Item = &PoolId> {
+        std::iter::once(&self.pool).chain(self.others.iter().map(|other| &other.pool))
+    }
+
+    /// What a machine may cost at most, as far as prices are known: the cloud may choose the
+    /// dearest pool for all of them.
+    pub fn dearest(&self) -> Option<MicroUsd> {
+        self.others.iter().map(|other| other.price).fold(self.price, Ord::max)
+    }
+
+    /// Expected price of one machine of a pool.
+    pub fn price_in(&self, pool: &PoolId) -> Option<MicroUsd> {
+        match self.others.iter().find(|other| other.pool == *pool) {
+            Some(other) => other.price,
+            None => self.price,
+        }
+    }
+}
+
+/// A pool besides the first that machines may come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OtherPool {
+    /// Which.
+    pub pool: PoolId,
+    /// Expected price of one machine per hour.
+    pub price: Option<MicroUsd>,
+    /// The most to pay per machine and hour, for spot.
+    pub max_price: Option<MicroUsd>,
 }
 
 /// The end of machines of one pool.

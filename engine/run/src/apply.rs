@@ -51,12 +51,12 @@ struct Ended {
     created: u32,
     destroyed: u32,
     result: StepResult,
-    blocked: Option<BlockScope>,
+    blocked: Vec<BlockScope>,
 }
 
 impl Ended {
     fn end(destroyed: u32, result: StepResult) -> Self {
-        Ended { created: 0, destroyed, result, blocked: None }
+        Ended { created: 0, destroyed, result, blocked: Vec::new() }
     }
 }
 
@@ -70,7 +70,9 @@ pub(crate) enum Sending {
 /// Whether a step would ask again what was refused in this round.
 fn said_no(blocked: &BTreeSet<BlockScope>, step: &Step) -> bool {
     match &step.action {
-        Action::Create(create) => blocked.iter().any(|scope| scope.covers(&create.pool)),
+        Action::Create(create) => {
+            blocked.iter().any(|scope| create.pools().any(|pool| scope.covers(pool)))
+        }
         Action::Destroy(_) => false,
     }
 }

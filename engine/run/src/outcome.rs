@@ -2,7 +2,8 @@
 
 use crate::progress::StepResult;
 use fleet_model::{
-    Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, SlotId, Timestamp,
+    Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, PoolId, SlotId, Timestamp,
+    Zone,
 };
 use fleet_provider::{Class, Created, Error};
 use std::collections::BTreeMap;
@@ -24,11 +25,12 @@ pub(crate) struct LaunchOutcome {
 
 impl LaunchOutcome {
     /// What said no.
-    pub(crate) fn blocked(&self) -> Option<BlockScope> {
-        self.events.iter().find_map(|event| match event {
+    pub(crate) fn blocked(&self) -> Vec<BlockScope> {
+        let blocks = self.events.iter().filter_map(|event| match event {
             Event::Blocked { block } => Some(block.scope.clone()),
             _ => None,
-        })
+        });
+        blocks.collect()
     }
 }
 
@@ -60,26 +62,51 @@ fn some_made(create: &Create, created: Created, now: Timestamp) -> LaunchOutcome
         create.slots.iter().copied().filter(|slot| !by_slot.contains_key(slot)).collect();
     let machines: Vec<NewMachine> = by_slot
         .into_iter()
-        .map(|(slot, machine)| NewMachine {
-            slot,
-            machine: machine.id,
-            launched_at: machine.launched_at,
-            price: machine.price.or(create.price),
+        .map(|(slot, machine)| {
+            let pool = pool_of(create, &machine);
+            NewMachine {
+                slot,
+                price: machine.price.or(create.price_in(pool.as_ref().unwrap_or(&create.pool))),
+                pool,
+                machine: machine.id,
+                launched_at: machine.launched_at,
+            }
         })
         .collect();
     let made = machines.len() as u32;
     let short = missing.len();
     let token = create.token.clone();
     let mut events = vec![Event::Created { token, machines, missing, surplus }];
+    // Each pool's own word, also if the others made up for it: the next round need not ask again.
+    let refusals = &created.refusals;
+    events.extend(refusals.iter().filter_map(|(pool, error)| block(pool, error, now)));
     let result = match (&created.shortfall, short) {
         (_, 0) => StepResult::Done,
         (Some(error), _) => {
-            events.extend(block(create, error, now));
+            if refusals.is_empty() {
+                events.extend(block(&create.pool, error, now));
+            }
             StepResult::Refused(error.to_string())
         }
         (None, _) => StepResult::Refused("the cloud made fewer and did not say why".into()),
     };
     LaunchOutcome { events, created: made, result }
+}
+
+/// The pool that a machine came from, if the request left a choice and it is not the first. A
+/// cloud that chose something else altogether is believed: the machine stands where it stands.
+fn pool_of(create: &Create, machine: &Machine) -> Option<PoolId> {
+    if create.others.is_empty() {
+        return None;
+    }
+    let stands = machine.pool();
+    let asked = |pool: &&PoolId| {
+        let anywhere = pool.place.zone.as_str() == Zone::REGIONAL;
+        pool.instance_type == stands.instance_type
+            && (anywhere || pool.place.zone == stands.place.zone)
+    };
+    let pool = create.pools().find(asked).cloned().unwrap_or(stands);
+    (pool != create.pool).then_some(pool)
 }
 
 fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
@@ -98,21 +125,29 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         }
     };
     let mut events = vec![event];
-    events.extend(block(create, error, now));
+    match error.class {
+        // One word for all of them.
+        Class::Capacity { .. } | Class::Invalid | Class::Retry { .. } => {
+            events.extend(create.pools().filter_map(|pool| block(pool, error, now)));
+        }
+        Class::Quota { .. } | Class::Auth | Class::Unknown | Class::Freeze => {
+            events.extend(block(&create.pool, error, now));
+        }
+    }
     LaunchOutcome { events, created: 0, result }
 }
 
 /// What not to ask again, and until when.
-fn block(create: &Create, error: &Error, now: Timestamp) -> Option<Event> {
-    let pool = || BlockScope::Pool { pool: create.pool.clone() };
-    let place = &create.pool.place;
+fn block(of: &PoolId, error: &Error, now: Timestamp) -> Option<Event> {
+    let pool = || BlockScope::Pool { pool: of.clone() };
+    let place = &of.place;
     let (scope, time) = match error.class {
         Class::Capacity { block } => (pool(), block),
         Class::Quota { block } => (
             BlockScope::Quota {
                 cloud: place.cloud,
                 region: place.region.clone(),
-                market: create.pool.market,
+                market: of.market,
             },
             block,
         ),

@@ -94,7 +94,7 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
     let settled = settles_in(attempt, observed.taken_at).is_zero();
     if found.len() >= create.slots.len() || (settled && !found.is_empty()) {
         let machines = found.iter().map(|machine| (*machine).clone()).collect();
-        let created = Created { machines, shortfall: None };
+        let created = Created::all(machines);
         launch_outcome(create, Ok(created), observed.taken_at).events
     } else if settled {
         let code = "NeverHappened".into();

@@ -7,8 +7,11 @@ use crate::journal::Journal;
 use crate::lease::Lease;
 use crate::progress::{Progress, Stop};
 use fleet_core::{Planned, check, plan, stale};
-use fleet_model::{Desired, Event, Inputs, Limits, Plan};
-use std::collections::BTreeSet;
+use fleet_model::{
+    Desired, Event, Fulfilment, Inputs, Limits, MachineId, Plan, Scope, SlotId, SlotState,
+};
+use fleet_provider::TidyRequest;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Rounds of one apply. Each refusal blocks a pool and the next round goes elsewhere, so a market
@@ -124,8 +127,48 @@ impl Session<'_> {
             }
         }
         self.journal.snapshot().await?;
+        self.tidy(&inputs).await;
         converged.last = Some(planned);
         Ok(converged)
+    }
+
+    /// Lets clouds put away what launches needed besides machines. Nothing depends on it, so a
+    /// failure is told to the log alone; the next apply does it as well.
+    async fn tidy(&self, inputs: &Inputs) {
+        let (Some(fleet), true) = (&inputs.recorded.uid, inputs.recorded.in_doubt.is_empty())
+        else {
+            return;
+        };
+        let filled = inputs.recorded.slots.iter().filter_map(|(&name, record)| {
+            let slot = SlotId { name, generation: record.generation };
+            match &record.state {
+                SlotState::Filled { machine, .. } => Some((machine.clone(), slot)),
+                SlotState::InDoubt { .. } | SlotState::Vacant => None,
+            }
+        });
+        let machines: BTreeMap<MachineId, SlotId> = filled.collect();
+        let gone = inputs.limits.destroy_all;
+        // Only launches that leave a choice leave anything else behind.
+        if !gone && inputs.desired.placement.fulfilment == Fulfilment::Exact {
+            return;
+        }
+        for (cloud, provider) in &self.engine.providers {
+            let scopes = inputs.observed.complete.iter().filter(|scope| scope.cloud == *cloud);
+            let scopes: BTreeSet<Scope> = scopes.cloned().collect();
+            let template = inputs.desired.templates.get(cloud).cloned().unwrap_or_default();
+            let request = TidyRequest {
+                fleet,
+                scopes: &scopes,
+                machines: &machines,
+                template: template.digest(),
+                gone,
+            };
+            match provider.tidy(&request).await {
+                Ok(0) => {}
+                Ok(removed) => tracing::info!(%cloud, removed, "removed what is no longer used"),
+                Err(error) => tracing::warn!(%cloud, %error, "some things are left behind"),
+            }
+        }
     }
 
     /// Carries out one plan, and nothing else.

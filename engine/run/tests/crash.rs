@@ -88,17 +88,16 @@ async fn apply_until(bed: &Bed, spec: &str, limits: Limits, fatal: u32, when: Wh
 }
 
 /// Dies at the first request, then at the second, and so on, until a run lives to the end.
-async fn die_everywhere(preset: Preset, when: When) {
-    let spec = cpu(60);
+async fn die_everywhere(preset: Preset, when: When, spec: &str) {
     let bed = Bed::new(preset, 3);
     for fatal in 1..200 {
-        let lived = apply_until(&bed, &spec, Limits::default(), fatal, when).await;
+        let lived = apply_until(&bed, spec, Limits::default(), fatal, when).await;
         bed.assert_one_per_slot();
         assert!(bed.live().len() <= 60, "{} machines after death {fatal}", bed.live().len());
         // A remote lease of a dead holder has to run out; here nobody waits for it.
         bed.store.forget_leases().await.expect("no lease");
         if lived {
-            bed.assert_converged(&desired(&spec)).await;
+            bed.assert_converged(&desired(spec)).await;
             assert_eq!(bed.live().len(), 60);
             return;
         }
@@ -108,12 +107,20 @@ async fn die_everywhere(preset: Preset, when: When) {
 
 #[tokio::test]
 async fn death_before_a_request_takes_effect() {
-    die_everywhere(Preset::Lifelike, When::BeforeEffect).await;
+    die_everywhere(Preset::Lifelike, When::BeforeEffect, &cpu(60)).await;
 }
 
 #[tokio::test]
 async fn death_after_a_request_took_effect() {
-    die_everywhere(Preset::Lifelike, When::AfterEffect).await;
+    die_everywhere(Preset::Lifelike, When::AfterEffect, &cpu(60)).await;
+}
+
+/// The same fleet where the cloud may choose among pools.
+#[tokio::test]
+async fn death_around_a_request_that_leaves_a_choice() {
+    let spec = cpu(60).replace("    spread:", "    fulfilment: flexible\n    spread:");
+    die_everywhere(Preset::Lifelike, When::BeforeEffect, &spec).await;
+    die_everywhere(Preset::Lifelike, When::AfterEffect, &spec).await;
 }
 
 #[tokio::test]

@@ -5,9 +5,9 @@
 
 use crate::wire_scalar::{
     AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, Flag, FleetKind,
-    Glob, Labels, LocalDiskWord, Name, OnNotice, PerCloud, PolicyKind, Positive, PositiveWhole,
-    Provider, RequiredLabels, ShareText, StrategyWord, Text, UnitWord, UpdateStrategy, Usd,
-    UsdOrShare, Whole,
+    FulfilmentWord, Glob, Labels, LocalDiskWord, Name, OnNotice, PerCloud, PolicyKind, Positive,
+    PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text, UnitWord,
+    UpdateStrategy, Usd, UsdOrShare, Whole,
 };
 use schemars::JsonSchema;
 
@@ -164,6 +164,11 @@ wire! {
         /// The most paid for spot: dollars per machine and hour, or a share of the on-demand price
         /// of the same type in the same place.
         "maxSpotPrice" max_spot_price: Option<UsdOrShare>,
+        /// `exact` asks each pool for its part. `flexible` lets a cloud that can (AWS) take the
+        /// machines of one region and market from any of the pools that the plan chose there, as
+        /// far as it has them: limits per pool and zone then say what is asked for, not what
+        /// comes. Default: `exact`.
+        "fulfilment" fulfilment: Option<FulfilmentWord>,
     }
 
     /// One cloud and where in it.

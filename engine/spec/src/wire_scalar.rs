@@ -67,6 +67,7 @@ scalars! {
     UnitWord "unit" = word(names(words::UNITS));
     Provider "cloud" = word(names(words::CLOUDS));
     StrategyWord "strategy" = word(names(words::STRATEGIES));
+    FulfilmentWord "word" = word(names(words::FULFILMENTS));
     Arch "instruction set" = word(names(words::ARCHITECTURES));
     AcceleratorMaker "maker" = word(names(words::MAKERS));
     LocalDiskWord "word" = word(names(words::LOCAL_DISK));

@@ -13,6 +13,7 @@ mod survey;
 pub use clock::Clock;
 pub use error::{Class, Error};
 pub use provider::{
-    CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered, OfferingsRequest, Provider,
+    CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered, OfferingsRequest,
+    Provider, TidyRequest,
 };
 pub use survey::{Examination, ExamineRequest, Finding, Listed, PriceListRequest, Verdict};

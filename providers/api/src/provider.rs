@@ -3,10 +3,10 @@
 use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
-    CapacityGoal, Cloud, Create, FleetName, FleetUid, Machine, MachineId, PoolId, Quota, Quote,
-    Scope, Template, Victim,
+    CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Machine, MachineId, PoolId, Quota,
+    Quote, Scope, SlotId, Template, Victim,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A cloud, or its simulated twin.
 #[async_trait]
@@ -26,7 +26,7 @@ pub trait Provider: Send + Sync {
     /// that there is nothing.
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error>;
 
-    /// Launches machines, all from one pool.
+    /// Launches machines, all from one pool, or from any of several if the request names others.
     ///
     /// The same token gives the same machines, however often it is sent. Fewer machines than
     /// asked for is an answer, not an error. Tags are set in the call itself.
@@ -34,6 +34,12 @@ pub trait Provider: Send + Sync {
 
     /// Ends machines. One that is already gone counts as ended.
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error>;
+
+    /// Puts in order what launches left behind besides machines, and says how many things were
+    /// removed. Called when an apply is done; nothing depends on it.
+    async fn tidy(&self, _: &TidyRequest<'_>) -> Result<u32, Error> {
+        Ok(0)
+    }
 
     /// Looks an account over for `fleet doctor`: who we are, what answers, what we may do, what
     /// is left. Changes nothing. A twin has no account to look over.
@@ -99,6 +105,31 @@ pub struct Created {
     pub machines: Vec<Machine>,
     /// Why there are fewer than asked for.
     pub shortfall: Option<Error>,
+    /// What single pools said no with, where the request left a choice between several. There may
+    /// be some even if every machine was made.
+    pub refusals: Vec<(PoolId, Error)>,
+}
+
+impl Created {
+    /// Everything that was asked for, or what there is of it.
+    pub fn all(machines: Vec<Machine>) -> Self {
+        Created { machines, shortfall: None, refusals: Vec::new() }
+    }
+}
+
+/// What an apply is done with, so that what it needed may go.
+#[derive(Debug, Clone, Copy)]
+pub struct TidyRequest<'a> {
+    /// The fleet.
+    pub fleet: &'a FleetUid,
+    /// Where it has been, all of it on this provider's cloud.
+    pub scopes: &'a BTreeSet<Scope>,
+    /// The machines that the journal knows, each with its slot.
+    pub machines: &'a BTreeMap<MachineId, SlotId>,
+    /// Fingerprint of the template that machines are made from now.
+    pub template: Digest,
+    /// Whether the fleet is gone for good, and everything that was made for it with it.
+    pub gone: bool,
 }
 
 /// Machines to end, all in one scope.

@@ -143,7 +143,7 @@ fn market(create: &Create, reserved: Option<&str>) -> Option<InstanceMarketOptio
 }
 
 /// An amount as EC2 writes it.
-fn dollars(amount: MicroUsd) -> String {
+pub(crate) fn dollars(amount: MicroUsd) -> String {
     format!("{}.{:06}", amount.0 / 1_000_000, amount.0 % 1_000_000)
 }
 
@@ -153,7 +153,7 @@ fn profile(role: &str) -> IamInstanceProfileSpecification {
 }
 
 /// The root disk: encrypted, gp3 and gone with its machine, unless the spec says otherwise.
-fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockDeviceMapping>> {
+pub(crate) fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockDeviceMapping>> {
     let root = image.root.as_ref()?;
     let kind = disk.and_then(|disk| disk.kind.as_deref()).map(VolumeType::from);
     let size = disk.and_then(|disk| disk.size_gib).and_then(|size| i32::try_from(size).ok());

@@ -2,65 +2,9 @@
 
 use super::*;
 use crate::image::Root;
-use aws_credential_types::Credentials;
-use aws_sdk_ec2::config::interceptors::BeforeTransmitInterceptorContextRef;
-use aws_sdk_ec2::config::{BehaviorVersion, ConfigBag, Intercept, Region, RuntimeComponents};
-use aws_sdk_ec2::error::BoxError;
+use crate::testing::caught;
 use fleet_model::{Create, FleetName, FleetUid, Template, Token};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
-
-/// Takes the body and stops the request.
-#[derive(Debug, Clone, Default)]
-struct Catch(Arc<Mutex<String>>);
-
-impl Intercept for Catch {
-    fn name(&self) -> &'static str {
-        "Catch"
-    }
-
-    fn read_before_transmit(
-        &self,
-        context: &BeforeTransmitInterceptorContextRef<'_>,
-        _: &RuntimeComponents,
-        _: &mut ConfigBag,
-    ) -> Result<(), BoxError> {
-        let body = context.request().body().bytes().unwrap_or_default();
-        *self.0.lock().expect("alone") = String::from_utf8_lossy(body).into_owned();
-        Err("caught".into())
-    }
-}
-
-/// A body as lines, each `key = value`, in the order in which they are sent.
-async fn body(request: RunInstancesInputBuilder) -> String {
-    let catch = Catch::default();
-    let config = aws_sdk_ec2::Config::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::from_static("us-east-1"))
-        .endpoint_url("http://127.0.0.1:1")
-        .credentials_provider(Credentials::new("key", "secret", None, None, "test"))
-        .interceptor(catch.clone())
-        .build();
-    let sent = request.send_with(&aws_sdk_ec2::Client::from_conf(config)).await;
-    assert!(sent.is_err());
-    let body = catch.0.lock().expect("alone").clone();
-    body.split('&').map(|pair| decode(&pair.replacen('=', " = ", 1))).collect::<Vec<_>>().join("\n")
-}
-
-fn decode(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let hex = [rest.next().expect("hex"), rest.next().expect("hex")];
-            let hex = std::str::from_utf8(&hex).expect("hex");
-            bytes.push(u8::from_str_radix(hex, 16).expect("hex"));
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).expect("text")
-}
 
 struct Case {
     pool: &'static str,
@@ -74,6 +18,7 @@ async fn sent(case: Case) -> String {
     let slots = ["base-3.1", "base-4.1", "base-9.2"].map(|text| text.parse().expect("a slot"));
     let create = Create {
         pool: case.pool.parse().expect("a pool"),
+        others: Vec::new(),
         slots: slots.to_vec(),
         token: Token::new("token"),
         price: None,
@@ -93,7 +38,8 @@ async fn sent(case: Case) -> String {
     };
     let root = Root { device: "/dev/xvda".into(), size: Some(8) };
     let image = Image { id: "ami-1".into(), root: Some(root) };
-    body(request(&asked, Some("us-east-1c"), &image, &case.network, &case.efa_cards)).await
+    let request = request(&asked, Some("us-east-1c"), &image, &case.network, &case.efa_cards);
+    caught(async |ec2| drop(request.send_with(&ec2).await)).await
 }
 
 #[tokio::test]

@@ -5,11 +5,14 @@
 //! are off: the engine has the only layer that asks again.
 
 mod bands;
+mod choice;
+mod create_fleet;
 mod doctor;
 mod error;
 mod events;
 mod image;
 mod launch;
+mod launch_template;
 mod machines;
 mod network;
 mod offerings;
@@ -23,6 +26,8 @@ mod session;
 mod spot_cache;
 mod tags;
 mod terminate;
+#[cfg(test)]
+mod testing;
 mod types;
 mod user_data;
 mod zones;

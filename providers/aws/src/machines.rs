@@ -8,6 +8,7 @@ use aws_sdk_ec2::operation::describe_instances::builders::DescribeInstancesInput
 use aws_sdk_ec2::types::{Filter, Instance, InstanceLifecycleType, InstanceStateName};
 use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Place, Region, Timestamp};
 use fleet_provider::{Class, Error};
+use std::collections::BTreeSet;
 
 /// As many as a page may hold.
 const PAGE: i32 = 1000;
@@ -63,6 +64,38 @@ pub(crate) async fn all(
         }
     }
     Err(refused(Class::Retry { after: None }, "EndlessList", "the list of instances has no end"))
+}
+
+/// Adds the others of every `CreateFleet` of which one has no slot of its own yet: which slots are
+/// left is known only when all are seen.
+pub(crate) async fn with_siblings(
+    site: &Site,
+    mut instances: Vec<Instance>,
+) -> Result<Vec<Instance>, Error> {
+    let unnumbered = instances.iter().filter(|instance| tags::is_unnumbered(instance));
+    let tokens: BTreeSet<String> = unnumbered.filter_map(tags::token).map(str::to_owned).collect();
+    for token in tokens {
+        let launch = all(site, of_launch(&token)).await?;
+        let known: BTreeSet<Option<String>> =
+            instances.iter().map(|instance| instance.instance_id.clone()).collect();
+        instances.extend(launch.into_iter().filter(|one| !known.contains(&one.instance_id)));
+    }
+    Ok(instances)
+}
+
+/// Instances as we speak of them, each with its owner. `None` for what lacks what every instance
+/// has.
+pub(crate) fn machines(
+    instances: &[Instance],
+    region: &Region,
+    zones: &Zones,
+) -> Vec<Option<Machine>> {
+    let owners = tags::owners(instances);
+    let owned = |(instance, owner)| {
+        let machine: Option<Machine> = machine(instance, region, zones);
+        machine.map(|machine| Machine { owner, ..machine })
+    };
+    instances.iter().zip(owners).map(owned).collect()
 }
 
 /// An instance as we speak of it. `None` if it lacks what every instance has.

@@ -7,7 +7,9 @@ use crate::offerings::{Aside, Wanted, survey};
 use crate::scores::{self, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_cache::SpotCache;
-use crate::{doctor, image, launch, machines, network, price_list, terminate};
+use crate::{
+    choice, doctor, image, launch, launch_template, machines, network, price_list, terminate,
+};
 use async_trait::async_trait;
 use fleet_model::{
     Cloud, InstanceType, Machine, MachineState, Market, Place, PoolId, Region, Scope, Template,
@@ -16,6 +18,7 @@ use fleet_model::{
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+    TidyRequest,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +119,7 @@ impl Aws {
 }
 
 /// What this account calls the zone of a place; `None` if EC2 is to choose.
-async fn zone_name<'a>(site: &'a Site, place: &Place) -> Result<Option<&'a str>, Error> {
+pub(crate) async fn zone_name<'a>(site: &'a Site, place: &Place) -> Result<Option<&'a str>, Error> {
     if place.zone.as_str() == Zone::REGIONAL {
         return Ok(None);
     }
@@ -131,7 +134,7 @@ async fn zone_name<'a>(site: &'a Site, place: &Place) -> Result<Option<&'a str>,
 }
 
 /// Network cards to plug EFA interfaces into; none if the template does not ask for them.
-async fn efa_cards(
+pub(crate) async fn efa_cards(
     site: &Site,
     template: &Template,
     kind: &InstanceType,
@@ -149,6 +152,13 @@ fn check(request: &CreateRequest<'_>) -> Result<(), Error> {
     if create.pool.place.cloud != Cloud::Aws {
         let words = format!("{} is not of aws", create.pool);
         return Err(refused(Class::Invalid, "WrongCloud", words));
+    }
+    let first = &create.pool;
+    let alike =
+        |pool: &PoolId| pool.place.scope() == first.place.scope() && pool.market == first.market;
+    if !create.pools().all(alike) {
+        let words = "one launch chooses among pools of one region and market";
+        return Err(refused(Class::Invalid, "MixedPools", words));
     }
     if create.pool.market == Market::Reserved {
         let words = "reserved capacity is used by on-demand launches that name a reservation";
@@ -205,8 +215,8 @@ impl Provider for Aws {
         let zones = site.zones().await?;
         let mut list = Vec::with_capacity(instances.len());
         let mut unreadable = 0;
-        for instance in &instances {
-            match machines::machine(instance, &site.region, zones) {
+        for machine in machines::machines(&instances, &site.region, zones) {
+            match machine {
                 Some(machine) => list.push(machine),
                 None => unreadable += 1,
             }
@@ -228,11 +238,14 @@ impl Provider for Aws {
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {
-            return Ok(Created { machines: Vec::new(), shortfall: None });
+            return Ok(Created::all(Vec::new()));
         }
         check(request)?;
         let pool = &request.create.pool;
         let site = self.session.site(&pool.place.region).await;
+        if !request.create.others.is_empty() {
+            return choice::create(&site, &*self.clock, request).await;
+        }
         let zone = zone_name(&site, &pool.place).await?;
         let template = request.template;
         // As pinned when the plan was made; a name only where no plan could look it up.
@@ -250,7 +263,7 @@ impl Provider for Aws {
                     let words = "the answer to a launch cannot be read";
                     return Err(refused(Class::Unknown, "UnreadableAnswer", words));
                 }
-                Ok(Created { machines, shortfall: None })
+                Ok(Created::all(machines))
             }
             Err(error) => {
                 let error = read(Asked::Launch, error);
@@ -260,7 +273,7 @@ impl Provider for Aws {
                         self.made_before(&site, request.create.token.as_str()).await
                     && !machines.is_empty()
                 {
-                    return Ok(Created { machines, shortfall: None });
+                    return Ok(Created::all(machines));
                 }
                 Err(error)
             }
@@ -281,5 +294,18 @@ impl Provider for Aws {
 
     async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
         price_list::all(&self.session, request.regions, self.clock.now()).await
+    }
+
+    async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {
+        let tidied = request.scopes.iter().map(|scope| async move {
+            let site = self.session.site(&scope.region).await;
+            if !request.machines.is_empty() {
+                choice::number_left(&site, request.fleet, request.machines).await?;
+            }
+            launch_template::collect(&site, request, self.clock.now()).await
+        });
+        // Each region as far as it goes; the first that does not is what is told.
+        let tidied: Vec<Result<u32, Error>> = join_all(tidied).await;
+        tidied.into_iter().sum()
     }
 }

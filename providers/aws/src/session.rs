@@ -93,6 +93,8 @@ pub(crate) struct Site {
     /// Images that were looked up. One run uses one answer, so that a request sent twice is the
     /// same request.
     images: tokio::sync::Mutex<BTreeMap<String, Image>>,
+    /// Names of launch templates that are there.
+    pub(crate) templates: tokio::sync::Mutex<BTreeSet<String>>,
 }
 
 impl Session {
@@ -171,6 +173,7 @@ impl Site {
             zones: OnceCell::new(),
             types: tokio::sync::Mutex::default(),
             images: tokio::sync::Mutex::default(),
+            templates: tokio::sync::Mutex::default(),
         }
     }
 

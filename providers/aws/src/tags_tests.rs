@@ -83,3 +83,71 @@ fn copied_tags_do_not_make_a_machine_ours() {
     assert_eq!(owner(&instance(&all, 0, "another launch")), None);
     assert!(owner(&instance(&all, 0, "")).is_some());
 }
+
+/// A machine of a `CreateFleet` over four slots.
+fn of_fleet(id: &str, own: Option<&str>) -> Instance {
+    let mut tags = vec![(UID, "u"), (NAME, "n"), (TOKEN, "t"), (TEMPLATE, DIGEST)];
+    tags.extend([(BY, BY_FLEET), (SLOTS, "base-4.2/3 base-9.1")]);
+    tags.extend(own.map(|slot| (SLOT, slot)));
+    // Whatever EC2 numbers them by and calls the request, it is not read.
+    let mut instance = instance(&tags, 7, "fleet-0123");
+    instance.instance_id = Some(id.to_owned());
+    instance
+}
+
+fn slots_of(machines: &[(&str, Option<&str>)]) -> Vec<Option<String>> {
+    let instances: Vec<Instance> = machines.iter().map(|(id, own)| of_fleet(id, *own)).collect();
+    owners(&instances).into_iter().map(|owner| Some(owner?.slot.to_string())).collect()
+}
+
+#[test]
+fn machines_without_a_slot_of_their_own_take_what_is_left_in_order_of_id() {
+    let check = |machines: &[(&str, Option<&str>)], expect: &[Option<&str>]| {
+        let expect: Vec<Option<String>> =
+            expect.iter().map(|slot| slot.map(str::to_owned)).collect();
+        assert_eq!(slots_of(machines), expect);
+        // The order of a list does not matter.
+        let back: Vec<_> = machines.iter().rev().copied().collect();
+        assert_eq!(slots_of(&back), expect.into_iter().rev().collect::<Vec<_>>());
+    };
+    check(&[("i-2", None), ("i-1", None)], &[Some("base-5.2"), Some("base-4.2")]);
+    // Killed after one was tagged: the others take what they would have been given.
+    check(
+        &[("i-1", None), ("i-2", Some("base-5.2")), ("i-3", None)],
+        &[Some("base-4.2"), Some("base-5.2"), Some("base-6.2")],
+    );
+    check(&[("i-1", Some("base-9.1")), ("i-2", None)], &[Some("base-9.1"), Some("base-4.2")]);
+    // One more than there are slots is nobody's.
+    check(
+        &[("i-1", None), ("i-2", None), ("i-3", None), ("i-4", None), ("i-5", None)],
+        &[Some("base-4.2"), Some("base-5.2"), Some("base-6.2"), Some("base-9.1"), None],
+    );
+    // A slot that the launch did not ask for is no slot, and takes none from the others.
+    check(&[("i-1", Some("base-7.2")), ("i-2", None)], &[None, Some("base-4.2")]);
+    check(&[("i-1", Some("nonsense")), ("i-2", None)], &[None, Some("base-4.2")]);
+}
+
+#[test]
+fn launches_do_not_take_slots_from_each_other() {
+    let mut other = of_fleet("i-0", None);
+    let renamed = |tag: &mut Tag| {
+        if tag.key() == Some(TOKEN) {
+            *tag = Tag::builder().key(TOKEN).value("another").build();
+        }
+    };
+    other.tags.iter_mut().flatten().for_each(renamed);
+    let owners = owners(&[other, of_fleet("i-1", None)]);
+    let slots: Vec<SlotId> = owners.into_iter().flatten().map(|owner| owner.slot).collect();
+    assert_eq!(slots, [slot("base-4.2"), slot("base-4.2")]);
+}
+
+#[test]
+fn lists_know_what_is_in_them() {
+    for (inside, words) in [("base-6.2", "base-4.2/3"), ("base-9.1", "base-4.2/3 base-9.1")] {
+        assert!(lists(words, slot(inside)), "{inside} {words}");
+    }
+    for outside in ["base-7.2", "base-5.1", "burst-5.2", "base-3.2"] {
+        assert!(!lists("base-4.2/3 base-9.1 nonsense base-1.1/x", slot(outside)), "{outside}");
+    }
+    assert!(!lists("base-4294967295.1/9", slot("base-0.1")));
+}

@@ -1,12 +1,12 @@
 //! Ending: look at each machine once more, right before, and touch only what is still the same.
 
 use crate::error::{Asked, LOOK_AGAIN, SETTLE, read, refused};
-use crate::machines::{all, by_id, is_over, machine};
+use crate::machines::{all, by_id, is_over, machines, with_siblings};
 use crate::session::Site;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
 use aws_sdk_ec2::types::Instance;
-use fleet_model::{FleetUid, MachineId, Region, Timestamp, Victim};
+use fleet_model::{FleetUid, Machine, MachineId, Region, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
 use std::collections::BTreeMap;
 
@@ -34,6 +34,7 @@ pub(crate) async fn end(
     for asked in by_id(&ids) {
         found.extend(all(site, asked).await?);
     }
+    let found = with_siblings(site, found).await?;
     let zones = site.zones().await?;
     let verdicts = judge(request.fleet, request.victims, &found, &site.region, zones, now);
     let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
@@ -69,8 +70,10 @@ fn judge(
     zones: &Zones,
     now: Timestamp,
 ) -> Verdicts {
-    let found: BTreeMap<&str, &Instance> =
-        found.iter().filter_map(|instance| Some((instance.instance_id()?, instance))).collect();
+    let seen = found.iter().zip(machines(found, region, zones));
+    let found: BTreeMap<&str, (&Instance, Option<Machine>)> = seen
+        .filter_map(|(instance, machine)| Some((instance.instance_id()?, (instance, machine))))
+        .collect();
     let mut verdicts = Verdicts::default();
     for victim in victims {
         let id = victim.machine.clone();
@@ -79,8 +82,8 @@ fn judge(
                 verdicts.unseen.push(id);
             }
             None => verdicts.gone.push(id),
-            Some(instance) if is_over(instance) => verdicts.gone.push(id),
-            Some(instance) => match stranger(fleet, victim, instance, region, zones) {
+            Some((instance, _)) if is_over(instance) => verdicts.gone.push(id),
+            Some((_, machine)) => match stranger(fleet, victim, machine.as_ref()) {
                 None => verdicts.doomed.push(id),
                 Some(why) => verdicts.refused.push((id, why)),
             },
@@ -90,17 +93,11 @@ fn judge(
 }
 
 /// Why an instance is not the machine that the plan means.
-fn stranger(
-    fleet: &FleetUid,
-    victim: &Victim,
-    instance: &Instance,
-    region: &Region,
-    zones: &Zones,
-) -> Option<String> {
-    let Some(machine) = machine(instance, region, zones) else {
+fn stranger(fleet: &FleetUid, victim: &Victim, machine: Option<&Machine>) -> Option<String> {
+    let Some(machine) = machine else {
         return Some("its description cannot be read".into());
     };
-    let Some(owner) = machine.owner else {
+    let Some(owner) = &machine.owner else {
         return Some("its tags do not say that it is a machine of ours".into());
     };
     if owner.fleet != *fleet {

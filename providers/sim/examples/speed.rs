@@ -68,6 +68,7 @@ async fn create(sim: &Sim, pool: &PoolId, from: u32, count: u32) -> Result<(), B
     let template = Template::default();
     let create = Create {
         pool: pool.clone(),
+        others: Vec::new(),
         slots: (from..from + count).map(slot).collect(),
         token: Token::new(format!("token-{from:032}")),
         price: None,

@@ -103,10 +103,20 @@ impl SimProvider {
                 if machines.is_empty() {
                     return Err(error);
                 }
-                Ok(Created { machines, shortfall: None })
+                Ok(Created::all(machines))
             }
             Err(error) => Err(error),
         }
+    }
+
+    async fn create_fleet(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let asked = Asked::Launch(request.create.pool.market);
+        let (machines, refusals) = self.call(asked, |tx| cloud::create_fleet(tx, request)).await?;
+        let read = |(pool, refusal)| (pool, classify(self.cloud, asked, &refusal));
+        let refusals: Vec<_> = refusals.into_iter().map(read).collect();
+        let short = machines.len() < request.create.slots.len();
+        let shortfall = refusals.last().filter(|_| short).map(|(_, error)| error.clone());
+        Ok(Created { machines, shortfall, refusals })
     }
 
     async fn bulk_insert(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
@@ -123,7 +133,7 @@ impl SimProvider {
     async fn put_vms(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         let asked = Asked::Launch(request.create.pool.market);
         let scope = request.create.pool.place.scope();
-        let mut all = Created { machines: Vec::new(), shortfall: None };
+        let mut all = Created::all(Vec::new());
         for slot in &request.create.slots {
             let put = self.call(asked, |tx| cloud::put_vm(tx, request, *slot)).await;
             let put = match put {
@@ -148,7 +158,7 @@ impl SimProvider {
     /// No tokens: look for the name first, and again when the answer is lost.
     async fn launch(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         let _alone = self.sim.launches().lock().await;
-        let mut all = Created { machines: Vec::new(), shortfall: None };
+        let mut all = Created::all(Vec::new());
         for slot in &request.create.slots {
             match self.launch_one(request, *slot).await {
                 Ok(machines) => all.machines.extend(machines),
@@ -190,7 +200,7 @@ impl SimProvider {
     fn created(&self, request: &CreateRequest<'_>, launch: Launch) -> Created {
         let asked = Asked::Launch(request.create.pool.market);
         let shortfall = launch.refusal.map(|refusal| classify(self.cloud, asked, &refusal));
-        Created { machines: launch.machines, shortfall }
+        Created { machines: launch.machines, shortfall, refusals: Vec::new() }
     }
 }
 
@@ -232,10 +242,11 @@ impl Provider for SimProvider {
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         self.check_scope(&request.create.pool.place.scope())?;
         if request.create.slots.is_empty() {
-            return Ok(Created { machines: Vec::new(), shortfall: None });
+            return Ok(Created::all(Vec::new()));
         }
         match self.cloud {
-            Cloud::Aws => self.run_instances(request).await,
+            Cloud::Aws if request.create.others.is_empty() => self.run_instances(request).await,
+            Cloud::Aws => self.create_fleet(request).await,
             Cloud::Gcp => self.bulk_insert(request).await,
             Cloud::Azure => self.put_vms(request).await,
             Cloud::Lambda => self.launch(request).await,

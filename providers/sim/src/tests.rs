@@ -55,6 +55,7 @@ async fn something(sim: &Sim, chance: u64) {
                 |ordinal| SlotId { name: SlotName { group: Group::Base, ordinal }, generation: 1 };
             let create = Create {
                 pool: PoolId { place, instance_type: "t.large".into(), market },
+                others: Vec::new(),
                 slots: (0..1 + draw(5, 5) as u32).map(slot).collect(),
                 token: Token::new(format!("t{}", draw(6, 40))),
                 price: None,

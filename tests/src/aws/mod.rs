@@ -3,6 +3,7 @@
 
 mod buckets;
 mod ec2;
+mod fleet;
 mod http;
 mod moto;
 mod proxy;

@@ -2,6 +2,7 @@
 
 use super::buckets::Buckets;
 use super::ec2::{Call, empty_page, error, ids, quotas, scores, without};
+use super::fleet;
 use super::http::{Answer, Message, forward, reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
@@ -14,6 +15,8 @@ use tokio::net::{TcpListener, TcpStream};
 pub struct Faults {
     /// Instance types without room, by zone name (`us-east-1d`) and type.
     pub full: BTreeSet<(String, String)>,
+    /// How many machines one `CreateFleet` gets of a type in a zone; of others, all it asks for.
+    pub room: BTreeMap<(String, String), u32>,
     /// Regions where nothing gets in.
     pub out: BTreeSet<String>,
     /// Every call is turned away.
@@ -106,6 +109,11 @@ impl Proxy {
         lock(&self.state).faults = faults;
     }
 
+    /// Lists everything from now on.
+    pub fn show_hidden(&self) {
+        lock(&self.state).hidden.clear();
+    }
+
     /// How many calls were turned away for being too many.
     pub fn turned_away(&self) -> u64 {
         lock(&self.state).turned_away
@@ -153,6 +161,7 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
     } else {
         match call.action() {
             "RunInstances" => launch(moto, &request, &call, &faults, state).await?,
+            "CreateFleet" => choose(moto, &request, &call, &faults, state).await?,
             "DescribeInstances" => list(moto, &request, &call, &faults, state).await?,
             "TerminateInstances" => end(moto, &request, &call, state).await?,
             "GetSpotPlacementScores" if !faults.scores.is_empty() => {
@@ -163,7 +172,7 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
         }
     };
     tokio::time::sleep(faults.latency / 2).await;
-    let change = matches!(call.action(), "RunInstances" | "TerminateInstances");
+    let change = matches!(call.action(), "RunInstances" | "CreateFleet" | "TerminateInstances");
     if change && faults.answers_lost {
         return Ok(());
     }
@@ -221,6 +230,56 @@ async fn launch(
         lock(state).hidden.extend(ids.iter().map(|id| (id.clone(), until)));
         *launched = Some(Launched { request: call.form.clone(), answer: answer.clone(), ids });
     }
+    Ok(answer)
+}
+
+/// Pool after pool, in the order of the request, until there are enough.
+async fn choose(
+    moto: u16,
+    request: &Message,
+    call: &Call,
+    faults: &Faults,
+    state: &Mutex<State>,
+) -> Result<Answer> {
+    let key = (call.region.clone(), "fleet".to_owned(), call.get("ClientToken").to_owned());
+    let entry = lock(state).tokens.entry(key).or_default().clone();
+    let mut launched = entry.lock().await;
+    if let Some(before) = &*launched {
+        if before.request != call.form {
+            let words = "Arguments on this idempotent request are inconsistent.";
+            return Ok(error(400, "IdempotentParameterMismatch", words));
+        }
+        return Ok(before.answer.clone());
+    }
+    let subnets = fleet::subnets(&forward(moto, &fleet::ask_for_subnets(request)).await?);
+    let mut left = fleet::wanted(call);
+    let (mut machines, mut errors) = (String::new(), String::new());
+    for pool in fleet::asked(call) {
+        if left == 0 {
+            break;
+        }
+        let place = (pool.zone(&subnets), pool.kind.clone());
+        let room =
+            if faults.full.contains(&place) { Some(0) } else { faults.room.get(&place).copied() };
+        let given = room.unwrap_or(left).min(left);
+        if given > 0 {
+            let part = fleet::part(request, call, &pool, given, &subnets);
+            let answer = forward(moto, &part).await?;
+            if answer.status != 200 {
+                return Ok(answer);
+            }
+            machines.push_str(&fleet::machines(&answer));
+        }
+        if given < left {
+            errors.push_str(&fleet::no(&pool));
+        }
+        left -= given;
+    }
+    let answer = fleet::answer(&machines, &errors);
+    let ids = fleet::ids(&machines);
+    let until = Instant::now() + faults.hidden_for;
+    lock(state).hidden.extend(ids.iter().map(|id| (id.clone(), until)));
+    *launched = Some(Launched { request: call.form.clone(), answer: answer.clone(), ids });
     Ok(answer)
 }
 

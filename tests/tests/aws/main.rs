@@ -2,6 +2,7 @@
 
 mod conformance;
 mod faults;
+mod flexible;
 mod prices;
 mod scenario;
 mod support;

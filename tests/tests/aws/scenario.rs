@@ -47,14 +47,37 @@ async fn a_hundred_machines_in_three_regions_come_and_go() {
     script("scenario.py", &moto, &moto.url(), &[]).await;
 }
 
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    // The first that a plan asks: the cheapest, in the first zone.
+    let full = [("us-east-1b".to_owned(), "c5.large".to_owned())].into();
+    proxy.set(Faults { full, ..Faults::default() });
+    script("flexible.py", &moto, &proxy.url(), &["--full", "use1-az1/c5.large"]).await;
+    assert!(proxy.calls("CreateFleet") > 0 && proxy.calls("RunInstances") == 0);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn killed_and_resumed_flexible_fleets_have_no_duplicates_and_no_orphans() {
+    kill_and_resume("flexible").await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
+    kill_and_resume("exact").await;
+}
+
+async fn kill_and_resume(fulfilment: &str) {
     let moto = Moto::start().await.expect("moto");
     let proxy = Proxy::start(moto.port()).await.expect("a proxy");
     proxy.set(Faults { latency: Duration::from_millis(60), ..Faults::default() });
     let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "100".into());
-    script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds]).await;
+    script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds, "--fulfilment", fulfilment])
+        .await;
 }
 
 /// The rates that EC2 documents for launches: at once, and per second after that.

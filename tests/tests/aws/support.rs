@@ -94,6 +94,7 @@ pub(crate) fn ask(token: &str, count: u32) -> Create {
     let slot = |ordinal| SlotId { name: SlotName { group: Group::Base, ordinal }, generation: 1 };
     Create {
         pool: pool(ON_DEMAND),
+        others: Vec::new(),
         slots: (0..count).map(slot).collect(),
         token: Token::new(token),
         price: None,

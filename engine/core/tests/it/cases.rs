@@ -1,7 +1,7 @@
 //! Cases: a world, a wish, and the plan that must come of them.
 
 use crate::world::*;
-use fleet_core::{check, plan, stale};
+use fleet_core::{check, fold, plan, stale};
 use fleet_model::*;
 
 const WORLD: &[Row<'_>] = &[
@@ -302,4 +302,55 @@ fn premises_break_one_by_one() {
             .contains("now costs")
     );
     assert!(broken(&|w| w.offerings.clear()).contains("no longer on offer"));
+}
+
+#[test]
+fn a_cloud_that_may_choose_is_asked_once_per_region() {
+    let flexible = |budget: Option<u64>| {
+        move |world: &mut Inputs| {
+            world.desired.placement.fulfilment = Fulfilment::Flexible;
+            world.desired.budget.hourly = budget.map(|cents| MicroUsd(cents * 10_000));
+        }
+    };
+    let together = [
+        "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+        "+2 aws/us-east-1/a/g.8/spot",
+        "+1 aws/us-west-2/a/g.8/spot",
+    ];
+    case(flexible(None), &together);
+    // The plan means 75 dollars; if both come from the dearer pool, it is 76.
+    case(flexible(Some(7600)), &together);
+    case(
+        flexible(Some(7599)),
+        &[
+            "+1 lambda/us-tx-1/regional/gpu_8x/on-demand",
+            "+1 aws/us-east-1/a/g.8/spot",
+            "+1 aws/us-east-1/b/g.8/spot",
+            "+1 aws/us-west-2/a/g.8/spot",
+        ],
+    );
+}
+
+#[test]
+fn a_choice_in_doubt_counts_at_its_dearest_and_the_linter_knows_a_bad_one() {
+    let rows = catalog(WORLD);
+    let mut wish = desired(32, 8, Unit::Gpus);
+    wish.placement.fulfilment = Fulfilment::Flexible;
+    let mut world = inputs(wish, &rows);
+    let mut planned = plan(&world);
+    let two = |step: &Step| step.action.count() == 2;
+    let which = planned.plan.steps.iter().position(two).expect("a choice");
+    let Action::Create(create) = &planned.plan.steps[which].action else { panic!("a create") };
+    let create = create.clone();
+    assert_eq!(create.price_in(&create.others[0].pool), Some(MicroUsd::dollars(16)));
+    fold(&mut world.recorded, &Event::CreateIntended { create: create.clone() }, at(0));
+    let cost = plan(&world).report.cost;
+    assert_eq!(cost.hourly_before, MicroUsd::dollars(32), "two at the dearer price");
+
+    let mut worse = create;
+    worse.others[0].pool = "aws/us-west-2/a/g.8/spot".parse().expect("a pool");
+    planned.plan.steps[which].action = Action::Create(worse);
+    let world = inputs(world.desired.clone(), &rows);
+    let found: Vec<String> = check(&world, &planned).iter().map(ToString::to_string).collect();
+    assert_eq!(found, ["step #1 leaves a choice between pools that are not alike"]);
 }

@@ -82,6 +82,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             priorities: vec![],
             weights: vec![],
             max_spot_price: None,
+            fulfilment: Fulfilment::Exact,
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),
@@ -147,13 +148,18 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
                     .iter()
                     .map(|slot| {
                         let id = MachineId::new(format!("{}-{slot}", create.token));
-                        let machine = machine(&id, create, *slot, now);
+                        // A cloud with a choice chooses now this, now that.
+                        let pools: Vec<&PoolId> = create.pools().collect();
+                        let chance = digest("choice", [id.as_str().as_bytes()]).as_u64();
+                        let pool = pools[chance as usize % pools.len()];
+                        let machine = machine(&id, create, pool, *slot, now);
                         inputs.observed.machines.insert(id.clone(), machine);
                         NewMachine {
                             slot: *slot,
                             machine: id,
                             launched_at: now,
-                            price: create.price,
+                            price: create.price_in(pool),
+                            pool: (*pool != create.pool).then(|| pool.clone()),
                         }
                     })
                     .collect();
@@ -178,15 +184,21 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
     inputs.observed.taken_at = inputs.now;
 }
 
-fn machine(id: &MachineId, create: &Create, slot: SlotId, now: Timestamp) -> Machine {
+fn machine(
+    id: &MachineId,
+    create: &Create,
+    pool: &PoolId,
+    slot: SlotId,
+    now: Timestamp,
+) -> Machine {
     Machine {
         id: id.clone(),
-        place: create.pool.place.clone(),
-        instance_type: create.pool.instance_type.clone(),
-        market: create.pool.market,
+        place: pool.place.clone(),
+        instance_type: pool.instance_type.clone(),
+        market: pool.market,
         state: MachineState::Running,
         launched_at: now,
-        price: create.price,
+        price: create.price_in(pool),
         owner: Some(Ownership {
             fleet: "uid-1".into(),
             name: "f".into(),

@@ -4,11 +4,11 @@ use super::reach;
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::wire;
-use crate::words::{CLOUDS, STRATEGIES};
+use crate::words::{CLOUDS, FULFILMENTS, STRATEGIES};
 use crate::yaml::Kind;
 use fleet_model::{
-    CapacityGoal, Cloud, CloudRule, InstanceRules, MaxSpotPrice, Pattern, PlacementRules, Share,
-    Spread, Strategy, Weight,
+    CapacityGoal, Cloud, CloudRule, Fulfilment, InstanceRules, MaxSpotPrice, Pattern,
+    PlacementRules, Share, Spread, Strategy, Weight,
 };
 
 pub(super) fn read(
@@ -25,6 +25,7 @@ pub(super) fn read(
         priorities: instances.families.iter().chain(&instances.types).cloned().collect(),
         weights: Vec::new(),
         max_spot_price: None,
+        fulfilment: Fulfilment::default(),
     };
     let object = spec
         .and_then(|spec| spec.get(reader, "placement"))
@@ -56,6 +57,16 @@ pub(super) fn read(
     }
     if let Some(field) = object.get(reader, "maxSpotPrice") {
         rules.max_spot_price = max_spot_price(reader, &field);
+    }
+    if let Some(field) = object.get(reader, "fulfilment") {
+        let fulfilment = reader.word(&field, "fulfilment", FULFILMENTS);
+        rules.fulfilment = fulfilment.unwrap_or_default();
+        let able = rules.clouds.iter().any(|rule| rule.cloud.chooses_among_pools());
+        if rules.fulfilment == Fulfilment::Flexible && !able {
+            let message = "no cloud of this spec chooses among pools: every launch is exact".into();
+            let hint = "remove fulfilment, or allow aws under placement.clouds";
+            reader.warn(&field, message, Some(hint.into()));
+        }
     }
     if let Some(field) = object.get(reader, "spread") {
         rules.spread = spread(reader, &field);

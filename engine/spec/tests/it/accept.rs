@@ -2,8 +2,8 @@
 
 use crate::{TRAIN, accept, fleet, only};
 use fleet_model::{
-    AtCap, Bounds, Cloud, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd, Share, Strategy, Unit,
-    Units,
+    AtCap, Bounds, Cloud, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd, Share,
+    Strategy, Unit, Units,
 };
 
 fn patterns(list: &[fleet_model::Pattern]) -> Vec<&str> {
@@ -46,6 +46,7 @@ fn little_is_needed() {
     assert_eq!(desired.capacity.spot, Units::whole(3));
     assert_eq!(desired.placement.strategy, Strategy::CapacityOptimized);
     assert_eq!(desired.placement.clouds.len(), 4);
+    assert_eq!(desired.placement.fulfilment, Fulfilment::Exact);
     assert_eq!(desired.budget.hourly, None);
     assert!(desired.templates.is_empty());
     let nothing = only(accept(&fleet("capacity: { target: 0, base: { onDemand: 0 } }"))).desired;
@@ -77,6 +78,7 @@ placement:
   priorities: [r6*, r5]
   weights: [{ types: r5*, units: 2.5 }]
   maxSpotPrice: 60%
+  fulfilment: flexible
 budget: { hourlyUsd: 400, monthlyUsd: 7300, atCap: hold }
 template:
   network: vpc-1
@@ -105,6 +107,7 @@ template:
     assert_eq!(patterns(&placement.priorities), ["r6*", "r5"]);
     assert_eq!(patterns(&placement.clouds[1].zones), ["1", "2"]);
     assert!(placement.clouds[0].regions.is_empty());
+    assert_eq!(placement.fulfilment, Fulfilment::Flexible);
     assert_eq!(placement.weights[0].units, Units(2500));
     let share = Share::from_percent(60.0).expect("a share");
     assert_eq!(placement.max_spot_price, Some(MaxSpotPrice::ShareOfOnDemand(share)));

@@ -180,6 +180,7 @@ fn placement() {
             ("unknown strategy", "placement: { strategy: capacity-optimised }"),
             ("strategy by another name", "placement: { strategy: cheapest }"),
             ("no such strategy", "placement: { strategy: random }"),
+            ("misspelt fulfilment", "placement: { fulfilment: flexibel }"),
             ("unknown provider", "placement: { clouds: [{ provider: asw }] }"),
             ("provider by its maker", "placement: { clouds: [{ provider: google }] }"),
             ("no such provider", "placement: { clouds: [{ provider: hetzner }] }"),

@@ -79,6 +79,7 @@ impl<'a> Bench<'a> {
         };
         Create {
             pool: self.pool.clone(),
+            others: Vec::new(),
             slots: (0..count).map(slot).collect(),
             token: Token::new(format!("{}-{token}", self.fleet)),
             price: None,

@@ -4,8 +4,9 @@ use super::{Launch, Order, allowance, carry_out, fingerprint, repeat, room};
 use crate::chance::text;
 use crate::event::Refusal;
 use crate::limit::Call;
+use crate::pools::Pool;
 use crate::tx::Tx;
-use fleet_model::{MachineState, Market};
+use fleet_model::{Create, Machine, MachineState, Market, MicroUsd, PoolId};
 use fleet_provider::CreateRequest;
 
 /// `RunInstances` with a client token, from one machine to all of them.
@@ -25,8 +26,7 @@ fn run(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<Laun
     let key = text(&format!("{}/{}", id.place, create.token));
     if let Some(deed) = tx.world.deed_by_key(key) {
         if deed.fingerprint != fingerprint(request) {
-            let message = format!("token {} was used with other parameters", create.token);
-            return Err(Refusal::new(400, "IdempotentParameterMismatch", message));
+            return Err(mismatch(create));
         }
         let launch = repeat(tx.world, deed);
         if launch.machines.iter().all(|machine| machine.state == MachineState::Terminated) {
@@ -35,31 +35,12 @@ fn run(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<Laun
         }
         return Ok(launch);
     }
-    let Some(pool) = tx.pools.find(id) else {
-        let message =
-            format!("{} is not offered as {} in {}", id.instance_type, id.market, id.place);
-        return Err(Refusal::new(400, "Unsupported", message));
-    };
-    if id.market == Market::Spot
-        && let (Some(price), Some(most)) =
-            (pool.price(&tx.world.settings, tx.now()), create.max_price)
-        && price > most
-    {
-        let message = format!("the spot price is {price}, above the {most} offered");
-        return Err(Refusal::new(400, "SpotMaxPriceTooLow", message));
-    }
+    let pool = sold(tx, id, create.max_price)?;
     if allowance(tx, id, &pool) < wanted {
-        let code = match id.market {
-            Market::Spot => "MaxSpotInstanceCountExceeded",
-            Market::OnDemand | Market::Reserved => "VcpuLimitExceeded",
-        };
-        let message = format!("{wanted} more would exceed the vCPU limit in {}", id.place.region);
-        return Err(Refusal::new(400, code, message));
+        return Err(over_quota(id, wanted));
     }
     let granted = room(tx, id, &pool).min(wanted);
-    let message = format!("no more {} in {}", id.instance_type, id.place.zone);
-    let refusal =
-        (granted < wanted).then(|| Refusal::new(500, "InsufficientInstanceCapacity", message));
+    let refusal = (granted < wanted).then(|| full(id));
     let slots = create.slots.get(..granted as usize).unwrap_or_default();
     match refusal {
         Some(refusal) if granted == 0 => Err(refusal),
@@ -69,4 +50,116 @@ fn run(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<Laun
             Ok(carry_out(tx, order))
         }
     }
+}
+
+/// The pool, if it sells to us at that price.
+fn sold<'a>(tx: &Tx<'a>, id: &PoolId, most: Option<MicroUsd>) -> Result<Pool<'a>, Refusal> {
+    let Some(pool) = tx.pools.find(id) else {
+        let message =
+            format!("{} is not offered as {} in {}", id.instance_type, id.market, id.place);
+        return Err(Refusal::new(400, "Unsupported", message));
+    };
+    if id.market == Market::Spot
+        && let (Some(price), Some(most)) = (pool.price(&tx.world.settings, tx.now()), most)
+        && price > most
+    {
+        let message = format!("the spot price is {price}, above the {most} offered");
+        return Err(Refusal::new(400, "SpotMaxPriceTooLow", message));
+    }
+    Ok(pool)
+}
+
+fn mismatch(create: &Create) -> Refusal {
+    let message = format!("token {} was used with other parameters", create.token);
+    Refusal::new(400, "IdempotentParameterMismatch", message)
+}
+
+fn over_quota(id: &PoolId, wanted: u32) -> Refusal {
+    let code = match id.market {
+        Market::Spot => "MaxSpotInstanceCountExceeded",
+        Market::OnDemand | Market::Reserved => "VcpuLimitExceeded",
+    };
+    let message = format!("{wanted} more would exceed the vCPU limit in {}", id.place.region);
+    Refusal::new(400, code, message)
+}
+
+fn full(id: &PoolId) -> Refusal {
+    let message = format!("no more {} in {}", id.instance_type, id.place.zone);
+    Refusal::new(500, "InsufficientInstanceCapacity", message)
+}
+
+/// What `CreateFleet` answers: machines, and what each pool said that did not give enough.
+pub(crate) type Fleet = (Vec<Machine>, Vec<(PoolId, Refusal)>);
+
+/// `CreateFleet` of the kind `instant`: pool after pool, in the order of the request, until there
+/// are enough.
+pub(crate) fn create_fleet(tx: &mut Tx<'_>, request: &CreateRequest<'_>) -> Result<Fleet, Refusal> {
+    let wanted = u32::try_from(request.create.slots.len()).unwrap_or(u32::MAX);
+    let scope = request.create.pool.place.scope();
+    tx.change(&scope, Call::Launch, wanted, |tx| choose(tx, request))
+}
+
+/// The part of a request that one pool is asked for.
+fn part(create: &Create, pool: &PoolId) -> Create {
+    let other = create.others.iter().find(|other| other.pool == *pool);
+    let max_price = other.map_or(create.max_price, |other| other.max_price);
+    Create { pool: pool.clone(), others: Vec::new(), max_price, ..create.clone() }
+}
+
+fn choose(tx: &mut Tx<'_>, request: &CreateRequest<'_>) -> Result<Fleet, Refusal> {
+    let create = request.create;
+    let parts: Vec<Create> = create.pools().map(|pool| part(create, pool)).collect();
+    // The token holds in the whole region; each pool's part is remembered by itself.
+    let key = |part: &Create| Some(text(&format!("fleet/{}/{}", part.pool, part.token)));
+    let (mut machines, mut refusals) = (Vec::new(), Vec::new());
+    let mut known = false;
+    for part in &parts {
+        let Some(deed) = key(part).and_then(|key| tx.world.deed_by_key(key)) else { continue };
+        if deed.fingerprint != fingerprint(&CreateRequest { create: part, ..*request }) {
+            return Err(mismatch(create));
+        }
+        let Launch { machines: made, refusal, .. } = repeat(tx.world, deed);
+        known = true;
+        machines.extend(made);
+        refusals.extend(refusal.map(|refusal| (part.pool.clone(), refusal)));
+    }
+    if known {
+        return Ok((machines, refusals));
+    }
+    for part in &parts {
+        let slots = create.slots.get(machines.len()..).unwrap_or_default();
+        if slots.is_empty() {
+            break;
+        }
+        let id = &part.pool;
+        let pool = match sold(tx, id, part.max_price) {
+            Ok(pool) => pool,
+            Err(refusal) => {
+                refusals.push((id.clone(), refusal));
+                continue;
+            }
+        };
+        let wanted = u32::try_from(slots.len()).unwrap_or(u32::MAX);
+        let (allowed, room) = (allowance(tx, id, &pool), room(tx, id, &pool));
+        let refusal = if allowed < wanted.min(room) {
+            Some(over_quota(id, wanted))
+        } else {
+            (room < wanted).then(|| full(id))
+        };
+        let slots = slots.get(..wanted.min(allowed).min(room) as usize).unwrap_or_default();
+        let request = CreateRequest { create: part, ..*request };
+        let (key, done) = (key(part), tx.now());
+        let order = Order {
+            request: &request,
+            pool,
+            slots,
+            key,
+            done,
+            refusal: refusal.clone(),
+            named: false,
+        };
+        machines.extend(carry_out(tx, order).machines);
+        refusals.extend(refusal.map(|refusal| (id.clone(), refusal)));
+    }
+    Ok((machines, refusals))
 }

@@ -6,7 +6,7 @@ mod end;
 mod gcp;
 mod lambda;
 
-pub(crate) use aws::run_instances;
+pub(crate) use aws::{create_fleet, run_instances};
 pub(crate) use azure::put_vm;
 pub(crate) use end::end;
 pub(crate) use gcp::bulk_insert;
