@@ -1,0 +1,1 @@
+//! What a policy that knows the future would pay.
