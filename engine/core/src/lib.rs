@@ -11,6 +11,7 @@ mod eligible;
 mod explain;
 mod fold;
 mod ledger;
+pub mod market;
 mod order;
 mod place;
 mod rank;
