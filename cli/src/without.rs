@@ -70,6 +70,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
             priorities: Vec::new(),
             weights: Vec::new(),
             max_spot_price: None,
+            hedge: None,
         },
         budget: Budget::default(),
         templates: Default::default(),

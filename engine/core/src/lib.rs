@@ -10,6 +10,7 @@ mod decide;
 mod eligible;
 mod explain;
 mod fold;
+mod hedge;
 mod ledger;
 pub mod market;
 mod order;

@@ -4,4 +4,5 @@
 //! machines taken back. The objective weighs price, risk and shortage against each other.
 
 pub mod belief;
+pub(crate) mod learn;
 pub mod portfolio;

@@ -208,6 +208,12 @@ impl<'a> Field<'a> {
         }
     }
 
+    /// Takes one machine of a candidate.
+    pub(crate) fn take_for(&self, usage: &mut Usage, taken: &mut Taken, at: u32) {
+        self.take(usage, at);
+        *taken.counts.entry(at).or_default() += 1;
+    }
+
     fn untake(&self, usage: &mut Usage, at: u32) {
         let candidate = &self.candidates[at as usize];
         let &Candidate { offering, weight, zone, region, .. } = candidate;

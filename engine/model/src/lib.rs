@@ -4,6 +4,7 @@
 //! Nothing here does IO or decides anything. Every type is plain data that can be printed, saved
 //! and compared, so that each arrow of the pipeline is a value a test can hold.
 
+mod belief;
 mod capacity;
 mod catalog;
 mod desired;
@@ -23,11 +24,12 @@ mod resources;
 mod share;
 mod template;
 
+pub use belief::{Beliefs, PoolBelief, SlotRun};
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{
-    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, InstanceRules,
-    LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
+    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, Hedge,
+    InstanceRules, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
 };
 pub use digest::{Digest, digest};
 pub use id::{

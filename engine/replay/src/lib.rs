@@ -7,7 +7,7 @@
 pub mod baseline;
 pub mod bound;
 pub mod judge;
-pub mod ours;
+pub mod engine;
 pub mod trace;
 
 pub use judge::{Ask, Measures, Policy, Setup, View, judge};

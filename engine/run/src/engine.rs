@@ -98,6 +98,7 @@ impl Engine {
             rejected,
             held_pools,
             quotas,
+            beliefs: BTreeMap::new(),
             limits,
             now,
         })
