@@ -156,6 +156,8 @@ pub fn exactly(belief: &mut PoolBelief, now: Timestamp, count: u32, asked: u32) 
 
 /// Of `held` machines the pool took some back, and `left` are left.
 pub fn interrupted(belief: &mut PoolBelief, now: Timestamp, held: u32, left: u32) {
+    // Until just now they lived: that is evidence too.
+    alive(belief, now, held);
     exactly(belief, now, left, held);
     let lost = f64::from(held.saturating_sub(left)) / f64::from(held.max(1));
     belief.interruptions_ppm += (lost * PPM) as u64;

@@ -52,6 +52,12 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
         belief.held = held - lost;
         belief::interrupted(belief, at, held, held - lost);
     }
+    for vacated in gone.iter().filter(|vacated| vacated.how == Departure::Vanished) {
+        let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
+        let SlotState::Filled { pool, ending: false, .. } = &record.state else { continue };
+        let pool = pool.clone();
+        ended(recorded, &pool, 1);
+    }
 }
 
 /// How many machines each pool took back, of those that are gone.
