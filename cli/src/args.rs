@@ -2,9 +2,11 @@
 
 mod catalog;
 mod sim;
+mod simulate;
 
 pub(crate) use catalog::{CatalogCommand, ListArgs};
 pub(crate) use sim::{SimCommand, Where};
+pub(crate) use simulate::SimulateArgs;
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -109,6 +111,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// Replay recorded spot markets against the planner, and against what others do
+    Simulate(SimulateArgs),
     /// Steer the simulated clouds: time, capacity, faults
     Sim {
         /// What should happen.
@@ -145,6 +149,7 @@ impl Command {
             Command::History(_) => "history",
             Command::Sweep(_) => "sweep",
             Command::Catalog { .. } => "catalog",
+            Command::Simulate(_) => "simulate",
             Command::Sim { .. } => "sim",
             Command::Schema => "schema",
             Command::Completions { .. } => "completions",

@@ -12,6 +12,7 @@ mod plan;
 mod reconcile;
 mod schema;
 mod sim;
+mod simulate;
 mod status;
 mod sweep;
 mod validate;
@@ -42,6 +43,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::History(args) => block_on(history::run(&context, args, out)),
         Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
+        Command::Simulate(args) => simulate::run(&context, args, out),
         Command::Sim { command } => sim::run(&context, command, out),
         Command::Schema => schema::run(out),
         Command::Completions { shell } => completions::run(*shell, out),

@@ -31,6 +31,29 @@ pub fn plan(inputs: &Inputs) -> Planned {
     })
 }
 
+/// How a fleet would stand, without the steps towards it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Placement {
+    /// Machines launched.
+    pub machines: u64,
+    /// Price per hour of everything.
+    pub hourly: MicroUsd,
+    /// What could not be placed.
+    pub short: Units,
+}
+
+/// Places, and nothing else: for benchmarks and tests of the optimiser.
+pub fn placement(inputs: &Inputs) -> Placement {
+    with_decision(inputs, |decision| {
+        let taken = decision.choice.taken.values();
+        Placement {
+            machines: taken.clone().flat_map(|t| t.counts.values()).map(|n| u64::from(*n)).sum(),
+            hourly: decision.choice.usage.spend,
+            short: taken.map(|t| t.short).sum(),
+        }
+    })
+}
+
 /// Everything that was decided, and what it was decided from.
 pub(crate) struct Decision<'a> {
     pub(crate) inputs: &'a Inputs,

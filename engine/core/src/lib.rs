@@ -22,7 +22,7 @@ mod token;
 mod walk;
 
 pub use check::{Violation, check};
-pub use decide::{Planned, plan};
+pub use decide::{Placement, Planned, placement, plan};
 pub use eligible::{Eligible, eligible, rejection};
 pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
 pub use fold::fold;

@@ -200,3 +200,19 @@ impl Policy for SeesRoom {
         fall_back(view)
     }
 }
+
+/// No spot at all.
+#[derive(Debug, Default)]
+pub struct AllOnDemand;
+
+impl Policy for AllOnDemand {
+    fn ask(&mut self, _: &View<'_>) -> Vec<Ask> {
+        Vec::new()
+    }
+
+    fn answer(&mut self, _: Ask, _: u32) {}
+
+    fn rest(&mut self, view: &View<'_>) -> Rest {
+        Rest { on_demand: view.target, release: Vec::new() }
+    }
+}

@@ -200,7 +200,6 @@ impl Market<'_> {
 #[derive(Default)]
 struct Tally {
     samples: u32,
-    od: u64,
     dollars: f64,
     delivered: u64,
     full: u32,
@@ -221,7 +220,6 @@ impl Tally {
             market.held.iter().map(|held| ready(held, sample, market.delay)).sum();
         let got = (spot_ready + ready(&market.on_demand, sample, market.delay)).min(wanted);
         self.samples += 1;
-        if std::env::var_os("DIAG").is_some() { self.od += market.on_demand.len() as u64; }
         self.dollars += spot + paid_in_full * market.trace.on_demand;
         self.delivered += u64::from(got + setup.base);
         self.interruptions += market.interrupted.iter().sum::<u32>();
@@ -237,7 +235,6 @@ impl Tally {
         let samples = f64::from(self.samples.max(1));
         let wanted = samples * f64::from(setup.target.max(1));
         let spot_hours = self.spot_samples as f64 * trace.hours();
-        if self.od > 0 { eprintln!("   spot/N {:.3} od/N {:.3}", self.spot_samples as f64/wanted, self.od as f64/wanted); }
         let per = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
         Measures {
             cost: self.dollars / (wanted * trace.on_demand),

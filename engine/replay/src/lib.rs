@@ -6,9 +6,15 @@
 
 pub mod baseline;
 pub mod bound;
-pub mod judge;
+pub mod chart;
+pub mod compare;
 pub mod engine;
+pub mod gate;
+pub mod judge;
+mod raw;
 pub mod trace;
 
+pub use compare::{Compared, Named, Row, compare, overall};
+pub use gate::Gate;
 pub use judge::{Ask, Measures, Policy, Setup, View, judge};
 pub use trace::{Trace, TraceError};

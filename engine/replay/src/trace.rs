@@ -1,5 +1,6 @@
 //! A recording of a spot market.
 
+use crate::raw;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,27 @@ impl Trace {
         self.capacity.len()
     }
 
+    /// The same zones in another order, the same for the same seed. Nought: as recorded.
+    pub fn shuffled(&self, seed: u64) -> Trace {
+        let mut order: Vec<usize> = (0..self.zones.len()).collect();
+        // A linear congruence is chance enough for an order.
+        let mut state = seed;
+        for at in (1..order.len()).rev().filter(|_| seed != 0) {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            order.swap(at, (state >> 33) as usize % (at + 1));
+        }
+        let rows = |table: &[Vec<u32>]| -> Vec<Vec<u32>> {
+            table.iter().map(|row| order.iter().map(|&zone| row[zone]).collect()).collect()
+        };
+        Trace {
+            zones: order.iter().map(|&zone| self.zones[zone].clone()).collect(),
+            regions: order.iter().map(|&zone| self.regions[zone].clone()).collect(),
+            capacity: rows(&self.capacity),
+            price: self.price.iter().map(|r| order.iter().map(|&z| r[z]).collect()).collect(),
+            ..self.clone()
+        }
+    }
+
     /// A stretch of it: from one sample up to, not including, another.
     pub fn part(&self, from: usize, to: usize) -> Trace {
         let (from, to) = (from.min(self.samples()), to.min(self.samples()));
@@ -119,18 +141,23 @@ impl Trace {
             .filter(|path| path.join("trace.json").is_file())
             .collect();
         folders.sort();
+        let raw = raw::files(folder);
+        if folders.is_empty() && !raw.is_empty() {
+            return Ok(vec![raw::load(folder, &raw)?]);
+        }
         if folders.is_empty() {
-            return Err(format_error(folder, "no folder with a trace.json in it"));
+            let what = "no trace.json here or one folder down, and no JSON of the spot-traces set";
+            return Err(format_error(folder, what));
         }
         folders.iter().map(|folder| Trace::load(folder)).collect()
     }
 }
 
-fn read(path: &Path) -> Result<String, TraceError> {
+pub(crate) fn read(path: &Path) -> Result<String, TraceError> {
     std::fs::read_to_string(path).map_err(|cause| TraceError::Read { path: path.to_owned(), cause })
 }
 
-fn format_error(path: &Path, what: impl Into<String>) -> TraceError {
+pub(crate) fn format_error(path: &Path, what: impl Into<String>) -> TraceError {
     TraceError::Format { path: path.to_owned(), what: what.into() }
 }
 
