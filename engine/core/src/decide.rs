@@ -6,6 +6,7 @@ use crate::ledger::{Holding, Ledger, Standing, ledger};
 use crate::market::portfolio::Portfolio;
 use crate::order;
 use crate::place::{Field, Taken, Usage};
+use crate::polish::Certificate;
 use crate::report;
 use fleet_model::{
     AtCap, Departure, Group, Hedge, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection, Report,
@@ -32,7 +33,7 @@ pub fn plan(inputs: &Inputs) -> Planned {
 }
 
 /// How a fleet would stand, without the steps towards it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Placement {
     /// Machines launched.
     pub machines: u64,
@@ -40,16 +41,20 @@ pub struct Placement {
     pub hourly: MicroUsd,
     /// What could not be placed.
     pub short: Units,
+    /// How good it is under its strategy, group by group, where that can be proven.
+    pub certificates: [Option<Certificate>; 2],
 }
 
-/// Places, and nothing else: for benchmarks and tests of the optimiser.
-pub fn placement(inputs: &Inputs) -> Placement {
-    with_decision(inputs, |decision| {
+/// Places, and nothing else: for benchmarks and tests of the optimiser. `certify` asks for a proof.
+pub fn placement(inputs: &Inputs, certify: bool) -> Placement {
+    decide_and(inputs, certify, |decision| {
+        let certificate = |group| decision.choice.taken.get(&group).and_then(|t| t.certificate);
         let taken = decision.choice.taken.values();
         Placement {
             machines: taken.clone().flat_map(|t| t.counts.values()).map(|n| u64::from(*n)).sum(),
             hourly: decision.choice.usage.spend,
             short: taken.map(|t| t.short).sum(),
+            certificates: Group::ALL.map(certificate),
         }
     })
 }
@@ -84,10 +89,15 @@ pub(crate) struct Choice {
 
 /// Makes the decision and hands it on. (A closure, because a decision borrows its working set.)
 pub(crate) fn with_decision<R>(inputs: &Inputs, then: impl FnOnce(&Decision<'_>) -> R) -> R {
+    decide_and(inputs, false, then)
+}
+
+fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>) -> R) -> R {
     let ledger = ledger(inputs);
     let ground = Ground::new(inputs, ledger.holdings.iter().map(|holding| &holding.pool));
     let (candidates, not_now) = candidates(inputs, &ground);
-    let field = Field::new(inputs, &candidates, &ground);
+    let mut field = Field::new(inputs, &candidates, &ground);
+    field.certify = certify;
     let mut held = gap_holds(inputs, &ledger);
     let mut vacate = ledger.vacate.clone();
     let choice = match frozen(inputs, &ledger) {

@@ -15,6 +15,7 @@ mod ledger;
 pub mod market;
 mod order;
 mod place;
+mod polish;
 mod rank;
 mod report;
 mod staleness;
@@ -27,6 +28,7 @@ pub use eligible::{Eligible, eligible, rejection};
 pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
 pub use fold::fold;
 pub use ledger::SETTLE_WINDOW;
+pub use polish::Certificate;
 pub use staleness::{Stale, premises, same_steps, stale};
 pub use walk::{StepState, Walk};
 

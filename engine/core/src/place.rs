@@ -5,6 +5,7 @@
 //! aside with its reason.
 
 use crate::candidates::{Candidate, Ground};
+use crate::polish::Certificate;
 use crate::rank::{self, Key};
 use fleet_model::{
     Cloud, Desired, Inputs, Market, MicroUsd, Place, PoolId, Quota, Rejection, Share, Strategy,
@@ -25,6 +26,13 @@ pub(crate) struct Usage {
     pub(crate) spend: MicroUsd,
 }
 
+impl Usage {
+    /// What a pool carries.
+    pub(crate) fn in_pool(&self, at: u32) -> Units {
+        self.pools[at as usize]
+    }
+}
+
 /// The candidates and the limits they are taken under.
 pub(crate) struct Field<'a> {
     pub(crate) desired: &'a Desired,
@@ -32,6 +40,8 @@ pub(crate) struct Field<'a> {
     pub(crate) ground: &'a Ground,
     quotas: &'a [Quota],
     caps: Caps,
+    /// Whether fills prove how good they are.
+    pub(crate) certify: bool,
 }
 
 /// Share limits as amounts.
@@ -58,8 +68,8 @@ impl Caps {
 
 /// What one market must cover now, and others will cover after it.
 #[derive(Clone, Copy)]
-struct Need {
-    now: Units,
+pub(crate) struct Need {
+    pub(crate) now: Units,
     later: Units,
 }
 
@@ -72,6 +82,8 @@ pub(crate) struct Taken {
     pub(crate) short: Units,
     /// Why each candidate that was tried in vain did not fit, and how many share that reason.
     pub(crate) refused: BTreeMap<Rejection, u32>,
+    /// How good it is, if that was asked for and the strategy minimises a cost.
+    pub(crate) certificate: Option<Certificate>,
 }
 
 impl<'a> Field<'a> {
@@ -81,7 +93,7 @@ impl<'a> Field<'a> {
         ground: &'a Ground,
     ) -> Self {
         let caps = Caps::new(&inputs.desired);
-        Field { desired: &inputs.desired, candidates, ground, quotas: &inputs.quotas, caps }
+        Field { desired: &inputs.desired, candidates, ground, quotas: &inputs.quotas, caps, certify: false }
     }
 
     /// The state in which nothing is taken.
@@ -247,6 +259,51 @@ impl<'a> Field<'a> {
         *taken.counts.entry(at).or_default() += 1;
     }
 
+    /// Gives one machine of a candidate back.
+    pub(crate) fn untake_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32) {
+        self.untake(usage, at);
+        match taken.counts.get_mut(&at) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => {
+                taken.counts.remove(&at);
+            }
+        }
+    }
+
+    /// Counts units of a candidate as if machines could be cut. Limits on shares only.
+    pub(crate) fn take_units(&self, usage: &mut Usage, at: u32, units: Units) {
+        let &Candidate { offering, zone, region, .. } = &self.candidates[at as usize];
+        usage.pools[at as usize] += units;
+        usage.zones[zone as usize] += units;
+        usage.regions[region as usize] += units;
+        usage.clouds[offering.pool.place.cloud as usize] += units;
+    }
+
+    /// How many units of a candidate the share limits allow, if machines could be cut. A pool's own
+    /// limit allows whole machines only, beyond what it held before.
+    pub(crate) fn room_in_units(&self, before: &Usage, usage: &Usage, at: u32) -> u64 {
+        let candidate = &self.candidates[at as usize];
+        let weight = candidate.weight.0.max(1);
+        let mut room = u64::MAX;
+        if let Some((_, cap)) = self.caps.pool {
+            let held = before.pools[at as usize];
+            let whole = cap.saturating_sub(held).0 / weight * weight;
+            room = (held.0 + whole).saturating_sub(usage.pools[at as usize].0);
+        }
+        let cloud = usage.clouds[candidate.offering.pool.place.cloud as usize];
+        let groups = [
+            (self.caps.zone, usage.zones[candidate.zone as usize]),
+            (self.caps.region, usage.regions[candidate.region as usize]),
+            (self.caps.cloud, cloud),
+        ];
+        for (cap, used) in groups {
+            if let Some((_, cap)) = cap {
+                room = room.min(cap.saturating_sub(used).0);
+            }
+        }
+        room
+    }
+
     fn untake(&self, usage: &mut Usage, at: u32) {
         let candidate = &self.candidates[at as usize];
         let &Candidate { offering, weight, zone, region, .. } = candidate;
@@ -279,7 +336,13 @@ impl<'a> Field<'a> {
         let strategy = self.desired.placement.strategy;
         let before = usage.clone();
         let wanted = Need { now: need, later };
-        let taken = self.fill_by(usage, market, wanted, strategy);
+        let mut taken = self.fill_by(usage, market, wanted, strategy);
+        if self.certify && taken.short.is_zero() {
+            let cost = self.cost_of(&before, &taken, strategy);
+            let bound = self.bound(&before, market, need, strategy);
+            let both = cost.zip(bound);
+            taken.certificate = both.map(|(cost, bound)| Certificate { cost, bound });
+        }
         let over_budget =
             taken.refused.keys().any(|r| matches!(r, Rejection::BudgetReached { .. }));
         if taken.short.is_zero() || !over_budget || strategy == Strategy::LowestPrice {
@@ -357,6 +420,7 @@ impl<'a> Field<'a> {
         }
         taken.short = need;
         self.give_back(usage, &mut taken, wanted);
+        self.polish(usage, &mut taken, wanted, market, strategy);
         taken
     }
 
@@ -398,19 +462,13 @@ impl<'a> Field<'a> {
                 && !(last_chance && self.holds_a_zone(usage, at))
             {
                 spare = spare - weight(at);
-                self.untake(usage, at);
-                match taken.counts.get_mut(&at) {
-                    Some(count) if *count > 1 => *count -= 1,
-                    _ => {
-                        taken.counts.remove(&at);
-                    }
-                }
+                self.untake_one(usage, taken, at);
             }
         }
     }
 
     /// Whether a candidate's last machine keeps the number of zones at what the spec asks for.
-    fn holds_a_zone(&self, usage: &Usage, at: u32) -> bool {
+    pub(crate) fn holds_a_zone(&self, usage: &Usage, at: u32) -> bool {
         let Candidate { zone, weight, .. } = self.candidates[at as usize];
         let wanted = self.desired.placement.spread.min_zones as usize;
         usage.zones[zone as usize] <= weight && self.zones_used(usage) <= wanted

@@ -45,6 +45,27 @@ pub(crate) fn key(
     }
 }
 
+/// What one more machine costs under a strategy that minimises a cost, in hundredths of
+/// micro-dollars; `None` under one that has an order instead, or without a price.
+pub(crate) fn machine_cost(
+    strategy: Strategy,
+    candidate: &Candidate<'_>,
+    carried: Units,
+    target: Units,
+) -> Option<u64> {
+    let price = candidate.offering.price?.0;
+    match strategy {
+        Strategy::LowestPrice => Some(price.saturating_mul(100)),
+        Strategy::PriceCapacityOptimized => {
+            Some(price.saturating_mul(200 - score(candidate, carried, target)))
+        }
+        Strategy::CapacityOptimized
+        | Strategy::CapacityOptimizedPrioritized
+        | Strategy::Diversified
+        | Strategy::Prioritized => None,
+    }
+}
+
 /// How many machines a pool gives before its key rises, if it carries `carried` already.
 pub(crate) fn machines_at_level(
     strategy: Strategy,
