@@ -1,7 +1,7 @@
 //! What a replay came to.
 
 use crate::render::columns::{Columns, left, right};
-use crate::style::{DIM, BOLD};
+use crate::style::{BOLD, DIM};
 use crate::text::clean;
 use fleet_model::Desired;
 use fleet_replay::{Compared, Measures, Row, Setup};
@@ -47,8 +47,18 @@ pub(crate) fn text(
 
 fn table(rows: impl Iterator<Item = (Row, f64)>) -> String {
     let mut columns = Columns::default();
-    let heads = ["policy", "cost", "available", "delivered", "lost/100h", "recover", "J3", "J10",
-        "J30", "over bound"];
+    let heads = [
+        "policy",
+        "cost",
+        "available",
+        "delivered",
+        "lost/100h",
+        "recover",
+        "J3",
+        "J10",
+        "J30",
+        "over bound",
+    ];
     let cells = heads.iter().enumerate();
     let cells = cells.map(|(nth, head)| if nth == 0 { left(head) } else { right(head) });
     columns.styled(DIM, cells);

@@ -9,8 +9,8 @@ use crate::place::{Field, Taken, Usage};
 use crate::polish::Certificate;
 use crate::report;
 use fleet_model::{
-    AtCap, Departure, Group, Hedge, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection, Report,
-    Spread, Units, Vacated, Why,
+    AtCap, Departure, Group, Hedge, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection,
+    Report, Spread, Units, Vacated, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

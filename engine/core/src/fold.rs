@@ -2,7 +2,8 @@
 
 use crate::market::learn;
 use fleet_model::{
-    Attempt, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp, Token,
+    Attempt, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp,
+    Token,
 };
 
 /// Folds one event, written down `at` a time, into what is recorded.

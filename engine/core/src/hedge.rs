@@ -11,7 +11,7 @@ use crate::market::learn;
 use crate::market::portfolio::{Choice, Need, Portfolio, portfolio};
 use crate::place::{Field, Taken, Usage};
 use fleet_model::{
-    Group, Hedge, Inputs, Market, PoolBelief, PoolId, Timestamp, Units, Vacated,
+    Group, Hedge, Inputs, Market, Place, PoolBelief, PoolId, Timestamp, Units, Vacated,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,14 +69,58 @@ impl Ground<'_> {
         })
     }
 
+    /// What of the burst stays unless it is ended here.
+    fn standing(&self) -> Units {
+        let all = [Market::Spot, Market::OnDemand].into_iter();
+        all.flat_map(|market| self.burst(market)).map(|(_, holding)| holding.weight).sum()
+    }
+
+    /// Machines that stay, by zone: the last of a zone stays while the spec asks for that many.
+    fn zones(&self) -> Zones<'_> {
+        let mut machines = BTreeMap::new();
+        for (at, holding) in self.ledger.holdings.iter().enumerate() {
+            if holding.standing.counts() && !(self.gone)(at) {
+                *machines.entry(&holding.pool.place).or_default() += 1;
+            }
+        }
+        Zones { machines, least: self.inputs.desired.placement.spread.min_zones as usize }
+    }
+
     fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
         let age = self.inputs.now.as_second() - holding.launched_at.as_second();
         age >= i64::from(hedge.ready_after_seconds)
     }
 }
 
+/// How many machines stand in each zone.
+struct Zones<'a> {
+    machines: BTreeMap<&'a Place, u32>,
+    least: usize,
+}
+
+impl Zones<'_> {
+    /// Takes a machine away, unless its zone is needed.
+    fn leave(&mut self, place: &Place) -> bool {
+        let Some(standing) = self.machines.get_mut(place) else { return true };
+        if *standing > 1 {
+            *standing -= 1;
+            return true;
+        }
+        if self.machines.len() <= self.least {
+            return false;
+        }
+        self.machines.remove(place);
+        true
+    }
+}
+
 /// What is believed of a pool at this moment: what was seen, and what we see now.
-pub(crate) fn belief_now(inputs: &Inputs, vacate: &[Vacated], pool: &PoolId, held: u32) -> PoolBelief {
+pub(crate) fn belief_now(
+    inputs: &Inputs,
+    vacate: &[Vacated],
+    pool: &PoolId,
+    held: u32,
+) -> PoolBelief {
     let lost = learn::lost(&inputs.recorded, vacate).get(pool).copied().unwrap_or_default();
     refreshed(inputs, pool, held, lost)
 }
@@ -107,6 +151,7 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
         missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
         inertia: INERTIA * reference,
     };
+    let most = wanted + wanted;
     let mut hedged = Hedged::default();
     let mut tried = usage.clone();
     // A limit that stands in the way of a pool lowers what it may carry; then anew. Each time at
@@ -118,9 +163,14 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
         tried = usage.clone();
         hedged.taken = Taken::default();
         let mut stopped = false;
+        // However the machines are to move: never more than twice what is wanted at a time.
+        let mut room = most.saturating_sub(ground.standing());
         for (stand, &count) in stands.iter_mut().zip(&hedged.portfolio.counts) {
             let Some(at) = stand.candidate else { continue };
             for nth in stand.holdings.len()..count {
+                if stand.weight > room {
+                    break;
+                }
                 if let Some(misfit) = ground.field.misfit(&tried, at) {
                     *hedged.taken.refused.entry(misfit).or_default() += 1;
                     stand.most = nth;
@@ -128,6 +178,7 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
                     break;
                 }
                 ground.field.take_for(&mut tried, &mut hedged.taken, at);
+                room = room - stand.weight;
             }
         }
         if !stopped {
@@ -135,8 +186,9 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
         }
     }
     *usage = tried;
-    ends(ground, &stands, wanted, hedge, &mut hedged);
-    on_demand(ground, usage, wanted, hedge, grain, &mut hedged);
+    let mut zones = ground.zones();
+    ends(ground, &stands, wanted, hedge, &mut zones, &mut hedged);
+    on_demand(ground, usage, wanted, hedge, grain, &mut zones, &mut hedged);
     hedged
 }
 
@@ -233,9 +285,11 @@ fn choice(
 
 /// What a thousand thousandths of a unit cost on demand, where it is cheapest.
 fn on_demand_price(ground: &Ground<'_>) -> Option<f64> {
-    let sold = ground.field.candidates.iter().filter(|c| {
-        c.offering.pool.market == Market::OnDemand && !c.weight.is_zero()
-    });
+    let sold = ground
+        .field
+        .candidates
+        .iter()
+        .filter(|c| c.offering.pool.market == Market::OnDemand && !c.weight.is_zero());
     sold.filter_map(|c| Some(c.offering.price?.0 as f64 * 1000.0 / c.weight.0 as f64))
         .min_by(f64::total_cmp)
 }
@@ -255,6 +309,7 @@ fn ends(
     stands: &[Stand<'_>],
     wanted: Units,
     hedge: Hedge,
+    zones: &mut Zones<'_>,
     hedged: &mut Hedged,
 ) {
     let holdings = &ground.ledger.holdings;
@@ -276,6 +331,11 @@ fn ends(
                 if spot + on_demand < wanted + holding.weight {
                     continue;
                 }
+            }
+            if !zones.leave(&holding.pool.place) {
+                continue;
+            }
+            if ground.ready(holding, hedge) {
                 spot = spot - holding.weight;
             }
             hedged.ends.insert(at);
@@ -290,6 +350,7 @@ fn on_demand(
     wanted: Units,
     hedge: Hedge,
     grain: Units,
+    zones: &mut Zones<'_>,
     hedged: &mut Hedged,
 ) {
     let ends = &hedged.ends;
@@ -304,26 +365,29 @@ fn on_demand(
     held.sort_by_key(|(at, h)| (std::cmp::Reverse(h.launched_at), *at));
     for (at, holding) in held {
         let spare = have >= want + holding.weight && holding.standing != Standing::Fixed;
-        if spare && !holding.weight.is_zero() {
+        if spare && !holding.weight.is_zero() && zones.leave(&holding.pool.place) {
             have = have - holding.weight;
             hedged.ends.insert(at);
         }
     }
-    let more = ground.field.fill(usage, Market::OnDemand, want.saturating_sub(have), Units(0));
+    let weight = |at: &u32| ground.field.candidates[*at as usize].weight;
+    let bought = |taken: &Taken| -> Units {
+        taken.counts.iter().map(|(at, n)| Units(weight(at).0 * u64::from(*n))).sum()
+    };
+    let room = (wanted + wanted).saturating_sub(ground.standing() + bought(&hedged.taken));
+    let need = want.saturating_sub(have).min(room);
+    let more = ground.field.fill(usage, Market::OnDemand, need, Units(0));
     for (at, count) in more.counts {
         *hedged.taken.counts.entry(at).or_default() += count;
     }
     for (reason, pools) in more.refused {
         *hedged.taken.refused.entry(reason).or_default() += pools;
     }
-    let weight = |at: &u32| ground.field.candidates[*at as usize].weight;
-    let bought: Units =
-        hedged.taken.counts.iter().map(|(at, n)| Units(weight(at).0 * u64::from(*n))).sum();
     let stays: Units = [Market::Spot, Market::OnDemand]
         .into_iter()
         .flat_map(|market| ground.burst(market))
         .filter(|(at, _)| !hedged.ends.contains(at))
         .map(|(_, h)| h.weight)
         .sum();
-    hedged.taken.short = wanted.saturating_sub(bought + stays);
+    hedged.taken.short = wanted.saturating_sub(bought(&hedged.taken) + stays);
 }

@@ -14,9 +14,11 @@ mod hedge;
 mod ledger;
 pub mod market;
 mod order;
+mod outlook;
 mod place;
 mod polish;
 mod rank;
+mod relax;
 mod report;
 mod staleness;
 mod token;
@@ -29,6 +31,7 @@ pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slot
 pub use fold::fold;
 pub use ledger::SETTLE_WINDOW;
 pub use polish::Certificate;
+pub use relax::{Relax, Relaxation, relaxations};
 pub use staleness::{Stale, premises, same_steps, stale};
 pub use walk::{StepState, Walk};
 

@@ -93,7 +93,14 @@ impl<'a> Field<'a> {
         ground: &'a Ground,
     ) -> Self {
         let caps = Caps::new(&inputs.desired);
-        Field { desired: &inputs.desired, candidates, ground, quotas: &inputs.quotas, caps, certify: false }
+        Field {
+            desired: &inputs.desired,
+            candidates,
+            ground,
+            quotas: &inputs.quotas,
+            caps,
+            certify: false,
+        }
     }
 
     /// The state in which nothing is taken.

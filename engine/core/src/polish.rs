@@ -50,7 +50,8 @@ impl Field<'_> {
         strategy: Strategy,
     ) {
         let ours = |at: u32| self.candidates[at as usize].offering.pool.market == market;
-        let mut weights = (0..self.candidates.len() as u32).filter(|at| ours(*at)).map(|at| self.weight(at));
+        let mut weights =
+            (0..self.candidates.len() as u32).filter(|at| ours(*at)).map(|at| self.weight(at));
         let Some(first) = weights.next() else { return };
         if !taken.short.is_zero() || weights.all(|weight| weight == first) {
             return;
@@ -161,8 +162,7 @@ impl Field<'_> {
             let weight = self.weight(at);
             let target = self.desired.capacity.target;
             let candidate = &self.candidates[at as usize];
-            let level =
-                rank::machines_at_level(strategy, candidate, usage.in_pool(at), target);
+            let level = rank::machines_at_level(strategy, candidate, usage.in_pool(at), target);
             let room = self.room_in_units(before, &usage, at).min(left);
             let units = level.saturating_mul(weight).min(room);
             if units == 0 {

@@ -1,8 +1,8 @@
 //! Everything a decision is made from, in one value that can be saved and replayed.
 
 use crate::{
-    Beliefs, Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded, Rejection,
-    Timestamp,
+    Beliefs, Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded,
+    Rejection, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

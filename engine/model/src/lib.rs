@@ -45,7 +45,7 @@ pub use pattern::Pattern;
 pub use plan::{Action, Create, Destroy, PLAN_FORMAT, Plan, Premises, Step, Victim};
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{Attempt, Block, BlockScope, Recorded, SlotRecord, SlotState};
-pub use report::{Cost, GroupLine, PoolLine, Report};
+pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use share::Share;
 pub use template::{Disk, Template};

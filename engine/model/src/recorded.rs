@@ -1,8 +1,8 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    Beliefs, Cloud, Create, Digest, FleetUid, MachineId, Market, MicroUsd, PoolId, Region, SlotName,
-    Timestamp, Token,
+    Beliefs, Cloud, Create, Digest, FleetUid, MachineId, Market, MicroUsd, PoolId, Region,
+    SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

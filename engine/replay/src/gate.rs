@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn conditions() {
-        let measures = Measures { cost: 0.4, availability: 0.98, delivered: 0.99, ..Measures::default() };
+        let measures =
+            Measures { cost: 0.4, availability: 0.98, delivered: 0.99, ..Measures::default() };
         let check = |text: &str, fails: bool| {
             let gate = Gate::parse(text).expect("a condition");
             assert_eq!(gate.fails(&measures), fails, "{text}");

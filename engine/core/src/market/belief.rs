@@ -185,8 +185,7 @@ pub fn chances(
     for run in &belief.runs {
         let silent = silence(run, now);
         let known = if run.up { lasts(age(run), silent, frailty) } else { 0.0 };
-        let forgotten =
-            if run.up { 1.0 - known } else { 1.0 - lasts(age(run), silent, 1.0) };
+        let forgotten = if run.up { 1.0 - known } else { 1.0 - lasts(age(run), silent, 1.0) };
         let up = known + forgotten * prior.up;
         let stays = lasts(age_if_up(run, now, frailty), ahead, frailty);
         let more = (run.slots as usize).min(slots - all.len());
@@ -195,6 +194,13 @@ pub fn chances(
     let unseen = Chance { up: prior.up, stays: lasts(UNSEEN_AGE, ahead, frailty) };
     all.resize(slots, unseen);
     all
+}
+
+/// How many more hours half of the machines in a slot live, if it is up now.
+pub fn median_life(belief: &PoolBelief, prior: Prior, now: Timestamp) -> f64 {
+    let frailty = frailty(belief, prior, now);
+    let age = belief.runs.first().map_or(UNSEEN_AGE, |run| age_if_up(run, now, frailty));
+    (SCALE + age) * (2f64.powf(1.0 / (SHAPE * frailty).max(0.01)) - 1.0)
 }
 
 /// Makes a run end after `at` slots.

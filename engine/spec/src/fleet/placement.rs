@@ -25,7 +25,7 @@ pub(super) fn read(
         priorities: instances.families.iter().chain(&instances.types).cloned().collect(),
         weights: Vec::new(),
         max_spot_price: None,
-            hedge: None,
+        hedge: None,
     };
     let object = spec
         .and_then(|spec| spec.get(reader, "placement"))
