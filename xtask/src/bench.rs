@@ -10,7 +10,7 @@ use std::time::Instant;
 pub(crate) fn run(filter: Option<&str>) -> Report {
     let start = Instant::now();
     let mut args =
-        vec!["bench", "--package", "fleet-cli", "--bench", "plan", "--bench", "commands"];
+        vec!["bench", "--package", "fleet-cli", "--bench", "plan", "--bench", "placement", "--bench", "commands"];
     if let Some(filter) = filter {
         args.extend(["--", filter]);
     }
