@@ -84,7 +84,10 @@ fn one(
         }
         (Format::Text, None, None) => {
             out.text(render::text(inputs, &report, &pools, args.top).trim_end());
-            out.text(render::relaxed(&relaxations(inputs, catalog)).trim_end());
+            let relaxed = render::relaxed(&relaxations(inputs, catalog));
+            if !relaxed.is_empty() {
+                out.text(relaxed.trim_end());
+            }
         }
     }
     Ok(None)

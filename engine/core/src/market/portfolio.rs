@@ -181,11 +181,18 @@ impl Search<'_> {
         for (at, choice) in self.choices.iter().enumerate() {
             let count = self.counts[at];
             let here = self.separable(at, count);
-            let rest = self.others([at, usize::MAX]);
+            // Most pools hold nothing: without them all is as it is.
+            let without;
+            let rest = if count == 0 {
+                &all
+            } else {
+                without = self.others([at, usize::MAX]);
+                &without
+            };
             let room = have < 2 * self.need.wanted;
             if count < choice.stays.len() && room {
                 let more = self.separable(at, count + 1) - here;
-                let chances = self.with(&rest, at, count + 1);
+                let chances = self.with(rest, at, count + 1);
                 let add = Move { add: Some(at), ..none };
                 consider(more + self.shortage(&chances, self.on_demand) - now, add);
                 let swap = choice.weight.min(self.on_demand);
@@ -199,7 +206,7 @@ impl Search<'_> {
                 continue;
             }
             let less = self.separable(at, count - 1) - here;
-            let chances = self.with(&rest, at, count - 1);
+            let chances = self.with(rest, at, count - 1);
             let drop = Move { drop: Some(at), ..none };
             let mut bar = consider(less + self.shortage(&chances, self.on_demand) - now, drop);
             if let Some(price) = price {
@@ -217,8 +224,13 @@ impl Search<'_> {
                 if saved - now >= bar {
                     continue;
                 }
-                let rest = self.with(&self.others([at, to]), at, count - 1);
-                let short = self.shortage(&self.with(&rest, to, n + 1), self.on_demand);
+                let moved = if n == 0 {
+                    self.with(&chances, to, 1)
+                } else {
+                    let neither = self.others([at, to]);
+                    self.with(&self.with(&neither, at, count - 1), to, n + 1)
+                };
+                let short = self.shortage(&moved, self.on_demand);
                 bar = consider(saved + short - now, Move { add: Some(to), ..drop });
             }
         }
