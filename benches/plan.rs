@@ -48,6 +48,7 @@ spec:
         rejected: found.rejected,
         held_pools: BTreeMap::new(),
         quotas: vec![],
+        beliefs: BTreeMap::new(),
         limits: Limits::default(),
         now,
     }

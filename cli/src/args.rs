@@ -2,9 +2,11 @@
 
 mod catalog;
 mod sim;
+mod simulate;
 
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
 pub(crate) use sim::{SimCommand, Where};
+pub(crate) use simulate::SimulateArgs;
 
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -111,6 +113,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// Replay recorded spot markets against the planner, and against what others do
+    Simulate(SimulateArgs),
     /// Steer the simulated clouds: time, capacity, faults
     Sim {
         /// What should happen.
@@ -148,6 +152,7 @@ impl Command {
             Command::Sweep(_) => "sweep",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
+            Command::Simulate(_) => "simulate",
             Command::Sim { .. } => "sim",
             Command::Schema => "schema",
             Command::Completions { .. } => "completions",

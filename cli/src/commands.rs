@@ -14,6 +14,7 @@ mod reconcile;
 mod refresh;
 mod schema;
 mod sim;
+mod simulate;
 mod status;
 mod sweep;
 mod validate;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
+        Command::Simulate(args) => simulate::run(&context, args, out),
         Command::Sim { command } => sim::run(&context, command, out),
         Command::Schema => schema::run(out),
         Command::Completions { shell } => completions::run(*shell, out),

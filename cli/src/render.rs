@@ -13,6 +13,7 @@ pub(crate) mod plan_text;
 pub(crate) mod reasons;
 #[cfg(test)]
 mod samples;
+pub(crate) mod simulate;
 pub(crate) mod status;
 
 use fleet_model::{Place, Zone};

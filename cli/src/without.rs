@@ -72,6 +72,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
             weights: Vec::new(),
             max_spot_price: None,
             fulfilment: fleet_model::Fulfilment::default(),
+            hedge: None,
         },
         budget: Budget::default(),
         templates: Default::default(),

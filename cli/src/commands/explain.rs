@@ -8,7 +8,7 @@ use crate::out::Out;
 use crate::render::explain as render;
 use crate::render::plan_json::{OUTPUT_FORMAT, merge};
 use crate::runs::failed;
-use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan};
+use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan, relaxations};
 use fleet_model::{Catalog, Inputs, Limits};
 use serde_json::json;
 use std::path::PathBuf;
@@ -67,7 +67,11 @@ fn one(
     render::sort(&mut pools);
     nothing(args, inputs, pools.is_empty(), slots.is_empty())?;
     match (context.global.output, args.slot, &args.pool) {
-        (Format::Json, ..) => return Ok(Some(render::json(inputs, &report, &pools, &slots))),
+        (Format::Json, ..) => {
+            let body = render::json(inputs, &report, &pools, &slots);
+            let relaxed = render::relaxed_json(&relaxations(inputs, catalog));
+            return Ok(Some(merge(body, json!({ "relaxations": relaxed }))));
+        }
         (Format::Markdown, ..) => out.text(render::table(inputs, &pools, args.top).trim_end()),
         (Format::Text, Some(_), _) => {
             slots.iter().for_each(|slot| out.text(render::slot(slot).trim_end()));
@@ -80,6 +84,10 @@ fn one(
         }
         (Format::Text, None, None) => {
             out.text(render::text(inputs, &report, &pools, args.top).trim_end());
+            let relaxed = render::relaxed(&relaxations(inputs, catalog));
+            if !relaxed.is_empty() {
+                out.text(relaxed.trim_end());
+            }
         }
     }
     Ok(None)

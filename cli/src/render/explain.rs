@@ -5,7 +5,7 @@ use super::{place, plan_json::merge, reasons};
 use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
 use crate::words;
-use fleet_core::{PoolVerdict, SlotVerdict, Verdict};
+use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
 use fleet_model::{Inputs, Rejection, Report};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -87,6 +87,49 @@ pub(crate) fn text(
         }
     }
     out
+}
+
+/// What a constraint costs, the dearest first.
+pub(crate) fn relaxed(found: &[Relaxation]) -> String {
+    if found.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{BOLD}Cheapest relaxations{BOLD:#}, if bought anew\n");
+    let mut table = Columns::default();
+    for one in found.iter().take(3) {
+        let gained = match one.gained.is_zero() {
+            true => String::new(),
+            false => format!("{} more placed", one.gained),
+        };
+        let saved = f64::from(one.saved().ppm()) / 10_000.0;
+        let saved = if saved > 0.0 { format!("−{saved:.0}%") } else { String::new() };
+        table.row([left(relax(&one.relax)), right(saved), left(gained)]);
+    }
+    out.push_str(&table.render("  "));
+    out
+}
+
+fn relax(relax: &Relax) -> String {
+    match relax {
+        Relax::Region { cloud, region } => format!("allow {cloud} {region}"),
+        Relax::Share { of } => format!("no share limit per {of}"),
+        Relax::MinZones => "no least number of zones".into(),
+        Relax::MaxSpotPrice => "no highest spot price".into(),
+    }
+}
+
+/// The same for programs.
+pub(crate) fn relaxed_json(found: &[Relaxation]) -> Vec<Value> {
+    let one = |one: &Relaxation| {
+        json!({
+            "relax": relax(&one.relax),
+            "hourlyBefore": one.before.as_f64(),
+            "hourlyAfter": one.after.as_f64(),
+            "savedPercent": f64::from(one.saved().ppm()) / 10_000.0,
+            "gained": one.gained.as_f64(),
+        })
+    };
+    found.iter().map(one).collect()
 }
 
 /// One line per pool.

@@ -3,7 +3,9 @@
 use super::reasons;
 use crate::text::clean_line;
 use crate::words;
-use fleet_model::{Action, Cost, Gap, InDoubt, Plan, PoolLine, Report, Step};
+use fleet_model::{
+    Action, Cost, Gap, InDoubt, Outlook, Plan, PoolChance, PoolLine, Report, Share, Step,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -69,6 +71,7 @@ pub(crate) fn fleet(plan: &Plan, report: &Report) -> Value {
         notices,
         candidates,
         rejected,
+        outlook: expected,
     } = report;
     let groups: Vec<Value> = groups
         .iter()
@@ -82,7 +85,7 @@ pub(crate) fn fleet(plan: &Plan, report: &Report) -> Value {
             })
         })
         .collect();
-    json!({
+    let document = json!({
         "fleet": plan.fleet,
         "uid": plan.uid,
         "unit": unit,
@@ -101,7 +104,11 @@ pub(crate) fn fleet(plan: &Plan, report: &Report) -> Value {
         "rejected": reasons::counted(rejected),
         "decidedAt": plan.premises.decided_at,
         "expiresAt": plan.premises.expires_at,
-    })
+    });
+    match expected {
+        Some(expected) => merge(document, json!({ "outlook": outlook(expected) })),
+        None => document,
+    }
 }
 
 /// The whole document: the fields of the one fleet at top level, or several fleets and their sum.
@@ -168,9 +175,25 @@ fn step(step: &Step) -> Value {
 }
 
 fn pool(line: &PoolLine) -> Value {
-    let PoolLine { pool, weight, keep, create, destroy, price, on_demand, obtainability, share } =
-        line;
-    json!({
+    let PoolLine {
+        pool,
+        weight,
+        keep,
+        create,
+        destroy,
+        price,
+        on_demand,
+        obtainability,
+        share,
+        chance,
+    } = line;
+    let believed = chance.map(|PoolChance { fill, life_minutes }| {
+        json!({
+            "fillPercent": f64::from(fill.ppm()) / 10_000.0,
+            "lifeMinutes": life_minutes,
+        })
+    });
+    let common = json!({
         "pool": pool,
         "provider": pool.place.cloud, "region": pool.place.region, "zone": pool.place.zone,
         "type": pool.instance_type, "market": pool.market,
@@ -180,6 +203,25 @@ fn pool(line: &PoolLine) -> Value {
         "onDemandUsdPerHour": on_demand.map(|price| price.as_f64()),
         "obtainability": obtainability,
         "sharePercent": f64::from(share.ppm()) / 10_000.0,
+    });
+    match believed {
+        Some(belief) => merge(common, json!({ "belief": belief })),
+        None => common,
+    }
+}
+
+/// What is to be expected of the spot part.
+fn outlook(outlook: &Outlook) -> Value {
+    let Outlook { fill, interruptions_per_day_milli, hourly_p10, hourly_p50, hourly_p90, whole } =
+        outlook;
+    let percent = |share: &Share| f64::from(share.ppm()) / 10_000.0;
+    json!({
+        "fillPercent": percent(fill),
+        "wholePercent": whole.as_ref().map(percent),
+        "interruptionsPerDay": *interruptions_per_day_milli as f64 / 1000.0,
+        "hourlyUsd": {
+            "p10": hourly_p10.as_f64(), "p50": hourly_p50.as_f64(), "p90": hourly_p90.as_f64(),
+        },
     })
 }
 

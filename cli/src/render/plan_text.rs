@@ -48,6 +48,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     out.push('\n');
     out.push_str(&groups(report).render("  "));
     out.push_str(&money(&report.cost));
+    out.push_str(&outlook(report));
     out.push_str(&attention(report));
     out.push('\n');
     out.push_str(&closing(plan, report, summary));
@@ -238,6 +239,39 @@ fn groups(report: &Report) -> Columns {
         ]);
     }
     columns
+}
+
+/// What is to be expected, for fleets that say what it costs to be short: pool by pool what is
+/// believed, then the whole.
+fn outlook(report: &Report) -> String {
+    let Some(expected) = &report.outlook else { return String::new() };
+    let Some(whole) = expected.whole else { return String::new() };
+    let mut table = Columns::default();
+    table.styled(DIM, [left("spot pool"), right("fills"), right("half live"), right("share")]);
+    let pools = report.pools.iter().filter(|line| line.keep + line.create > 0);
+    for (line, chance) in pools.filter_map(|line| Some((line, line.chance?))).take(KEPT_LINES) {
+        table.row([
+            left(format!("{} {}", line.pool.instance_type, super::place(&line.pool.place))),
+            right(likely(chance.fill)),
+            right(format!("{:.1} h", chance.life_minutes as f64 / 60.0)),
+            right(likely(line.share)),
+        ]);
+    }
+    format!(
+        "\n{}  {DIM}outlook{DIM:#} {} likely to be granted, {} to stay whole, {:.1} interruptions a day\n          \
+         {} to {} per hour, {} in the middle\n",
+        table.render("  "),
+        likely(expected.fill),
+        likely(whole),
+        expected.interruptions_per_day_milli as f64 / 1000.0,
+        expected.hourly_p10,
+        expected.hourly_p90,
+        expected.hourly_p50,
+    )
+}
+
+fn likely(share: fleet_model::Share) -> String {
+    format!("{:.1}%", f64::from(share.ppm()) / 10_000.0)
 }
 
 /// Before, after, against on-demand, against the budget.

@@ -20,6 +20,7 @@ fn line(id: &str, weight: u64, changes: [u32; 3], price: f64, full: f64) -> Pool
         on_demand: MicroUsd::from_f64(full),
         obtainability: None,
         share: Share::from_percent(25.0).expect("a share"),
+        chance: None,
     }
 }
 
@@ -106,6 +107,7 @@ fn report() -> Report {
         notices: vec![],
         candidates: 41,
         rejected: vec![(Rejection::RegionNotAllowed, 900), (Rejection::FamilyNotAllowed, 4000)],
+        outlook: None,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::decide::Planned;
 use crate::ledger::find_offering;
 use crate::order::graph;
 use fleet_model::{
-    Action, Create, Inputs, MicroUsd, PoolId, Scope, SlotId, SlotState, StepId, Token, Units,
+    Action, Create, Group, Inputs, MicroUsd, PoolId, Scope, SlotId, SlotState, StepId, Token, Units,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -183,8 +183,11 @@ fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut 
     // group: that is what whole machines cost.
     let largest = inputs.offerings.iter().filter_map(|o| crate::weight(&inputs.desired, &o.kind));
     let largest = largest.max().unwrap_or_default();
+    // Spares are a decision: twice the need is the most that they come to.
+    let hedged = inputs.desired.placement.hedge.is_some();
     for line in &planned.report.groups {
-        let bound = line.before.max(line.wanted + largest);
+        let spare = if hedged && line.group == Group::Burst { line.wanted } else { Units(0) };
+        let bound = line.before.max(line.wanted + spare + largest);
         if line.after > bound {
             found.push(Violation::OverTarget { after: line.after, bound });
         }

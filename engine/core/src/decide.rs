@@ -1,13 +1,16 @@
 //! The decision: what to keep, what to launch, what to end.
 
 use crate::candidates::{Candidate, Ground, candidates};
+use crate::hedge::{self, Hedged};
 use crate::ledger::{Holding, Ledger, Standing, ledger};
+use crate::market::portfolio::Portfolio;
 use crate::order;
 use crate::place::{Field, Taken, Usage};
+use crate::polish::Certificate;
 use crate::report;
 use fleet_model::{
-    AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection, Report,
-    Spread, Units, Vacated, Why,
+    AtCap, Departure, Group, Hedge, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection,
+    Report, Spread, Units, Vacated, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,6 +29,33 @@ pub fn plan(inputs: &Inputs) -> Planned {
         let plan = order::order(decision);
         let report = report::report(decision, &plan);
         Planned { plan, report }
+    })
+}
+
+/// How a fleet would stand, without the steps towards it.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Placement {
+    /// Machines launched.
+    pub machines: u64,
+    /// Price per hour of everything.
+    pub hourly: MicroUsd,
+    /// What could not be placed.
+    pub short: Units,
+    /// How good it is under its strategy, group by group, where that can be proven.
+    pub certificates: [Option<Certificate>; 2],
+}
+
+/// Places, and nothing else: for benchmarks and tests of the optimiser. `certify` asks for a proof.
+pub fn placement(inputs: &Inputs, certify: bool) -> Placement {
+    decide_and(inputs, certify, |decision| {
+        let certificate = |group| decision.choice.taken.get(&group).and_then(|t| t.certificate);
+        let taken = decision.choice.taken.values();
+        Placement {
+            machines: taken.clone().flat_map(|t| t.counts.values()).map(|n| u64::from(*n)).sum(),
+            hourly: decision.choice.usage.spend,
+            short: taken.map(|t| t.short).sum(),
+            certificates: Group::ALL.map(certificate),
+        }
     })
 }
 
@@ -53,14 +83,21 @@ pub(crate) struct Choice {
     /// Machines that should be replaced, but for which no replacement was found.
     pub(crate) waiting: u32,
     pub(crate) usage: Usage,
+    /// What is to be expected of the burst, if it is hedged.
+    pub(crate) outlook: Option<Portfolio>,
 }
 
 /// Makes the decision and hands it on. (A closure, because a decision borrows its working set.)
 pub(crate) fn with_decision<R>(inputs: &Inputs, then: impl FnOnce(&Decision<'_>) -> R) -> R {
+    decide_and(inputs, false, then)
+}
+
+fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>) -> R) -> R {
     let ledger = ledger(inputs);
     let ground = Ground::new(inputs, ledger.holdings.iter().map(|holding| &holding.pool));
     let (candidates, not_now) = candidates(inputs, &ground);
-    let field = Field::new(inputs, &candidates, &ground);
+    let mut field = Field::new(inputs, &candidates, &ground);
+    field.certify = certify;
     let mut held = gap_holds(inputs, &ledger);
     let mut vacate = ledger.vacate.clone();
     let choice = match frozen(inputs, &ledger) {
@@ -177,6 +214,7 @@ impl Choice {
             replaced: BTreeSet::new(),
             waiting: 0,
             usage,
+            outlook: None,
         }
     }
 }
@@ -219,7 +257,10 @@ fn choose_with(
     let goal = inputs.desired.capacity;
     let mut work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
     work.end_surplus(Group::Base, goal.on_demand);
-    work.end_surplus(Group::Burst, goal.spot);
+    let hedge = inputs.desired.placement.hedge;
+    if hedge.is_none() {
+        work.end_surplus(Group::Burst, goal.spot);
+    }
     work.shed_over_budget();
     let mut replaced = BTreeSet::new();
     if replace == Replace::Yes {
@@ -232,12 +273,19 @@ fn choose_with(
     let mut taken = BTreeMap::new();
     let mut waiting = 0;
     let (mut base_after, mut base_new) = (Units(0), Units(0));
+    let mut outlook = None;
     for group in Group::ALL {
         let wanted = match group {
             Group::Base => goal.on_demand,
             // What the base gives beyond its share, the burst need not.
             Group::Burst => goal.spot.saturating_sub(base_after.saturating_sub(goal.on_demand)),
         };
+        if let (Group::Burst, Some(rule)) = (group, hedge) {
+            let hedged = work.hedge(&mut usage, wanted, rule, &mut replaced, &mut waiting);
+            taken.insert(group, hedged.taken);
+            outlook = Some(hedged.portfolio);
+            continue;
+        }
         let filled = loop {
             // Never past the target, whatever the mix: a tier grows as fast as the other shrinks.
             let all = work.kept(Group::Base) + work.kept(Group::Burst) + base_new;
@@ -268,7 +316,7 @@ fn choose_with(
         }
         taken.insert(group, filled);
     }
-    Choice { taken, victims: work.victims, replaced, waiting, usage }
+    Choice { taken, victims: work.victims, replaced, waiting, usage, outlook }
 }
 
 fn destroy_all(field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
@@ -483,6 +531,38 @@ impl<'a> Work<'a> {
             hold(self.field, &mut usage, &self.ledger.holdings[at]);
         }
         usage
+    }
+
+    /// Spot, spares and on-demand in their place, by what it costs to be short.
+    fn hedge(
+        &mut self,
+        usage: &mut Usage,
+        wanted: Units,
+        rule: Hedge,
+        replaced: &mut BTreeSet<usize>,
+        waiting: &mut u32,
+    ) -> Hedged {
+        let group = Group::Burst;
+        let hedged = loop {
+            let mut tried = usage.clone();
+            let (inputs, field, ledger) = (self.inputs, self.field, self.ledger);
+            let gone = |at: usize| self.victims.contains_key(&at);
+            let ground = hedge::Ground { inputs, field, ledger, gone: &gone };
+            let hedged = hedge::hedge(&ground, &mut tried, wanted, rule);
+            let stay = self.keep_unreplaced(group, replaced, hedged.taken.short, usage);
+            *waiting += stay;
+            if stay == 0 {
+                *usage = tried;
+                break hedged;
+            }
+        };
+        for &at in &hedged.ends {
+            if self.end(at, Why::AboveTarget { group }) {
+                let price = self.ledger.holdings[at].price.unwrap_or_default();
+                usage.spend = usage.spend - price;
+            }
+        }
+        hedged
     }
 
     /// Keeps machines that were to be replaced, until they make up for what is short. Returns how

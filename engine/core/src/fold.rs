@@ -1,7 +1,9 @@
 //! From the journal's events to what is recorded.
 
+use crate::market::learn;
 use fleet_model::{
-    Attempt, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp, Token,
+    Attempt, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp,
+    Token,
 };
 
 /// Folds one event, written down `at` a time, into what is recorded.
@@ -42,6 +44,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     ending: false,
                 };
             }
+            learn::launched(recorded, &create.pool, machines.len(), missing.len(), at);
             vacate_untried(recorded, token, missing);
             recorded.surplus.extend(surplus.iter().cloned());
         }
@@ -49,9 +52,15 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
             vacate_untried(recorded, token, &create.slots);
         }
-        Event::DestroyIntended { pool: _, slots } => set_ending(recorded, slots, true),
-        Event::DestroyRefused { slots, why: _ } => set_ending(recorded, slots, false),
+        Event::DestroyIntended { pool, slots } => {
+            let ends = set_ending(recorded, slots, true);
+            learn::ended(recorded, pool, ends);
+        }
+        Event::DestroyRefused { slots, why: _ } => {
+            set_ending(recorded, slots, false);
+        }
         Event::Vacated { gone } => {
+            learn::gone(recorded, gone, at);
             for vacated in gone {
                 let Some(record) = recorded.slots.get_mut(&vacated.slot) else { continue };
                 let filled_by_it = matches!(&record.state,
@@ -68,6 +77,9 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Blocked { block } => {
             recorded.blocks.retain(|old| old.scope != block.scope && old.until > at);
             recorded.blocks.push(block.clone());
+            if let BlockScope::Pool { pool } = &block.scope {
+                learn::refused(recorded, pool, at);
+            }
         }
         // The request stays in doubt: only an answer or a look at the cloud can settle it.
         Event::CreateUnknown { token: _, code: _ } => {}
@@ -95,14 +107,18 @@ fn vacate_untried(recorded: &mut Recorded, token: &Token, slots: &[SlotId]) {
     }
 }
 
-fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) {
+/// Marks slots; how many of them were not marked so before.
+fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) -> usize {
+    let mut changed = 0;
     for slot in slots {
         let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
         if record.generation != slot.generation {
             continue;
         }
         if let SlotState::Filled { ending, .. } = &mut record.state {
+            changed += usize::from(*ending != value);
             *ending = value;
         }
     }
+    changed
 }

@@ -5,6 +5,7 @@
 //! aside with its reason.
 
 use crate::candidates::{Candidate, Ground};
+use crate::polish::Certificate;
 use crate::rank::{self, Key};
 use fleet_model::{
     Cloud, Desired, Fulfilment, Inputs, Market, MicroUsd, Place, PoolId, Quota, Rejection, Share,
@@ -19,10 +20,17 @@ pub(crate) struct Usage {
     pools: Vec<Units>,
     zones: Vec<Units>,
     regions: Vec<Units>,
-    clouds: BTreeMap<Cloud, Units>,
+    clouds: [Units; Cloud::ALL.len()],
     quotas: Vec<u64>,
     /// Price per hour of everything taken.
     pub(crate) spend: MicroUsd,
+}
+
+impl Usage {
+    /// What a pool carries.
+    pub(crate) fn in_pool(&self, at: u32) -> Units {
+        self.pools[at as usize]
+    }
 }
 
 /// The candidates and the limits they are taken under.
@@ -32,6 +40,8 @@ pub(crate) struct Field<'a> {
     pub(crate) ground: &'a Ground,
     quotas: &'a [Quota],
     caps: Caps,
+    /// Whether fills prove how good they are.
+    pub(crate) certify: bool,
 }
 
 /// Share limits as amounts.
@@ -58,8 +68,8 @@ impl Caps {
 
 /// What one market must cover now, and others will cover after it.
 #[derive(Clone, Copy)]
-struct Need {
-    now: Units,
+pub(crate) struct Need {
+    pub(crate) now: Units,
     later: Units,
 }
 
@@ -72,6 +82,8 @@ pub(crate) struct Taken {
     pub(crate) short: Units,
     /// Why each candidate that was tried in vain did not fit, and how many share that reason.
     pub(crate) refused: BTreeMap<Rejection, u32>,
+    /// How good it is, if that was asked for and the strategy minimises a cost.
+    pub(crate) certificate: Option<Certificate>,
 }
 
 impl<'a> Field<'a> {
@@ -81,7 +93,14 @@ impl<'a> Field<'a> {
         ground: &'a Ground,
     ) -> Self {
         let caps = Caps::new(&inputs.desired);
-        Field { desired: &inputs.desired, candidates, ground, quotas: &inputs.quotas, caps }
+        Field {
+            desired: &inputs.desired,
+            candidates,
+            ground,
+            quotas: &inputs.quotas,
+            caps,
+            certify: false,
+        }
     }
 
     /// The state in which nothing is taken.
@@ -90,7 +109,7 @@ impl<'a> Field<'a> {
             pools: vec![Units(0); self.candidates.len()],
             zones: vec![Units(0); self.ground.zones()],
             regions: vec![Units(0); self.ground.regions()],
-            clouds: BTreeMap::new(),
+            clouds: Default::default(),
             quotas: self.quotas.iter().map(|q| q.limit.saturating_sub(q.used)).collect(),
             spend: MicroUsd(0),
         }
@@ -109,7 +128,7 @@ impl<'a> Field<'a> {
             usage.zones[zone as usize] += weight;
             usage.regions[region as usize] += weight;
         }
-        *usage.clouds.entry(place.cloud).or_default() += weight;
+        usage.clouds[place.cloud as usize] += weight;
     }
 
     /// Whether a machine that is held already keeps every share limit.
@@ -141,7 +160,7 @@ impl<'a> Field<'a> {
         cloud: Cloud,
         weight: Units,
     ) -> Option<Rejection> {
-        let in_cloud = usage.clouds.get(&cloud).copied().unwrap_or_default();
+        let in_cloud = usage.clouds[cloud as usize];
         let checks = [
             ("pool", self.caps.pool, in_pool),
             ("zone", self.caps.zone, usage.zones[zone as usize]),
@@ -203,17 +222,101 @@ impl<'a> Field<'a> {
         })
     }
 
-    fn take(&self, usage: &mut Usage, at: u32) {
+    /// Counts `count` machines of a candidate.
+    fn take(&self, usage: &mut Usage, at: u32, count: u64) {
         let candidate = &self.candidates[at as usize];
         let &Candidate { offering, weight, zone, region, .. } = candidate;
-        usage.pools[at as usize] += weight;
-        usage.zones[zone as usize] += weight;
-        usage.regions[region as usize] += weight;
-        *usage.clouds.entry(offering.pool.place.cloud).or_default() += weight;
-        usage.spend += offering.price.unwrap_or_default();
+        let all = Units(weight.0.saturating_mul(count));
+        usage.pools[at as usize] += all;
+        usage.zones[zone as usize] += all;
+        usage.regions[region as usize] += all;
+        usage.clouds[offering.pool.place.cloud as usize] += all;
+        usage.spend += offering.price.unwrap_or_default() * count;
         for (quota, _, uses) in self.quotas_of(candidate) {
+            let uses = uses.saturating_mul(count);
             usage.quotas[quota] = usage.quotas[quota].saturating_sub(uses);
         }
+    }
+
+    /// How many more machines of a candidate fit every limit. As many times nought as `misfit`
+    /// has a reason.
+    pub(crate) fn fits(&self, usage: &Usage, at: u32) -> u64 {
+        let candidate = &self.candidates[at as usize];
+        let weight = candidate.weight.0.max(1);
+        let cloud = usage.clouds[candidate.offering.pool.place.cloud as usize];
+        let rooms = [
+            (self.caps.pool, usage.pools[at as usize]),
+            (self.caps.zone, usage.zones[candidate.zone as usize]),
+            (self.caps.region, usage.regions[candidate.region as usize]),
+            (self.caps.cloud, cloud),
+        ];
+        let mut fits = u64::MAX;
+        for (cap, used) in rooms {
+            if let Some((_, cap)) = cap {
+                fits = fits.min(cap.saturating_sub(used).0 / weight);
+            }
+        }
+        if let Some(limit) = self.desired.budget.hourly {
+            let price = candidate.offering.price.unwrap_or_default();
+            let left = if usage.spend > limit { MicroUsd(0) } else { limit - usage.spend };
+            let over = usage.spend > limit;
+            fits = fits.min(left.0.checked_div(price.0).unwrap_or(if over { 0 } else { u64::MAX }));
+        }
+        for (quota, _, uses) in self.quotas_of(candidate) {
+            fits = fits.min(usage.quotas[quota].checked_div(uses).unwrap_or(u64::MAX));
+        }
+        fits
+    }
+
+    /// Takes one machine of a candidate.
+    pub(crate) fn take_for(&self, usage: &mut Usage, taken: &mut Taken, at: u32) {
+        self.take(usage, at, 1);
+        *taken.counts.entry(at).or_default() += 1;
+    }
+
+    /// Gives one machine of a candidate back.
+    pub(crate) fn untake_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32) {
+        self.untake(usage, at);
+        match taken.counts.get_mut(&at) {
+            Some(count) if *count > 1 => *count -= 1,
+            _ => {
+                taken.counts.remove(&at);
+            }
+        }
+    }
+
+    /// Counts units of a candidate as if machines could be cut. Limits on shares only.
+    pub(crate) fn take_units(&self, usage: &mut Usage, at: u32, units: Units) {
+        let &Candidate { offering, zone, region, .. } = &self.candidates[at as usize];
+        usage.pools[at as usize] += units;
+        usage.zones[zone as usize] += units;
+        usage.regions[region as usize] += units;
+        usage.clouds[offering.pool.place.cloud as usize] += units;
+    }
+
+    /// How many units of a candidate the share limits allow, if machines could be cut. A pool's own
+    /// limit allows whole machines only, beyond what it held before.
+    pub(crate) fn room_in_units(&self, before: &Usage, usage: &Usage, at: u32) -> u64 {
+        let candidate = &self.candidates[at as usize];
+        let weight = candidate.weight.0.max(1);
+        let mut room = u64::MAX;
+        if let Some((_, cap)) = self.caps.pool {
+            let held = before.pools[at as usize];
+            let whole = cap.saturating_sub(held).0 / weight * weight;
+            room = (held.0 + whole).saturating_sub(usage.pools[at as usize].0);
+        }
+        let cloud = usage.clouds[candidate.offering.pool.place.cloud as usize];
+        let groups = [
+            (self.caps.zone, usage.zones[candidate.zone as usize]),
+            (self.caps.region, usage.regions[candidate.region as usize]),
+            (self.caps.cloud, cloud),
+        ];
+        for (cap, used) in groups {
+            if let Some((_, cap)) = cap {
+                room = room.min(cap.saturating_sub(used).0);
+            }
+        }
+        room
     }
 
     fn untake(&self, usage: &mut Usage, at: u32) {
@@ -223,7 +326,7 @@ impl<'a> Field<'a> {
         less(&mut usage.pools[at as usize]);
         less(&mut usage.zones[zone as usize]);
         less(&mut usage.regions[region as usize]);
-        less(usage.clouds.entry(offering.pool.place.cloud).or_default());
+        less(&mut usage.clouds[offering.pool.place.cloud as usize]);
         usage.spend = usage.spend - offering.price.unwrap_or_default();
         for (quota, _, uses) in self.quotas_of(candidate) {
             usage.quotas[quota] += uses;
@@ -248,7 +351,13 @@ impl<'a> Field<'a> {
         let strategy = self.desired.placement.strategy;
         let before = usage.clone();
         let wanted = Need { now: need, later };
-        let taken = self.fill_by(usage, market, wanted, strategy);
+        let mut taken = self.fill_by(usage, market, wanted, strategy);
+        if self.certify && taken.short.is_zero() {
+            let cost = self.cost_of(&before, &taken, strategy);
+            let bound = self.bound(&before, market, need, strategy);
+            let both = cost.zip(bound);
+            taken.certificate = both.map(|(cost, bound)| Certificate { cost, bound });
+        }
         let over_budget =
             taken.refused.keys().any(|r| matches!(r, Rejection::BudgetReached { .. }));
         if taken.short.is_zero() || !over_budget || strategy == Strategy::LowestPrice {
@@ -294,19 +403,31 @@ impl<'a> Field<'a> {
         while !need.is_zero() {
             let Some(mut best) = heap.peek_mut() else { break };
             let at = best.0.3;
-            if let Some(misfit) = self.misfit(usage, at) {
-                *taken.refused.entry(misfit).or_default() += 1;
+            let fits = self.fits(usage, at);
+            if fits == 0 {
+                if let Some(misfit) = self.misfit(usage, at) {
+                    *taken.refused.entry(misfit).or_default() += 1;
+                }
                 std::collections::binary_heap::PeekMut::pop(best);
                 continue;
             }
-            if self.candidates[at as usize].weight > need {
+            let candidate = &self.candidates[at as usize];
+            if candidate.weight > need {
                 // The last machine gives more than is needed: compare by useful units.
-                let fits = all.clone().filter(ours).filter(|at| self.misfit(usage, *at).is_none());
-                let Some(at) = fits.min_by_key(|at| key(usage, *at, need)) else { break };
-                need = self.take_one(usage, &mut taken, at, need);
+                let Some(at) = self.last_machine(usage, all.clone().filter(ours), need, &key)
+                else {
+                    break;
+                };
+                need = self.take_some(usage, &mut taken, at, 1, need);
                 continue;
             }
-            need = self.take_one(usage, &mut taken, at, need);
+            // As many as are equally good: the pool stays the best until its key rises.
+            let target = self.desired.capacity.target;
+            let level =
+                rank::machines_at_level(strategy, candidate, usage.pools[at as usize], target);
+            let whole = need.0 / candidate.weight.0.max(1);
+            let count = fits.min(level).min(whole).max(1);
+            need = self.take_some(usage, &mut taken, at, count, need);
             let next = key(usage, at, need);
             if best.0 != next {
                 best.0 = next;
@@ -314,7 +435,26 @@ impl<'a> Field<'a> {
         }
         taken.short = need;
         self.give_back(usage, &mut taken, wanted);
+        self.polish(usage, &mut taken, wanted, market, strategy);
         taken
+    }
+
+    /// The best machine to end with, of those that fit.
+    fn last_machine(
+        &self,
+        usage: &Usage,
+        ours: impl Iterator<Item = u32>,
+        need: Units,
+        key: &dyn Fn(&Usage, u32, Units) -> Key,
+    ) -> Option<u32> {
+        let mut best: Option<Key> = None;
+        for at in ours {
+            let found = key(usage, at, need);
+            if best.is_none_or(|best| found < best) && self.fits(usage, at) > 0 {
+                best = Some(found);
+            }
+        }
+        best.map(|key| key.3)
     }
 
     /// Gives back machines that a later, larger one made superfluous, dearest per unit first.
@@ -337,28 +477,31 @@ impl<'a> Field<'a> {
                 && !(last_chance && self.holds_a_zone(usage, at))
             {
                 spare = spare - weight(at);
-                self.untake(usage, at);
-                match taken.counts.get_mut(&at) {
-                    Some(count) if *count > 1 => *count -= 1,
-                    _ => {
-                        taken.counts.remove(&at);
-                    }
-                }
+                self.untake_one(usage, taken, at);
             }
         }
     }
 
     /// Whether a candidate's last machine keeps the number of zones at what the spec asks for.
-    fn holds_a_zone(&self, usage: &Usage, at: u32) -> bool {
+    pub(crate) fn holds_a_zone(&self, usage: &Usage, at: u32) -> bool {
         let Candidate { zone, weight, .. } = self.candidates[at as usize];
         let wanted = self.desired.placement.spread.min_zones as usize;
         usage.zones[zone as usize] <= weight && self.zones_used(usage) <= wanted
     }
 
-    fn take_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32, need: Units) -> Units {
-        self.take(usage, at);
-        *taken.counts.entry(at).or_default() += 1;
-        need - self.candidates[at as usize].weight
+    fn take_some(
+        &self,
+        usage: &mut Usage,
+        taken: &mut Taken,
+        at: u32,
+        count: u64,
+        need: Units,
+    ) -> Units {
+        self.take(usage, at, count);
+        let more = u32::try_from(count).unwrap_or(u32::MAX);
+        let taken = taken.counts.entry(at).or_default();
+        *taken = taken.saturating_add(more);
+        need - Units(self.candidates[at as usize].weight.0.saturating_mul(count))
     }
 
     /// First one machine in each of as many zones as the spec asks for, best zones first.
@@ -370,19 +513,27 @@ impl<'a> Field<'a> {
         key: &dyn Fn(&Usage, u32, Units) -> Option<Key>,
     ) -> Units {
         let wanted = self.desired.placement.spread.min_zones as usize;
-        while !need.is_zero() && self.zones_used(usage) < wanted {
-            let fresh = (0..self.candidates.len() as u32)
-                .filter(|at| usage.zones[self.candidates[*at as usize].zone as usize].is_zero());
+        let mut used = self.zones_used(usage);
+        if need.is_zero() || used >= wanted {
+            return need;
+        }
+        while !need.is_zero() && used < wanted {
             // A machine so large that nothing is left for the other zones comes last.
-            let left = (wanted - self.zones_used(usage)) as u64;
-            let share = Units((need + later).0.div_ceil(left));
-            let large = |at: u32| self.candidates[at as usize].weight > share;
-            let best = fresh
-                .filter_map(|at| Some((large(at), key(usage, at, need)?, at)))
-                .filter(|(.., at)| self.misfit(usage, *at).is_none())
-                .min();
-            let Some((.., at)) = best else { break };
-            need = self.take_one(usage, taken, at, need);
+            let share = Units((need + later).0.div_ceil((wanted - used) as u64));
+            let mut best: Option<(bool, Key)> = None;
+            for (at, candidate) in self.candidates.iter().enumerate() {
+                if !usage.zones[candidate.zone as usize].is_zero() {
+                    continue;
+                }
+                let Some(key) = key(usage, at as u32, need) else { continue };
+                let found = (candidate.weight > share, key);
+                if best.is_none_or(|best| found < best) && self.fits(usage, at as u32) > 0 {
+                    best = Some(found);
+                }
+            }
+            let Some((_, best)) = best else { break };
+            need = self.take_some(usage, taken, best.3, 1, need);
+            used += 1;
         }
         need
     }

@@ -45,6 +45,55 @@ pub(crate) fn key(
     }
 }
 
+/// What one more machine costs under a strategy that minimises a cost, in hundredths of
+/// micro-dollars; `None` under one that has an order instead, or without a price.
+pub(crate) fn machine_cost(
+    strategy: Strategy,
+    candidate: &Candidate<'_>,
+    carried: Units,
+    target: Units,
+) -> Option<u64> {
+    let price = candidate.offering.price?.0;
+    match strategy {
+        Strategy::LowestPrice => Some(price.saturating_mul(100)),
+        Strategy::PriceCapacityOptimized => {
+            Some(price.saturating_mul(200 - score(candidate, carried, target)))
+        }
+        Strategy::CapacityOptimized
+        | Strategy::CapacityOptimizedPrioritized
+        | Strategy::Diversified
+        | Strategy::Prioritized => None,
+    }
+}
+
+/// How many machines a pool gives before its key rises, if it carries `carried` already.
+pub(crate) fn machines_at_level(
+    strategy: Strategy,
+    candidate: &Candidate<'_>,
+    carried: Units,
+    target: Units,
+) -> u64 {
+    let weight = candidate.weight.0.max(1);
+    let spot = candidate.offering.pool.market == Market::Spot;
+    // Points of crowding that leave the key as it is.
+    let points = match strategy {
+        Strategy::LowestPrice | Strategy::Prioritized => return u64::MAX,
+        Strategy::Diversified => return 1,
+        _ if !spot => return u64::MAX,
+        Strategy::PriceCapacityOptimized => 0,
+        Strategy::CapacityOptimized | Strategy::CapacityOptimizedPrioritized => {
+            let score = score(candidate, carried, target);
+            SCORE_STEP - 1 - (100 - score) % SCORE_STEP
+        }
+    };
+    let crowding = CROWDING * carried.0.min(target.0) / target.0.max(1);
+    if crowding + points >= CROWDING {
+        return u64::MAX;
+    }
+    let rises_at = ((crowding + points + 1) * target.0).div_ceil(CROWDING);
+    rises_at.saturating_sub(carried.0).div_ceil(weight).max(1)
+}
+
 /// 0 hopeless to 100 certain, less what the pool carries already.
 fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
     let prior = match candidate.offering.pool.market {

@@ -3,6 +3,7 @@
 use crate::cost::cost;
 use crate::decide::Decision;
 use crate::ledger::find_offering;
+use crate::outlook::outlook;
 use fleet_model::{
     Action, Cloud, Group, GroupLine, InDoubt, Inputs, Notice, Plan, PoolId, PoolLine, Rejection,
     Report, Share, Shortfall, SlotState, Timestamp, Units,
@@ -43,10 +44,12 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     if zones < wanted && !empty && !decision.choice.taken.is_empty() {
         notices.push(Notice::FewerZones { zones, wanted });
     }
+    let mut pools = pool_lines(decision, plan);
+    let outlook = outlook(decision, &mut pools);
     Report {
         unit: inputs.desired.capacity.unit,
         groups: Group::ALL.into_iter().map(|group| group_line(decision, plan, group)).collect(),
-        pools: pool_lines(decision),
+        pools,
         cost,
         held: decision.held.clone(),
         unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
@@ -55,6 +58,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         notices,
         candidates: inputs.offerings.len() as u32,
         rejected: inputs.rejected.clone(),
+        outlook,
     }
 }
 
@@ -132,6 +136,7 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             on_demand: offering.and_then(|offering| offering.on_demand),
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
             share: Share::NONE,
+            chance: None,
         }
     };
     for (at, holding) in decision.ledger.holdings.iter().enumerate() {

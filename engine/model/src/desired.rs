@@ -146,6 +146,39 @@ pub struct PlacementRules {
     /// What a cloud may do with a launch.
     #[serde(default, skip_serializing_if = "Fulfilment::is_exact")]
     pub fulfilment: Fulfilment,
+    /// How dear it is to be short. `None`: no spare machines, and no on-demand in place of spot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hedge: Option<Hedge>,
+}
+
+/// What it costs to be short of capacity: decides how many spare spot machines, and how much
+/// on-demand in place of spot, are worth their price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hedge {
+    /// What a missing unit costs per hour, in thousandths of its on-demand price.
+    pub penalty_milli: u32,
+    /// From a launch until a machine is of use.
+    pub ready_after_seconds: u32,
+}
+
+impl Hedge {
+    /// What it takes for a machine to be of use, where nobody says otherwise.
+    pub const READY_AFTER_SECONDS: u32 = 300;
+
+    /// The penalty at which it pays to be whole for a share of the time.
+    ///
+    /// A spare spot machine costs about a third of an on-demand one. It pays for itself while the
+    /// chance to be short, times the penalty, is above that.
+    pub fn for_availability(share: Share) -> Self {
+        const SPARE_MILLI: u64 = 300;
+        let short_ppm = u64::from(Share::ALL.ppm() - share.ppm()).max(100);
+        let penalty = SPARE_MILLI * u64::from(Share::ALL.ppm()) / short_ppm;
+        Hedge {
+            penalty_milli: u32::try_from(penalty).unwrap_or(u32::MAX),
+            ready_after_seconds: Self::READY_AFTER_SECONDS,
+        }
+    }
 }
 
 /// How much capacity one machine of some types counts for.

@@ -1,8 +1,8 @@
 //! Everything a decision is made from, in one value that can be saved and replayed.
 
 use crate::{
-    Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded, Rejection,
-    Timestamp,
+    Beliefs, Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded,
+    Rejection, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -34,6 +34,9 @@ pub struct Inputs {
     pub held_pools: BTreeMap<PoolId, HeldPool>,
     /// Known limits of the accounts.
     pub quotas: Vec<Quota>,
+    /// What other fleets saw of spot pools. What this one saw is in `recorded`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beliefs: Beliefs,
     /// How much one apply may do.
     pub limits: Limits,
     /// The moment of decision.

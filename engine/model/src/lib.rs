@@ -6,6 +6,7 @@
 
 mod accelerators;
 mod aws_name;
+mod belief;
 mod capacity;
 mod catalog;
 mod desired;
@@ -26,10 +27,11 @@ mod share;
 mod template;
 
 pub use aws_name::AwsName;
+pub use belief::{Beliefs, PoolBelief, SlotRun};
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{
-    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, Fulfilment,
+    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, Fulfilment, Hedge,
     InstanceRules, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
 };
 pub use digest::{Digest, digest};
@@ -48,7 +50,7 @@ pub use pattern::Pattern;
 pub use plan::{Action, Create, Destroy, OtherPool, PLAN_FORMAT, Plan, Premises, Step, Victim};
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{Attempt, Block, BlockScope, Recorded, SlotRecord, SlotState};
-pub use report::{Cost, GroupLine, PoolLine, Report};
+pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use share::Share;
 pub use template::{Disk, Template};

@@ -1,8 +1,8 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    Cloud, Create, Digest, FleetUid, MachineId, Market, MicroUsd, PoolId, Region, SlotName,
-    Timestamp, Token,
+    Beliefs, Cloud, Create, Digest, FleetUid, MachineId, Market, MicroUsd, PoolId, Region,
+    SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +27,9 @@ pub struct Recorded {
     pub epoch: u64,
     /// Pools, and wider scopes, that said no, and until when we do not ask again.
     pub blocks: Vec<Block>,
+    /// What was seen of spot pools.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub beliefs: Beliefs,
 }
 
 /// What is known of one slot.

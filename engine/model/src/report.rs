@@ -32,6 +32,38 @@ pub struct Report {
     pub candidates: u32,
     /// See `candidates`.
     pub rejected: Vec<(Rejection, u32)>,
+    /// What is to be expected of the spot part; `None` without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outlook: Option<Outlook>,
+}
+
+/// What is to be expected of the spot part of a fleet, from what is believed of its pools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Outlook {
+    /// Chance that every launch of the plan is granted.
+    pub fill: Share,
+    /// Spot machines taken back in a day, in thousandths.
+    pub interruptions_per_day_milli: u64,
+    /// Price per hour of the whole fleet, of which one in ten outcomes is cheaper.
+    pub hourly_p10: MicroUsd,
+    /// The middle.
+    pub hourly_p50: MicroUsd,
+    /// Of which one in ten is dearer.
+    pub hourly_p90: MicroUsd,
+    /// Chance that nothing is missing while a lost machine is replaced; `None`: not hedged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<Share>,
+}
+
+/// What is believed of one spot pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PoolChance {
+    /// Chance that what the plan holds and launches here is granted.
+    pub fill: Share,
+    /// How long half of the machines live.
+    pub life_minutes: u64,
 }
 
 /// One group, before and after.
@@ -76,6 +108,9 @@ pub struct PoolLine {
     pub obtainability: Option<Obtainability>,
     /// Share of the target that stands here afterwards, 100 % at most.
     pub share: Share,
+    /// What is believed of it, if it is spot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chance: Option<PoolChance>,
 }
 
 /// Money, before and after. Unpriced machines are counted apart, not as zero.

@@ -102,6 +102,8 @@ impl Engine {
         }
         let observed = self.observe(scopes(&offerings, &recorded)).await;
         let quotas = self.quote(desired, &mut offerings, &observed).await;
+        let mut beliefs = self.beliefs_of_others(&desired.fleet).await;
+        beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
         let held_pools = self.held_pools(desired, &recorded, &offerings);
         let now = self.clock.now();
         let uid = recorded.uid.clone().unwrap_or_else(|| self.fresh_uid(&desired.fleet));
@@ -114,6 +116,7 @@ impl Engine {
             rejected,
             held_pools,
             quotas,
+            beliefs,
             limits,
             now,
         })

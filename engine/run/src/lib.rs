@@ -5,6 +5,7 @@
 //! decides anew.
 
 mod apply;
+mod beliefs;
 mod clock;
 mod engine;
 mod error;

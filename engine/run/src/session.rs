@@ -1,6 +1,7 @@
 //! The right to change one fleet, held from the first look to the last record.
 
 use crate::apply::RoundOutcome;
+use crate::beliefs;
 use crate::engine::Engine;
 use crate::error::RunError;
 use crate::journal::Journal;
@@ -128,6 +129,7 @@ impl Session<'_> {
         }
         self.journal.snapshot().await?;
         self.tidy(&inputs).await;
+        beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await?;
         converged.last = Some(planned);
         Ok(converged)
     }

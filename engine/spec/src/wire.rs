@@ -87,6 +87,12 @@ wire! {
         "base" base: Option<Base>,
         /// How the rest is bought. Default: all of it spot.
         "burst" burst: Option<Burst>,
+        /// The share of time in which nothing should be missing, below 100%: `99%`, `99.9%`. Spare
+        /// spot machines, and on-demand in place of spot, are held as far as that pays. Absent: none.
+        "availability" availability: Option<ShareText>,
+        /// The same as a price: what a missing unit costs per hour, in on-demand hours. About 3 for
+        /// cheap batch work, 10 as a rule, 30 for serving.
+        "penalty" penalty: Option<Positive>,
     }
 
     /// The part that is always on-demand.

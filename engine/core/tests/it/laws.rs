@@ -35,8 +35,9 @@ fn wishes() -> impl Strategy<Value = Desired> {
         prop::option::of(1u64..2000),
         prop::sample::select(&fleet_model::Strategy::ALL[..]),
         prop::sample::select(&Fulfilment::ALL[..]),
+        prop::option::weighted(0.3, prop::sample::select(&[3_000u32, 10_000, 30_000][..])),
     )
-        .prop_map(|((target, base, unit), shares, budget, strategy, fulfilment)| {
+        .prop_map(|((target, base, unit), shares, budget, strategy, fulfilment, penalty)| {
             let mut wish = desired(target, target * base / 100, unit);
             let (pool, zone, region, provider, min_zones) = shares;
             wish.placement.spread = Spread {
@@ -49,6 +50,9 @@ fn wishes() -> impl Strategy<Value = Desired> {
             wish.placement.strategy = strategy;
             wish.placement.fulfilment = fulfilment;
             wish.budget.hourly = budget.map(MicroUsd::dollars);
+            let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
+            let hedge = |penalty_milli| Hedge { penalty_milli, ready_after_seconds };
+            wish.placement.hedge = penalty.map(hedge);
             wish
         })
 }

@@ -2,4 +2,5 @@
 
 mod cases;
 mod laws;
+mod optimum;
 mod world;

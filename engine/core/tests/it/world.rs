@@ -83,6 +83,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             weights: vec![],
             max_spot_price: None,
             fulfilment: Fulfilment::Exact,
+            hedge: None,
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),
@@ -107,6 +108,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         rejected: found.rejected,
         held_pools: BTreeMap::new(),
         quotas: vec![],
+        beliefs: BTreeMap::new(),
         limits: Limits::default(),
         now: at(0),
     }

@@ -4,14 +4,18 @@ use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::wire;
 use crate::words::UNITS;
-use fleet_model::{CapacityGoal, Share, Unit, Units};
+use fleet_model::{CapacityGoal, Hedge, Share, Unit, Units};
 
 /// More machines than any fleet has; slots are numbered in 32 bits.
 const MOST_INSTANCES: u64 = 1_000_000;
 /// More vCPUs, GPUs or GiB than any fleet has.
 const MOST_UNITS: u64 = 1_000_000_000;
 
-pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> CapacityGoal {
+/// How much, and what it costs to be short of it.
+pub(super) fn read(
+    reader: &mut Reader<'_>,
+    spec: Option<&Object<'_>>,
+) -> (CapacityGoal, Option<Hedge>) {
     let nothing = CapacityGoal {
         unit: Unit::Instances,
         target: Units(0),
@@ -22,8 +26,9 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Capaci
         .and_then(|spec| spec.require(reader, "capacity"))
         .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
     let Some(object) = object else {
-        return nothing;
+        return (nothing, None);
     };
+    let hedge = hedge(reader, &object);
     let unit = object.get(reader, "unit").and_then(|field| reader.word(&field, "unit", UNITS));
     let unit = unit.unwrap_or(Unit::Instances);
     let target_at = object.require(reader, "target");
@@ -40,9 +45,33 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Capaci
         .and_then(|field| reader.share(&field))
         .unwrap_or(Share::ALL);
     let Some(target) = target else {
-        return CapacityGoal { unit, ..nothing };
+        return (CapacityGoal { unit, ..nothing }, hedge);
     };
-    split(unit, target, base.unwrap_or_default(), spot)
+    (split(unit, target, base.unwrap_or_default(), spot), hedge)
+}
+
+/// What it costs to be short, if the spec says so.
+fn hedge(reader: &mut Reader<'_>, object: &Object<'_>) -> Option<Hedge> {
+    const PENALTY: Number = Number { places: 3, min: 1, max: 10_000_000 };
+    let availability_at = object.get(reader, "availability");
+    let penalty_at = object.get(reader, "penalty");
+    if let (Some(_), Some(field)) = (&availability_at, &penalty_at) {
+        let message = "`availability` and `penalty` say the same thing twice".into();
+        reader.error(field, message, Some("keep one of them".into()));
+    }
+    if let Some(field) = availability_at {
+        let share = reader.share(&field)?;
+        if share == Share::ALL {
+            let message = "100% cannot be promised".into();
+            let hint = "write 99.9%, or use on-demand: capacity.burst.spot: 0%";
+            reader.error(&field, message, Some(hint.into()));
+            return None;
+        }
+        return Some(Hedge::for_availability(share));
+    }
+    let milli = penalty_at.and_then(|field| reader.number(&field, PENALTY))?;
+    let penalty_milli = u32::try_from(milli).unwrap_or(u32::MAX);
+    Some(Hedge { penalty_milli, ready_after_seconds: Hedge::READY_AFTER_SECONDS })
 }
 
 /// An amount in the fleet's unit.

@@ -40,9 +40,10 @@ pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> D
     let spec = object
         .and_then(|object| object.require(&mut reader, "spec"))
         .and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
-    let capacity = capacity::read(&mut reader, spec.as_ref());
+    let (capacity, hedge) = capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
-    let placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
+    let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
+    placement.hedge = hedge;
     let budget = budget(&mut reader, spec.as_ref());
     let templates = template::read(&mut reader, spec.as_ref(), &placement.clouds, folder);
     let not_yet_obeyed = later::read(&mut reader, spec.as_ref(), capacity.unit, &places);

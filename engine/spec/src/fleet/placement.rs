@@ -26,6 +26,7 @@ pub(super) fn read(
         weights: Vec::new(),
         max_spot_price: None,
         fulfilment: Fulfilment::default(),
+        hedge: None,
     };
     let object = spec
         .and_then(|spec| spec.get(reader, "placement"))

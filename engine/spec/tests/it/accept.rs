@@ -178,3 +178,17 @@ fn warnings_do_not_refuse() {
         insta::assert_snapshot!("warnings", loaded.warnings.render(false));
     });
 }
+
+#[test]
+fn what_it_costs_to_be_short() {
+    let check = |capacity: &str, penalty_milli: Option<u32>| {
+        let desired = only(accept(&fleet(&format!("capacity: {{ target: 8{capacity} }}")))).desired;
+        let hedge = desired.placement.hedge;
+        assert_eq!(hedge.map(|hedge| hedge.penalty_milli), penalty_milli, "{capacity}");
+    };
+    check("", None);
+    check(", availability: 99%", Some(30_000));
+    check(", availability: 99.9%", Some(300_000));
+    check(", penalty: 10", Some(10_000));
+    check(", penalty: 0.5", Some(500));
+}

@@ -112,6 +112,9 @@ fn capacity() {
             ("in another base", "capacity: { target: 0x40 }"),
             ("with a separator", "capacity: { target: 1_000 }"),
             ("a list", "capacity: { target: [1, 2] }"),
+            ("all of the time", "capacity: { target: 8, availability: 100% }"),
+            ("said twice", "capacity: { target: 8, availability: 99%, penalty: 10 }"),
+            ("no penalty", "capacity: { target: 8, penalty: 0 }"),
             (
                 "base above target",
                 "capacity:\n  unit: gpus\n  target: 64\n  base: { onDemand: 96 }",

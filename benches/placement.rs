@@ -1,0 +1,121 @@
+//! The optimiser over the imported catalog: 1,000 to 100,000 machines, 1,000 to all offers.
+//!
+//! Prints, for each size, the time on the processor (other programs do not count), the peak memory,
+//! and the gap that the optimiser proves. Uses the imported catalog where the shared data is there,
+//! else the embedded one.
+
+use fleet_core::{eligible, placement};
+use fleet_model::{Catalog, Inputs, Limits, Market, Observed, Place, Recorded, Timestamp};
+use std::collections::BTreeMap;
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Instant;
+
+const RUNS: usize = 9;
+
+fn catalog() -> Catalog {
+    let shared = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/catalog");
+    match fleet_catalog::import(&shared) {
+        Ok((catalog, _)) => catalog,
+        Err(_) => fleet_catalog::embedded(),
+    }
+}
+
+/// Spot pools of the whole catalog, the first `pools` of them, evenly chosen; every limit is on.
+fn inputs(catalog: &Catalog, machines: u32, pools: usize, unit: &str, strategy: &str) -> Inputs {
+    let spec = format!(
+        "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: {{ name: bench }}
+spec:
+  capacity: {{ unit: {unit}, target: {machines} }}
+  placement:
+    strategy: {strategy}
+    spread: {{ maxSharePerPool: 2%, maxSharePerZone: 5%, maxSharePerRegion: 12%,
+      maxSharePerProvider: 60%, minZones: 6 }}
+  budget: {{ hourlyUsd: {} }}
+",
+        u64::from(machines) * 100
+    );
+    let loaded = fleet_spec::load_str("bench.yaml", &spec).unwrap_or_else(|e| panic!("{e}"));
+    let desired = loaded.fleets[0].desired.clone();
+    let found = eligible(&desired, catalog);
+    let mut offerings = found.offerings;
+    offerings.retain(|offering| offering.pool.market == Market::Spot && offering.price.is_some());
+    let step = (offerings.len() / pools.max(1)).max(1);
+    let mut nth = 0;
+    offerings.retain(|_| {
+        nth += 1;
+        (nth - 1) % step == 0
+    });
+    let now = Timestamp::UNIX_EPOCH;
+    Inputs {
+        uid: "bench".into(),
+        desired,
+        recorded: Recorded::default(),
+        observed: Observed {
+            taken_at: now,
+            machines: BTreeMap::new(),
+            complete: catalog.places.iter().map(Place::scope).collect(),
+            gaps: vec![],
+        },
+        offerings,
+        rejected: found.rejected,
+        held_pools: BTreeMap::new(),
+        quotas: vec![],
+        beliefs: BTreeMap::new(),
+        limits: Limits::default(),
+        now,
+    }
+}
+
+/// Nanoseconds that this thread was on a processor; `None` where the system does not say.
+fn on_processor() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().next()?.parse().ok()
+}
+
+fn peak_megabytes() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find(|line| line.starts_with("VmHWM:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib / 1024)
+}
+
+fn milliseconds(inputs: &Inputs) -> f64 {
+    let mut times: Vec<f64> = (0..RUNS)
+        .map(|_| {
+            let (start, busy) = (Instant::now(), on_processor());
+            black_box(placement(black_box(inputs), false));
+            let wall = start.elapsed().as_nanos() as f64;
+            let busy = busy.zip(on_processor()).map(|(from, to)| (to - from) as f64);
+            busy.unwrap_or(wall) / 1e6
+        })
+        .collect();
+    times.sort_by(f64::total_cmp);
+    times[RUNS / 2]
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark's result")]
+fn main() {
+    let catalog = catalog();
+    println!("| strategy | unit | machines | pools | ms | proven gap | peak MB |");
+    println!("|---|---|--:|--:|--:|--:|--:|");
+    for strategy in ["lowest-price", "price-capacity-optimized", "capacity-optimized"] {
+        for unit in ["instances", "vcpus"] {
+            for pools in [1_000, 10_000, 95_000] {
+                for machines in [1_000, 10_000, 100_000] {
+                    let inputs = inputs(&catalog, machines, pools, unit, strategy);
+                    let proven = placement(&inputs, true).certificates[1];
+                    let gap = proven.map_or("–".into(), |proof| format!("{:.1e}", proof.gap()));
+                    println!(
+                        "| {strategy} | {unit} | {machines} | {} | {:.1} | {gap} | {} |",
+                        inputs.offerings.len(),
+                        milliseconds(&inputs),
+                        peak_megabytes().unwrap_or_default(),
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,393 @@
+//! Spot that may fail, spares, and on-demand in its place: one decision.
+//!
+//! With a price on what is missing, how many spare spot machines and how much on-demand are worth
+//! having follows from what is believed of the pools. A machine is ended only when what is ready
+//! without it is enough: make before break.
+
+use crate::candidates::Candidate;
+use crate::ledger::{Holding, Ledger, Standing, find_offering};
+use crate::market::belief::{self, Prior};
+use crate::market::learn;
+use crate::market::portfolio::{Choice, Need, Portfolio, portfolio};
+use crate::place::{Field, Taken, Usage};
+use fleet_model::{
+    Group, Hedge, Inputs, Market, Place, PoolBelief, PoolId, Timestamp, Units, Vacated,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Moving to a new machine must pay for its start within this many hours.
+const START_PAID_IN: f64 = 3.0;
+/// What a launch that is refused costs, as a share of the on-demand price: time, not money.
+const REFUSAL: f64 = 0.05;
+/// Pools looked at, beyond those that hold something. More are needed where each may carry little.
+const POOLS: usize = 24;
+/// The finest division of the need.
+const GRAINS: u64 = 512;
+/// How much better another way to stand must be, as a share of one on-demand machine.
+const INERTIA: f64 = 0.02;
+
+/// What is to be launched and ended for the burst.
+#[derive(Debug, Default)]
+pub(crate) struct Hedged {
+    pub(crate) taken: Taken,
+    /// Positions in the ledger.
+    pub(crate) ends: BTreeSet<usize>,
+    pub(crate) portfolio: Portfolio,
+}
+
+/// One pool, and what we have in it.
+struct Stand<'a> {
+    pool: &'a PoolId,
+    candidate: Option<u32>,
+    weight: Units,
+    price: f64,
+    /// Positions in the ledger, oldest first.
+    holdings: Vec<usize>,
+    /// The most machines that it may carry.
+    most: usize,
+    belief: PoolBelief,
+    prior: Prior,
+}
+
+/// What the burst is decided from.
+pub(crate) struct Ground<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) field: &'a Field<'a>,
+    pub(crate) ledger: &'a Ledger,
+    /// Machines that end for other reasons.
+    pub(crate) gone: &'a dyn Fn(usize) -> bool,
+}
+
+impl Ground<'_> {
+    fn burst(&self, market: Market) -> impl Iterator<Item = (usize, &Holding)> {
+        let all = self.ledger.holdings.iter().enumerate();
+        all.filter(move |(at, holding)| {
+            holding.slot.name.group == Group::Burst
+                && holding.standing.counts()
+                && holding.pool.market == market
+                && !(self.gone)(*at)
+        })
+    }
+
+    /// What of the burst stays unless it is ended here.
+    fn standing(&self) -> Units {
+        let all = [Market::Spot, Market::OnDemand].into_iter();
+        all.flat_map(|market| self.burst(market)).map(|(_, holding)| holding.weight).sum()
+    }
+
+    /// Machines that stay, by zone: the last of a zone stays while the spec asks for that many.
+    fn zones(&self) -> Zones<'_> {
+        let mut machines = BTreeMap::new();
+        for (at, holding) in self.ledger.holdings.iter().enumerate() {
+            if holding.standing.counts() && !(self.gone)(at) {
+                *machines.entry(&holding.pool.place).or_default() += 1;
+            }
+        }
+        Zones { machines, least: self.inputs.desired.placement.spread.min_zones as usize }
+    }
+
+    fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
+        let age = self.inputs.now.as_second() - holding.launched_at.as_second();
+        age >= i64::from(hedge.ready_after_seconds)
+    }
+}
+
+/// How many machines stand in each zone.
+struct Zones<'a> {
+    machines: BTreeMap<&'a Place, u32>,
+    least: usize,
+}
+
+impl Zones<'_> {
+    /// Takes a machine away, unless its zone is needed.
+    fn leave(&mut self, place: &Place) -> bool {
+        let Some(standing) = self.machines.get_mut(place) else { return true };
+        if *standing > 1 {
+            *standing -= 1;
+            return true;
+        }
+        if self.machines.len() <= self.least {
+            return false;
+        }
+        self.machines.remove(place);
+        true
+    }
+}
+
+/// What is believed of a pool at this moment: what was seen, and what we see now.
+pub(crate) fn belief_now(
+    inputs: &Inputs,
+    vacate: &[Vacated],
+    pool: &PoolId,
+    held: u32,
+) -> PoolBelief {
+    let lost = learn::lost(&inputs.recorded, vacate).get(pool).copied().unwrap_or_default();
+    refreshed(inputs, pool, held, lost)
+}
+
+fn refreshed(inputs: &Inputs, pool: &PoolId, held: u32, lost: u32) -> PoolBelief {
+    let own = inputs.recorded.beliefs.get(pool);
+    let others = inputs.beliefs.get(pool);
+    let last = own.into_iter().chain(others).max_by_key(|belief| belief.as_of);
+    let mut belief = last.cloned().unwrap_or_default();
+    let now: Timestamp = inputs.now;
+    if lost > 0 {
+        belief::interrupted(&mut belief, now, held + lost, held);
+    } else if held > 0 {
+        belief::alive(&mut belief, now, held);
+    }
+    belief
+}
+
+/// Decides the burst.
+pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge: Hedge) -> Hedged {
+    let mut stands = stands(ground, wanted, hedge);
+    let grain = grain(&stands, wanted);
+    let per_grain = on_demand_price(ground).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
+    let reference = per_grain.or_else(|| list_price(ground.inputs, grain)).unwrap_or_default();
+    let need = Need {
+        wanted: wanted.0.div_ceil(grain.0) as usize,
+        on_demand: per_grain,
+        missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
+        inertia: INERTIA * reference,
+    };
+    let most = wanted + wanted;
+    let mut hedged = Hedged::default();
+    let mut tried = usage.clone();
+    // A limit that stands in the way of a pool lowers what it may carry; then anew. Each time at
+    // least one pool is lowered, so this ends.
+    for _ in 0..=stands.len() {
+        let choices: Vec<Choice> =
+            stands.iter().map(|stand| choice(ground, stand, grain, reference, hedge)).collect();
+        hedged.portfolio = portfolio(&choices, need);
+        tried = usage.clone();
+        hedged.taken = Taken::default();
+        let mut stopped = false;
+        // However the machines are to move: never more than twice what is wanted at a time.
+        let mut room = most.saturating_sub(ground.standing());
+        for (stand, &count) in stands.iter_mut().zip(&hedged.portfolio.counts) {
+            let Some(at) = stand.candidate else { continue };
+            for nth in stand.holdings.len()..count {
+                if stand.weight > room {
+                    break;
+                }
+                if let Some(misfit) = ground.field.misfit(&tried, at) {
+                    *hedged.taken.refused.entry(misfit).or_default() += 1;
+                    stand.most = nth;
+                    stopped = true;
+                    break;
+                }
+                ground.field.take_for(&mut tried, &mut hedged.taken, at);
+                room = room - stand.weight;
+            }
+        }
+        if !stopped {
+            break;
+        }
+    }
+    *usage = tried;
+    let mut zones = ground.zones();
+    ends(ground, &stands, wanted, hedge, &mut zones, &mut hedged);
+    on_demand(ground, usage, wanted, hedge, grain, &mut zones, &mut hedged);
+    hedged
+}
+
+/// The pools worth looking at: those that hold something, and the best of the others.
+fn stands<'a>(ground: &'a Ground<'a>, wanted: Units, hedge: Hedge) -> Vec<Stand<'a>> {
+    let inputs = ground.inputs;
+    let mut held: BTreeMap<&PoolId, Vec<usize>> = BTreeMap::new();
+    for (at, holding) in ground.burst(Market::Spot) {
+        held.entry(&holding.pool).or_default().push(at);
+    }
+    let lost = learn::lost(&inputs.recorded, &ground.ledger.vacate);
+    let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {
+        let first = held.first().map(|at| &ground.ledger.holdings[*at]);
+        let offering = find_offering(inputs, pool);
+        let price = offering.and_then(|o| o.price).or_else(|| first.and_then(|h| h.price));
+        let weight = candidate.map(|(_, c)| c.weight).or_else(|| first.map(|h| h.weight));
+        let weight = weight.filter(|w| !w.is_zero())?;
+        let taken = lost.get(pool).copied().unwrap_or_default();
+        // What just took machines back has no room for more.
+        let open = candidate.is_some() && taken == 0;
+        let more = if open { wanted.0.div_ceil(weight.0) as usize } else { 0 };
+        Some(Stand {
+            pool,
+            candidate: candidate.map(|(at, _)| at),
+            weight,
+            price: price.map_or(f64::INFINITY, |price| price.0 as f64),
+            most: held.len() + more,
+            belief: refreshed(inputs, pool, held.len() as u32, taken),
+            prior: offering.map_or_else(Prior::default, |o| Prior::of(&o.signals)),
+            holdings: held,
+        })
+    };
+    let mut all = Vec::new();
+    let mut others = Vec::new();
+    for (at, candidate) in ground.field.candidates.iter().enumerate() {
+        let pool = &candidate.offering.pool;
+        if pool.market != Market::Spot || candidate.offering.price.is_none() {
+            continue;
+        }
+        let ours = held.remove(pool).unwrap_or_default();
+        let kept = !ours.is_empty();
+        let found = stand(pool, Some((at as u32, candidate)), ours);
+        if kept { all.extend(found) } else { others.extend(found) }
+    }
+    for (pool, ours) in held {
+        all.extend(stand(pool, None, ours));
+    }
+    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
+    others.sort_by_cached_key(|stand| {
+        let first = belief::chances(&stand.belief, stand.prior, inputs.now, ahead, 1)[0];
+        let per_unit = stand.price / stand.weight.0 as f64;
+        let risk = 1.0 + (1.0 - first.stays) + REFUSAL * (1.0 - first.up);
+        (per_unit * risk * 1e6) as u64
+    });
+    let share = inputs.desired.placement.spread.max_share_per_pool;
+    let least = share.map_or(0, |share| 2_000_000 / share.ppm().max(1) as usize);
+    others.truncate(POOLS.max(least).min(4 * POOLS));
+    all.extend(others);
+    all.sort_by(|a, b| a.pool.cmp(b.pool));
+    all
+}
+
+/// The unit of the search: the smallest machine, unless that makes too many.
+fn grain(stands: &[Stand<'_>], wanted: Units) -> Units {
+    let smallest = stands.iter().map(|stand| stand.weight.0).min().unwrap_or(1000);
+    Units(smallest.max(wanted.0.div_ceil(GRAINS)).max(1))
+}
+
+fn choice(
+    ground: &Ground<'_>,
+    stand: &Stand<'_>,
+    grain: Units,
+    reference: f64,
+    hedge: Hedge,
+) -> Choice {
+    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
+    let weight = (stand.weight.0.div_ceil(grain.0)).max(1) as usize;
+    let chances = belief::chances(&stand.belief, stand.prior, ground.inputs.now, ahead, stand.most);
+    let held = stand.holdings.len();
+    let extra = chances.iter().enumerate().map(|(k, chance)| {
+        let lost = (1.0 - chance.stays) * stand.price;
+        let moved = stand.price * ahead / START_PAID_IN
+            + REFUSAL * reference * weight as f64 * (1.0 - chance.up);
+        lost + if k < held { 0.0 } else { moved }
+    });
+    Choice {
+        price: stand.price,
+        weight,
+        held,
+        extra: extra.collect(),
+        stays: chances.iter().map(|chance| chance.stays).collect(),
+    }
+}
+
+/// What a thousand thousandths of a unit cost on demand, where it is cheapest.
+fn on_demand_price(ground: &Ground<'_>) -> Option<f64> {
+    let sold = ground
+        .field
+        .candidates
+        .iter()
+        .filter(|c| c.offering.pool.market == Market::OnDemand && !c.weight.is_zero());
+    sold.filter_map(|c| Some(c.offering.price?.0 as f64 * 1000.0 / c.weight.0 as f64))
+        .min_by(f64::total_cmp)
+}
+
+/// The list price of a grain, where no on-demand is to be had.
+fn list_price(inputs: &Inputs, grain: Units) -> Option<f64> {
+    let listed = inputs.offerings.iter().filter_map(|offering| {
+        let weight = crate::weight(&inputs.desired, &offering.kind).filter(|w| !w.is_zero())?;
+        Some(offering.on_demand?.0 as f64 * grain.0 as f64 / weight.0 as f64)
+    });
+    listed.min_by(f64::total_cmp)
+}
+
+/// Ends what is beyond its count, youngest first, while what is ready without it is enough.
+fn ends(
+    ground: &Ground<'_>,
+    stands: &[Stand<'_>],
+    wanted: Units,
+    hedge: Hedge,
+    zones: &mut Zones<'_>,
+    hedged: &mut Hedged,
+) {
+    let holdings = &ground.ledger.holdings;
+    let ready = |market| -> Units {
+        let all = ground.burst(market).filter(|(_, h)| ground.ready(h, hedge));
+        all.map(|(_, h)| h.weight).sum()
+    };
+    let mut spot = ready(Market::Spot);
+    let on_demand = ready(Market::OnDemand);
+    for (stand, &count) in stands.iter().zip(&hedged.portfolio.counts) {
+        let mut beyond: Vec<usize> = stand.holdings.clone();
+        beyond.sort_by_key(|&at| (holdings[at].launched_at, at));
+        for &at in beyond.iter().skip(count).rev() {
+            let holding = &holdings[at];
+            if holding.standing == Standing::Fixed {
+                continue;
+            }
+            if ground.ready(holding, hedge) {
+                if spot + on_demand < wanted + holding.weight {
+                    continue;
+                }
+            }
+            if !zones.leave(&holding.pool.place) {
+                continue;
+            }
+            if ground.ready(holding, hedge) {
+                spot = spot - holding.weight;
+            }
+            hedged.ends.insert(at);
+        }
+    }
+}
+
+/// On-demand: what is worth having, and as a bridge until spot is ready.
+fn on_demand(
+    ground: &Ground<'_>,
+    usage: &mut Usage,
+    wanted: Units,
+    hedge: Hedge,
+    grain: Units,
+    zones: &mut Zones<'_>,
+    hedged: &mut Hedged,
+) {
+    let ends = &hedged.ends;
+    let kept = ground.burst(Market::Spot).filter(|(at, _)| !ends.contains(at));
+    let spot: Units = kept.filter(|(_, h)| ground.ready(h, hedge)).map(|(_, h)| h.weight).sum();
+    let mut held: Vec<(usize, &Holding)> = ground.burst(Market::OnDemand).collect();
+    let up: Units =
+        held.iter().filter(|(_, h)| ground.ready(h, hedge)).map(|(_, h)| h.weight).sum();
+    let bridge = wanted.saturating_sub(spot).min(up);
+    let want = Units(hedged.portfolio.on_demand as u64 * grain.0).min(wanted).max(bridge);
+    let mut have: Units = held.iter().map(|(_, h)| h.weight).sum();
+    held.sort_by_key(|(at, h)| (std::cmp::Reverse(h.launched_at), *at));
+    for (at, holding) in held {
+        let spare = have >= want + holding.weight && holding.standing != Standing::Fixed;
+        if spare && !holding.weight.is_zero() && zones.leave(&holding.pool.place) {
+            have = have - holding.weight;
+            hedged.ends.insert(at);
+        }
+    }
+    let weight = |at: &u32| ground.field.candidates[*at as usize].weight;
+    let bought = |taken: &Taken| -> Units {
+        taken.counts.iter().map(|(at, n)| Units(weight(at).0 * u64::from(*n))).sum()
+    };
+    let room = (wanted + wanted).saturating_sub(ground.standing() + bought(&hedged.taken));
+    let need = want.saturating_sub(have).min(room);
+    let more = ground.field.fill(usage, Market::OnDemand, need, Units(0));
+    for (at, count) in more.counts {
+        *hedged.taken.counts.entry(at).or_default() += count;
+    }
+    for (reason, pools) in more.refused {
+        *hedged.taken.refused.entry(reason).or_default() += pools;
+    }
+    let stays: Units = [Market::Spot, Market::OnDemand]
+        .into_iter()
+        .flat_map(|market| ground.burst(market))
+        .filter(|(at, _)| !hedged.ends.contains(at))
+        .map(|(_, h)| h.weight)
+        .sum();
+    hedged.taken.short = wanted.saturating_sub(bought(&hedged.taken) + stays);
+}

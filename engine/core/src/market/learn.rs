@@ -1,0 +1,76 @@
+//! What the journal's events say of spot pools.
+
+use super::belief;
+use fleet_model::{Departure, Market, PoolBelief, PoolId, Recorded, SlotState, Timestamp, Vacated};
+use std::collections::BTreeMap;
+
+fn of<'a>(recorded: &'a mut Recorded, pool: &PoolId) -> Option<&'a mut PoolBelief> {
+    if pool.market != Market::Spot {
+        return None;
+    }
+    if !recorded.beliefs.contains_key(pool) {
+        recorded.beliefs.insert(pool.clone(), PoolBelief::default());
+    }
+    recorded.beliefs.get_mut(pool)
+}
+
+/// A launch brought some machines, and some not.
+pub(crate) fn launched(
+    recorded: &mut Recorded,
+    pool: &PoolId,
+    got: usize,
+    missing: usize,
+    at: Timestamp,
+) {
+    let Some(belief) = of(recorded, pool) else { return };
+    belief.held += got as u32;
+    if missing > 0 {
+        belief::exactly(belief, at, belief.held, belief.held + missing as u32);
+    } else {
+        belief::alive(belief, at, belief.held);
+    }
+}
+
+/// A pool said that it has no capacity.
+pub(crate) fn refused(recorded: &mut Recorded, pool: &PoolId, at: Timestamp) {
+    let Some(belief) = of(recorded, pool) else { return };
+    belief::exactly(belief, at, belief.held, belief.held + 1);
+}
+
+/// We ended machines ourselves: says nothing of the pool.
+pub(crate) fn ended(recorded: &mut Recorded, pool: &PoolId, count: usize) {
+    if let Some(belief) = of(recorded, pool) {
+        belief.held = belief.held.saturating_sub(count as u32);
+    }
+}
+
+/// Machines are gone. To be called while their slots are still on record.
+pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
+    for (pool, lost) in lost(recorded, gone) {
+        let Some(belief) = of(recorded, &pool) else { continue };
+        let held = belief.held.max(lost);
+        belief.held = held - lost;
+        belief::interrupted(belief, at, held, held - lost);
+    }
+    for vacated in gone.iter().filter(|vacated| vacated.how == Departure::Vanished) {
+        let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
+        let SlotState::Filled { pool, ending: false, .. } = &record.state else { continue };
+        let pool = pool.clone();
+        ended(recorded, &pool, 1);
+    }
+}
+
+/// How many machines each pool took back, of those that are gone.
+pub(crate) fn lost(recorded: &Recorded, gone: &[Vacated]) -> BTreeMap<PoolId, u32> {
+    let mut lost: BTreeMap<PoolId, u32> = BTreeMap::new();
+    for vacated in gone.iter().filter(|vacated| vacated.how == Departure::Terminated) {
+        let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
+        if let SlotState::Filled { pool, machine, ending: false, .. } = &record.state
+            && *machine == vacated.machine
+            && pool.market == Market::Spot
+        {
+            *lost.entry(pool.clone()).or_default() += 1;
+        }
+    }
+    lost
+}

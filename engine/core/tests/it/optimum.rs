@@ -1,0 +1,105 @@
+//! How good a placement is: against every other on small worlds, against a bound on large ones.
+
+use crate::world::{catalog, desired, inputs};
+use fleet_core::placement;
+use fleet_model::*;
+use proptest::prelude::*;
+use proptest::strategy::Strategy;
+
+/// `(weight, spot cents)` for each pool; three zones in turn.
+fn world(pools: &[(u32, u64)], target: u64, strategy: fleet_model::Strategy) -> Inputs {
+    let rows: Vec<(String, u32, u64)> = pools
+        .iter()
+        .enumerate()
+        .map(|(at, (gpus, cents))| {
+            let place = ["aws/r1/a", "aws/r1/b", "gcp/r2/c"][at % 3];
+            (format!("{place}/t{at}.{gpus}"), *gpus, *cents)
+        })
+        .collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|(id, gpus, cents)| (id.as_str(), *gpus, Some(cents * 4), Some(*cents)))
+        .collect();
+    let mut wish = desired(target, 0, Unit::Gpus);
+    wish.placement.strategy = strategy;
+    inputs(wish, &catalog(&rows))
+}
+
+/// The cheapest cover of a target, by trying all numbers of units: no limits, endless pools.
+fn cheapest(pools: &[(u32, u64)], target: u64) -> u64 {
+    let mut least = vec![0u64; target as usize + 1];
+    for need in 1..=target as usize {
+        let with = |(gpus, cents): &(u32, u64)| least[need.saturating_sub(*gpus as usize)] + cents;
+        least[need] = pools.iter().map(with).min().unwrap_or_default();
+    }
+    least[target as usize]
+}
+
+fn pools(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<(u32, u64)>> {
+    let size = prop::sample::select(&[1u32, 2, 4, 8][..]);
+    // Cents per unit around a common level, so that the end of a fill matters.
+    let one = (size, 80u64..160).prop_map(|(gpus, cents)| (gpus, u64::from(gpus) * cents));
+    prop::collection::vec(one, count)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Against the exact optimum of the covering knapsack.
+    #[test]
+    fn small_worlds_are_placed_at_the_least_cost(pools in pools(1..9), target in 1u64..60) {
+        let inputs = world(&pools, target, fleet_model::Strategy::LowestPrice);
+        let placed = placement(&inputs, true);
+        prop_assert!(placed.short.is_zero());
+        prop_assert_eq!(placed.hourly, MicroUsd(cheapest(&pools, target) * 10_000));
+        let proof = placed.certificates[1].expect("a proof");
+        prop_assert!(proof.bound <= proof.cost * (1.0 + 1e-9), "{proof:?}");
+    }
+
+    #[test]
+    fn an_offer_more_never_costs_more(
+        pools in pools(2..9),
+        target in 1u64..60,
+        strategy in prop::sample::select(
+            &[fleet_model::Strategy::LowestPrice, fleet_model::Strategy::PriceCapacityOptimized][..]
+        ),
+    ) {
+        let fewer = world(&pools[..pools.len() - 1], target, strategy);
+        let more = world(&pools, target, strategy);
+        let cost = |inputs| placement(inputs, true).certificates[1].map(|proof| proof.cost);
+        if let (Some(before), Some(after)) = (cost(&fewer), cost(&more)) {
+            prop_assert!(after <= before * (1.0 + 1e-9), "{before} then {after}");
+        }
+    }
+
+    #[test]
+    fn prices_times_three_cost_three_times(pools in pools(1..9), target in 1u64..60) {
+        let tripled: Vec<(u32, u64)> = pools.iter().map(|(gpus, cents)| (*gpus, cents * 3)).collect();
+        for strategy in fleet_model::Strategy::ALL {
+            let one = placement(&world(&pools, target, strategy), false);
+            let three = placement(&world(&tripled, target, strategy), false);
+            prop_assert_eq!(MicroUsd(one.hourly.0 * 3), three.hourly, "{}", strategy.as_str());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// Large worlds with limits: the bound proves the gap.
+    #[test]
+    fn large_worlds_are_within_a_thousandth(
+        pools in pools(500..600),
+        target in 2000u64..20_000,
+        share in prop::option::of(2u32..20),
+    ) {
+        let mut inputs = world(&pools, target, fleet_model::Strategy::LowestPrice);
+        let spread = &mut inputs.desired.placement.spread;
+        spread.max_share_per_pool = share.and_then(|share| Share::from_percent(share.into()));
+        spread.max_share_per_zone = Share::from_percent(45.0);
+        let placed = placement(&inputs, true);
+        prop_assert!(placed.short.is_zero());
+        let proof = placed.certificates[1].expect("a proof");
+        prop_assert!(proof.gap() <= 1e-3, "{} {proof:?}", proof.gap());
+    }
+}

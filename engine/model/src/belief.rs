@@ -1,0 +1,43 @@
+//! What we saw of spot pools: the evidence from which chances are computed.
+//!
+//! Evidence is kept, not chances: how long which part of a pool has been up or down, and how often
+//! it took machines back. Whole numbers, so that saved inputs replay exactly.
+
+use crate::{PoolId, Timestamp};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What was seen of each pool.
+pub type Beliefs = BTreeMap<PoolId, PoolBelief>;
+
+/// What was seen of one pool.
+///
+/// A pool is a stack of slots: if it carries n machines of ours, the first n slots are up.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct PoolBelief {
+    /// Machines of ours that it carries, as far as the journal knows.
+    pub held: u32,
+    /// Its slots, from the first, those alike in one run. What lies beyond was never asked for.
+    pub runs: Vec<SlotRun>,
+    /// Interruptions that count still, in millionths: a loss of everything held is one.
+    pub interruptions_ppm: u64,
+    /// How many were to be expected of a usual pool in the same time, in millionths.
+    pub exposure_ppm: u64,
+    /// When the two counts were last aged.
+    pub as_of: Timestamp,
+}
+
+/// Neighbouring slots that were seen alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SlotRun {
+    /// How many.
+    pub slots: u32,
+    /// Whether they were up.
+    pub up: bool,
+    /// For how long they had been so when last seen.
+    pub age_seconds: u64,
+    /// When they were last seen.
+    pub seen: Timestamp,
+}

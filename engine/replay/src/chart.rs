@@ -1,0 +1,80 @@
+//! Cost against what was missing, one dot for each policy, as SVG.
+
+use crate::compare::Row;
+use std::fmt::Write;
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 420.0;
+const MARGIN: f64 = 60.0;
+
+/// Draws a chart. Down and to the left is better.
+pub fn svg(title: &str, rows: &[Row]) -> String {
+    let missing = |row: &Row| (1.0 - row.measures.delivered) * 100.0;
+    let most = |of: &dyn Fn(&Row) -> f64| rows.iter().map(of).fold(0.01, f64::max) * 1.15;
+    let (right, top) = (most(&|row| row.measures.cost), most(&missing));
+    let x = |cost: f64| MARGIN + cost / right * (WIDTH - 2.0 * MARGIN);
+    let y = |missing: f64| HEIGHT - MARGIN - missing / top * (HEIGHT - 2.0 * MARGIN);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
+         <text x=\"{MARGIN}\" y=\"28\" font-size=\"15\">{}</text>\n",
+        escaped(title)
+    );
+    for part in 0..=4 {
+        let (cost, miss) = (right * f64::from(part) / 4.0, top * f64::from(part) / 4.0);
+        let (at, low) = (x(cost), HEIGHT - MARGIN);
+        let _ = writeln!(
+            out,
+            "<text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{cost:.2}</text>",
+            low + 18.0
+        );
+        let level = y(miss);
+        let _ = writeln!(
+            out,
+            "<line x1=\"{MARGIN}\" x2=\"{:.1}\" y1=\"{level:.1}\" y2=\"{level:.1}\" \
+             stroke=\"#ddd\"/><text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\">{miss:.2} %</text>",
+            WIDTH - MARGIN,
+            MARGIN - 6.0,
+            level + 4.0
+        );
+    }
+    let _ = writeln!(
+        out,
+        "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">cost, all on demand = 1</text>\n\
+         <text x=\"16\" y=\"{:.1}\" text-anchor=\"middle\" transform=\"rotate(-90 16 {:.1})\">\
+         missing</text>",
+        WIDTH / 2.0,
+        HEIGHT - 18.0,
+        HEIGHT / 2.0,
+        HEIGHT / 2.0
+    );
+    for (nth, row) in rows.iter().enumerate() {
+        let colour = if nth == 0 { "#c0392b" } else { "#34495e" };
+        let (at, level) = (x(row.measures.cost), y(missing(row)));
+        let _ = writeln!(
+            out,
+            "<circle cx=\"{at:.1}\" cy=\"{level:.1}\" r=\"5\" fill=\"{colour}\"/>\
+             <text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{}</text>",
+            at + 8.0,
+            level - 6.0,
+            row.policy.as_str()
+        );
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Names of recordings are other people's text.
+fn escaped(text: &str) -> String {
+    text.chars()
+        .filter(|c| !c.is_control())
+        .map(|c| match c {
+            '<' => "&lt;".into(),
+            '>' => "&gt;".into(),
+            '&' => "&amp;".into(),
+            '"' => "&quot;".into(),
+            other => other.to_string(),
+        })
+        .collect()
+}

@@ -1,0 +1,319 @@
+//! The engine's own policy: the production planner and its record, in front of a recording.
+//!
+//! Each round is a reconcile: look, plan, obey, write down. The recording plays the cloud. What is
+//! decided, and what is learned from the answers, is decided and learned by `fleet-core` alone.
+
+use crate::judge::{Ask, Policy, Rest, View, delay_samples};
+use crate::{Setup, Trace};
+use fleet_core::{Planned, fold, plan};
+use fleet_model::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// When recordings begin. Any moment will do.
+const START: i64 = 1_700_000_000;
+
+/// A fleet of the engine in front of a recording.
+pub struct Engine {
+    inputs: Inputs,
+    /// The spot pool of each zone, and its position among the offerings.
+    pools: Vec<(PoolId, usize)>,
+    /// Machines in each zone, oldest first, as the judge counts them.
+    spot: Vec<Vec<MachineId>>,
+    /// Machines on demand in place of spot, oldest first.
+    on_demand: Vec<MachineId>,
+    interval: i64,
+    /// What was asked for in this round, by zone.
+    pending: BTreeMap<usize, Vec<Create>>,
+    made: u64,
+}
+
+impl Engine {
+    /// A fleet as a spec wants it; the recording's zones stand in for clouds and families.
+    pub fn new(trace: &Trace, setup: &Setup, desired: &Desired) -> Self {
+        let mut desired = desired.clone();
+        let (target, base) = (u64::from(setup.target), u64::from(setup.base));
+        desired.capacity = CapacityGoal {
+            unit: Unit::Instances,
+            target: Units::whole(target),
+            on_demand: Units::whole(base),
+            spot: Units::whole(target - base),
+        };
+        desired.instances = InstanceRules::default();
+        desired.placement.weights = Vec::new();
+        desired.budget = Budget::default();
+        let usual = Hedge { penalty_milli: 10_000, ready_after_seconds: 0 };
+        // A loss is seen at a sample, and made good some whole samples later.
+        let samples = delay_samples(trace, setup) as u32;
+        desired.placement.hedge = Some(Hedge {
+            ready_after_seconds: samples * trace.interval_seconds,
+            ..desired.placement.hedge.unwrap_or(usual)
+        });
+        let offerings = offerings(trace);
+        let at = |pool: &PoolId| offerings.iter().position(|o| o.pool == *pool).unwrap_or_default();
+        let pools = (0..trace.zones.len()).map(|zone| pool(trace, zone, Market::Spot));
+        let pools: Vec<(PoolId, usize)> = pools.map(|pool| (pool.clone(), at(&pool))).collect();
+        let now = moment(0);
+        let uid: FleetUid = "replay".into();
+        let inputs = Inputs {
+            recorded: Recorded { uid: Some(uid.clone()), ..Recorded::default() },
+            uid,
+            desired,
+            observed: Observed {
+                taken_at: now,
+                machines: BTreeMap::new(),
+                complete: offerings.iter().map(|o| o.pool.place.scope()).collect(),
+                gaps: Vec::new(),
+            },
+            offerings,
+            rejected: Vec::new(),
+            held_pools: BTreeMap::new(),
+            quotas: Vec::new(),
+            beliefs: Beliefs::new(),
+            limits: Limits::default(),
+            now,
+        };
+        Engine {
+            inputs,
+            spot: vec![Vec::new(); pools.len()],
+            pools,
+            on_demand: Vec::new(),
+            interval: i64::from(trace.interval_seconds),
+            pending: BTreeMap::new(),
+            made: 0,
+        }
+    }
+
+    /// A new sample: what is gone, and what things cost now.
+    fn look(&mut self, view: &View<'_>) {
+        let now = moment(view.sample as i64 * self.interval);
+        self.inputs.now = now;
+        self.inputs.observed.taken_at = now;
+        for (zone, &lost) in view.interrupted.iter().enumerate() {
+            let held = &mut self.spot[zone];
+            for id in held.split_off(held.len().saturating_sub(lost as usize)) {
+                if let Some(machine) = self.inputs.observed.machines.get_mut(&id) {
+                    machine.state = MachineState::Terminated;
+                }
+            }
+            let at = self.pools[zone].1;
+            self.inputs.offerings[at].price = Some(micro(view.price[zone]));
+        }
+    }
+
+    /// Plans, allowing what the plan itself asks to end: a recording has nobody to ask.
+    fn plan(&mut self) -> Planned {
+        self.inputs.limits = Limits::default();
+        let mut planned = plan(&self.inputs);
+        let limit = planned.report.held.iter().find_map(|hold| match hold {
+            Hold::DestroyLimit { wanted, .. } => Some(*wanted),
+            _ => None,
+        });
+        if limit.is_some() {
+            self.inputs.limits.allow_destroy = limit;
+            planned = plan(&self.inputs);
+        }
+        let gone = planned.plan.vacate.clone();
+        for vacated in &gone {
+            self.inputs.observed.machines.remove(&vacated.machine);
+        }
+        if !gone.is_empty() {
+            self.note(Event::Vacated { gone });
+        }
+        planned
+    }
+
+    fn note(&mut self, event: Event) {
+        fold(&mut self.inputs.recorded, &event, self.inputs.now);
+    }
+
+    /// Writes down a launch of which the first `got` machines came.
+    fn launch(&mut self, create: &Create, got: usize) -> Vec<MachineId> {
+        self.note(Event::CreateIntended { create: create.clone() });
+        let now = self.inputs.now;
+        let mut machines = Vec::new();
+        for &slot in create.slots.iter().take(got) {
+            self.made += 1;
+            let id = MachineId::new(format!("m{:08}", self.made));
+            self.inputs.observed.machines.insert(id.clone(), machine(&id, create, slot, now));
+            let price = create.price;
+            machines.push(NewMachine { slot, machine: id, launched_at: now, price });
+        }
+        let ids = machines.iter().map(|new| new.machine.clone()).collect();
+        let missing: Vec<SlotId> = create.slots.iter().skip(got).copied().collect();
+        let short = !missing.is_empty();
+        let token = create.token.clone();
+        self.note(Event::Created { token, machines, missing, surplus: Vec::new() });
+        if short {
+            let block = self.block(create.pool.clone());
+            self.note(Event::Blocked { block });
+        }
+        ids
+    }
+
+    /// Not to be asked again at this sample.
+    fn block(&self, pool: PoolId) -> Block {
+        let until = Timestamp::from_second(self.inputs.now.as_second() + 1);
+        Block {
+            scope: BlockScope::Pool { pool },
+            until: until.unwrap_or(Timestamp::MAX),
+            code: "no-capacity".into(),
+        }
+    }
+
+    /// Ends machines at once.
+    fn destroy(&mut self, destroy: &Destroy) {
+        let slots = destroy.victims.iter().map(|victim| victim.slot).collect();
+        self.note(Event::DestroyIntended { pool: destroy.pool.clone(), slots });
+        let mut gone = Vec::new();
+        for victim in &destroy.victims {
+            self.inputs.observed.machines.remove(&victim.machine);
+            let (slot, machine) = (victim.slot.name, victim.machine.clone());
+            gone.push(Vacated { slot, machine, how: Departure::Ended });
+        }
+        self.note(Event::Vacated { gone });
+    }
+}
+
+impl Policy for Engine {
+    fn ask(&mut self, view: &View<'_>) -> Vec<Ask> {
+        if view.round == 0 {
+            self.look(view);
+        }
+        let planned = self.plan();
+        self.pending.clear();
+        for step in planned.plan.steps {
+            let Action::Create(create) = step.action else { continue };
+            let zone = self.pools.iter().position(|(pool, _)| *pool == create.pool);
+            if let Some(zone) = zone {
+                self.pending.entry(zone).or_default().push(create);
+            }
+        }
+        let asked = |creates: &Vec<Create>| creates.iter().map(|c| c.slots.len() as u32).sum();
+        self.pending.iter().map(|(&zone, all)| Ask { zone, count: asked(all) }).collect()
+    }
+
+    fn answer(&mut self, ask: Ask, granted: u32) {
+        let mut left = granted as usize;
+        for create in self.pending.remove(&ask.zone).unwrap_or_default() {
+            let got = left.min(create.slots.len());
+            left -= got;
+            let ids = self.launch(&create, got);
+            self.spot[ask.zone].extend(ids);
+        }
+    }
+
+    fn rest(&mut self, _: &View<'_>) -> Rest {
+        // The rounds of requests are over: no more spot at this sample.
+        let before = self.inputs.recorded.blocks.clone();
+        let closed: Vec<Block> =
+            self.pools.iter().map(|(pool, _)| self.block(pool.clone())).collect();
+        self.inputs.recorded.blocks.extend(closed);
+        let planned = self.plan();
+        self.inputs.recorded.blocks = before;
+        let mut release = BTreeMap::new();
+        for step in &planned.plan.steps {
+            match &step.action {
+                Action::Create(create) => {
+                    let ids = self.launch(create, create.slots.len());
+                    if create.slots.iter().any(|slot| slot.name.group == Group::Burst) {
+                        self.on_demand.extend(ids);
+                    }
+                }
+                Action::Destroy(destroy) => {
+                    self.destroy(destroy);
+                    let gone = |id: &MachineId| destroy.victims.iter().any(|v| v.machine == *id);
+                    self.on_demand.retain(|id| !gone(id));
+                    for (zone, held) in self.spot.iter_mut().enumerate() {
+                        let had = held.len();
+                        held.retain(|id| !gone(id));
+                        *release.entry(zone).or_default() += (had - held.len()) as u32;
+                    }
+                }
+            }
+        }
+        let some = release.into_iter().filter(|(_, count)| *count > 0);
+        Rest {
+            on_demand: self.on_demand.len() as u32,
+            release: some.map(|(zone, count)| Ask { zone, count }).collect(),
+        }
+    }
+}
+
+fn moment(seconds: i64) -> Timestamp {
+    Timestamp::from_second(START + seconds).unwrap_or(Timestamp::MAX)
+}
+
+fn micro(dollars: f64) -> MicroUsd {
+    MicroUsd((dollars * 1e6).round() as u64)
+}
+
+/// The pool of a zone. AWS regions end in a dash and a number; what does not is taken for Google's.
+fn pool(trace: &Trace, zone: usize, market: Market) -> PoolId {
+    let region = &trace.regions[zone];
+    let aws = region.rsplit('-').next().is_some_and(|last| last.parse::<u32>().is_ok());
+    let cloud = if aws { Cloud::Aws } else { Cloud::Gcp };
+    PoolId {
+        place: Place {
+            cloud,
+            region: region.as_str().into(),
+            zone: trace.zones[zone].as_str().into(),
+        },
+        instance_type: "recorded".into(),
+        market,
+    }
+}
+
+fn offerings(trace: &Trace) -> Vec<Offering> {
+    let mut all = Vec::new();
+    for zone in 0..trace.zones.len() {
+        for market in [Market::Spot, Market::OnDemand] {
+            let pool = pool(trace, zone, market);
+            let resources = Resources {
+                vcpus: None,
+                memory_mib: None,
+                architecture: Architecture::X86_64,
+                accelerators: None,
+                local_disk: None,
+                generation: None,
+            };
+            let (cloud, name) = (pool.place.cloud, pool.instance_type.clone());
+            let price = match market {
+                Market::Spot => trace.price[0][zone],
+                Market::OnDemand | Market::Reserved => trace.on_demand,
+            };
+            all.push(Offering {
+                pool,
+                kind: Arc::new(InstanceKind { cloud, name, resources }),
+                price: Some(micro(price)),
+                on_demand: Some(micro(trace.on_demand)),
+                signals: Signals::default(),
+                image: None,
+                refusal: None,
+                quotas: Vec::new(),
+            });
+        }
+    }
+    all.sort_by(|a, b| a.pool.cmp(&b.pool));
+    all
+}
+
+fn machine(id: &MachineId, create: &Create, slot: SlotId, now: Timestamp) -> Machine {
+    Machine {
+        id: id.clone(),
+        place: create.pool.place.clone(),
+        instance_type: create.pool.instance_type.clone(),
+        market: create.pool.market,
+        state: MachineState::Running,
+        launched_at: now,
+        price: create.price,
+        owner: Some(Ownership {
+            fleet: "replay".into(),
+            name: "replay".into(),
+            slot,
+            token: create.token.clone(),
+            template: create.template,
+        }),
+        notice: None,
+    }
+}

@@ -1,0 +1,122 @@
+//! A condition on the outcome, for CI: `availability<99%`.
+
+use crate::judge::Measures;
+
+/// A condition under which a replay counts as failed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Gate {
+    text: String,
+    measure: Measure,
+    comparison: Comparison,
+    bound: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Measure {
+    Cost,
+    Availability,
+    Delivered,
+    Interruptions,
+    Recover,
+    J3,
+    J10,
+    J30,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    LessOrEqual,
+    More,
+    MoreOrEqual,
+}
+
+/// The words for what can be compared.
+const MEASURES: [(&str, Measure); 8] = [
+    ("cost", Measure::Cost),
+    ("availability", Measure::Availability),
+    ("delivered", Measure::Delivered),
+    ("interruptionsPer100h", Measure::Interruptions),
+    ("recoverMinutes", Measure::Recover),
+    ("j3", Measure::J3),
+    ("j10", Measure::J10),
+    ("j30", Measure::J30),
+];
+
+impl Gate {
+    /// Reads `availability<99%`, `cost>0.5`, `j10>=0.6`.
+    pub fn parse(text: &str) -> Result<Gate, String> {
+        let signs = [
+            ("<=", Comparison::LessOrEqual),
+            (">=", Comparison::MoreOrEqual),
+            ("<", Comparison::Less),
+            (">", Comparison::More),
+        ];
+        let found = signs.iter().find_map(|(sign, comparison)| {
+            let (left, right) = text.split_once(sign)?;
+            Some((left.trim(), *comparison, right.trim()))
+        });
+        let Some((name, comparison, value)) = found else {
+            return Err(format!("`{text}` compares nothing: write `availability<99%`"));
+        };
+        let Some((_, measure)) = MEASURES.iter().find(|(word, _)| *word == name) else {
+            let words: Vec<&str> = MEASURES.iter().map(|(word, _)| *word).collect();
+            return Err(format!("`{name}` is not measured; {} are", words.join(", ")));
+        };
+        let (digits, scale) = match value.strip_suffix('%') {
+            Some(digits) => (digits, 0.01),
+            None => (value, 1.0),
+        };
+        let bound: f64 =
+            digits.trim().parse().map_err(|_| format!("`{value}` is not a number or share"))?;
+        let text = text.trim().to_owned();
+        Ok(Gate { text, measure: *measure, comparison, bound: bound * scale })
+    }
+
+    /// Whether the condition holds: the replay failed.
+    pub fn fails(&self, measures: &Measures) -> bool {
+        let value = match self.measure {
+            Measure::Cost => measures.cost,
+            Measure::Availability => measures.availability,
+            Measure::Delivered => measures.delivered,
+            Measure::Interruptions => measures.interruptions_per_100h,
+            Measure::Recover => measures.recover_minutes,
+            Measure::J3 => measures.j(3.0),
+            Measure::J10 => measures.j(10.0),
+            Measure::J30 => measures.j(30.0),
+        };
+        match self.comparison {
+            Comparison::Less => value < self.bound,
+            Comparison::LessOrEqual => value <= self.bound,
+            Comparison::More => value > self.bound,
+            Comparison::MoreOrEqual => value >= self.bound,
+        }
+    }
+
+    /// The condition as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions() {
+        let measures =
+            Measures { cost: 0.4, availability: 0.98, delivered: 0.99, ..Measures::default() };
+        let check = |text: &str, fails: bool| {
+            let gate = Gate::parse(text).expect("a condition");
+            assert_eq!(gate.fails(&measures), fails, "{text}");
+        };
+        check("availability<99%", true);
+        check("availability < 0.97", false);
+        check("cost>=0.4", true);
+        check("j10>0.55", false);
+        for wrong in ["availability", "speed<3", "cost<much"] {
+            assert!(Gate::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

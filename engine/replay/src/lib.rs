@@ -1,0 +1,20 @@
+//! Recorded spot markets, replayed: the planner against what others do.
+//!
+//! A [`Trace`] says how many machines each zone would have carried, sample by sample. The
+//! [`judge`](judge::judge) walks a [`Policy`] through it and measures what came of it. No policy but
+//! the two that are marked so sees a zone's room; nobody sees the future but [`bound`](bound::omniscient).
+
+pub mod baseline;
+pub mod bound;
+pub mod chart;
+pub mod compare;
+pub mod engine;
+pub mod gate;
+pub mod judge;
+mod raw;
+pub mod trace;
+
+pub use compare::{Compared, Named, Row, compare, overall};
+pub use gate::Gate;
+pub use judge::{Ask, Measures, Policy, Setup, View, judge};
+pub use trace::{Trace, TraceError};

@@ -1,0 +1,110 @@
+//! The judge is right, and the engine is better: against the published figures.
+//!
+//! Skipped, with a message, where the recordings are not at hand.
+
+use fleet_model::*;
+use fleet_replay::{Compared, Named, Setup, Trace, compare};
+use std::path::Path;
+
+/// Cost and delivered per cent of the policies in the order of `POLICIES`, then of the reference.
+type Figures = [(f64, f64); 8];
+
+const POLICIES: [Named; 7] = [
+    Named::LowestPrice,
+    Named::EvenSpread,
+    Named::RoundRobin,
+    Named::SpotHedge,
+    Named::SpotHedgeSpare,
+    Named::PriceCapacity,
+    Named::Capacity,
+];
+
+#[rustfmt::skip]
+const PUBLISHED: [(&str, u32, u32, f64, Figures); 9] = [
+    ("h100-gcp13", 16, 0, 0.188, [(0.201, 97.68), (0.550, 98.24), (0.714, 99.74), (0.263, 99.16), (0.293, 99.41), (0.285, 98.89), (0.476, 99.43), (0.232, 99.58)]),
+    ("h100-gcp13", 48, 0, 0.222, [(0.431, 95.79), (0.541, 97.93), (0.420, 98.66), (0.351, 98.63), (0.400, 99.60), (0.374, 98.19), (0.401, 98.32), (0.293, 99.60)]),
+    ("h100-gcp13", 48, 12, 0.403, [(0.483, 97.00), (0.644, 98.53), (0.613, 99.49), (0.439, 98.80), (0.548, 99.79), (0.514, 98.91), (0.569, 99.11), (0.449, 99.66)]),
+    ("v100-9z", 8, 0, 0.335, [(0.370, 98.69), (0.667, 97.96), (0.334, 98.71), (0.349, 98.68), (0.392, 99.03), (0.328, 98.59), (0.330, 98.38), (0.362, 99.02)]),
+    ("v100-9z", 16, 0, 0.407, [(0.560, 98.87), (0.669, 97.91), (0.404, 98.05), (0.417, 98.28), (0.499, 99.08), (0.395, 97.84), (0.397, 97.73), (0.459, 98.98)]),
+    ("v100-9z", 16, 4, 0.523, [(0.596, 98.88), (0.775, 98.36), (0.522, 98.76), (0.530, 98.90), (0.596, 99.42), (0.516, 98.67), (0.517, 98.56), (0.555, 99.28)]),
+    ("v100-4n", 4, 0, 0.461, [(0.443, 97.84), (0.768, 99.06), (0.443, 97.88), (0.447, 97.99), (0.610, 99.17), (0.443, 97.91), (0.443, 97.94), (0.498, 98.61)]),
+    ("v100-4n", 8, 2, 0.688, [(0.678, 98.77), (0.797, 99.27), (0.678, 98.80), (0.680, 98.82), (0.764, 99.55), (0.678, 98.77), (0.678, 98.79), (0.712, 99.23)]),
+    ("r5-3z", 6, 0, 0.412, [(0.397, 96.64), (0.542, 95.97), (0.390, 96.22), (0.450, 96.66), (0.501, 97.76), (0.390, 96.20), (0.391, 96.14), (0.483, 98.00)]),
+];
+
+fn desired() -> Desired {
+    let everywhere = Cloud::ALL.into_iter();
+    Desired {
+        fleet: "replay".into(),
+        labels: Default::default(),
+        capacity: CapacityGoal {
+            unit: Unit::Instances,
+            target: Units(0),
+            on_demand: Units(0),
+            spot: Units(0),
+        },
+        instances: InstanceRules::default(),
+        placement: PlacementRules {
+            strategy: Strategy::CapacityOptimized,
+            clouds: everywhere
+                .map(|cloud| CloudRule { cloud, regions: vec![], zones: vec![] })
+                .collect(),
+            spread: Spread::default(),
+            priorities: vec![],
+            weights: vec![],
+            max_spot_price: None,
+            hedge: None,
+        },
+        budget: Budget::default(),
+        templates: Default::default(),
+        digest: digest("replay", []),
+    }
+}
+
+fn recordings() -> Option<std::path::PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
+    if folder.is_dir() {
+        return Some(folder);
+    }
+    eprintln!("skipped: there are no recordings at {}", folder.display());
+    None
+}
+
+fn walk(folder: &Path, name: &str, target: u32, base: u32, policies: &[Named]) -> Compared {
+    let trace = Trace::load(&folder.join(name)).expect("a recording");
+    compare(&trace, &Setup::new(target, base), &desired(), policies)
+}
+
+#[test]
+fn the_published_figures_come_out() {
+    let Some(folder) = recordings() else { return };
+    for (name, target, base, omniscient, figures) in PUBLISHED {
+        let compared = walk(&folder, name, target, base, &POLICIES);
+        let close = |ours: f64, theirs: f64| (ours - theirs).abs() <= 0.02 * theirs;
+        assert!(close(compared.omniscient, omniscient), "{name} {target}: {compared:?}");
+        for (row, (cost, delivered)) in compared.rows.iter().zip(figures) {
+            let m = row.measures;
+            let which = format!("{name} {target} {base} {}: {m:?}", row.policy.as_str());
+            assert!(close(m.cost, cost), "{which}");
+            let missing = (1.0 - m.delivered) * 100.0;
+            assert!((missing - (100.0 - delivered)).abs() <= 0.02, "{which}");
+        }
+    }
+}
+
+/// As good as the best baseline on every configuration, and as good as the reference overall.
+#[test]
+fn the_engine_is_better_than_what_others_do() {
+    let Some(folder) = recordings() else { return };
+    let (mut ours, mut reference) = (0.0, 0.0);
+    for (name, target, base, omniscient, figures) in PUBLISHED {
+        let compared = walk(&folder, name, target, base, &[Named::Engine]);
+        let j10 = compared.rows[0].measures.j(10.0);
+        let j = |(cost, delivered): (f64, f64)| cost + 10.0 * (1.0 - delivered / 100.0);
+        let best = figures[..7].iter().map(|f| j(*f)).fold(f64::MAX, f64::min);
+        assert!(j10 <= best, "{name} {target} {base}: {j10} is above {best}");
+        ours += (j10 / omniscient).ln();
+        reference += (j(figures[7]) / omniscient).ln();
+    }
+    assert!(ours <= reference, "{} over {}", (ours / 9.0).exp(), (reference / 9.0).exp());
+}
