@@ -55,9 +55,13 @@ pub(crate) async fn offerings(
         }
     }
     let refusal: Option<Arc<str>> = lacks(request.template).map(Into::into);
-    let mut quotas: Vec<Quota> = Vec::new();
+    // In an order of their own, so that the order of pools does not matter.
+    let here = |pool: &PoolId| known.get(&pool.place.region).map(|known| limits(pool, known));
+    let mut quotas: Vec<Quota> = request.pools.iter().filter_map(here).flatten().collect();
+    quotas.sort_by(|a, b| (&a.region, a.market, &a.name).cmp(&(&b.region, b.market, &b.name)));
+    quotas.dedup();
     let quote = |pool: &PoolId| {
-        let mut quote = quote(pool, known.get(&pool.place.region)?, &mut quotas)?;
+        let mut quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
         quote.refusal = refusal.clone().or(quote.refusal);
         Some(quote)
     };
@@ -102,22 +106,22 @@ async fn learn(
     })
 }
 
-/// What is known of a pool. Limits that are met for the first time are added to the list.
-fn quote(pool: &PoolId, known: &Known, quotas: &mut Vec<Quota>) -> Option<Quote> {
+/// The limits that machines of a pool count toward.
+fn limits(pool: &PoolId, known: &Known) -> Vec<Quota> {
+    let Some(sku) = find(&known.sizes, &pool.instance_type) else { return Vec::new() };
+    quotas::of(&known.usages, &pool.place.region, &sku.family, pool.market)
+}
+
+/// What is known of a pool.
+fn quote(pool: &PoolId, known: &Known, quotas: &[Quota]) -> Option<Quote> {
     let sku = find(&known.sizes, &pool.instance_type)?;
     let region = &pool.place.region;
     let size = pool.instance_type.as_str().to_ascii_lowercase();
     let price = known.prices.get(&size).copied().unwrap_or_default();
     let zone = Some(pool.place.zone.to_string()).filter(|zone| zone != Zone::REGIONAL);
     let score = known.scores.get(&(size, zone)).filter(|_| pool.market == Market::Spot);
-    let mut counts = Vec::new();
-    for quota in quotas::of(&known.usages, region, &sku.family, pool.market) {
-        let at = quotas.iter().position(|other| *other == quota).unwrap_or_else(|| {
-            quotas.push(quota);
-            quotas.len() - 1
-        });
-        counts.extend(u32::try_from(at));
-    }
+    let position = |limit: &Quota| quotas.iter().position(|other| other == limit);
+    let counts = limits(pool, known).iter().filter_map(position).collect::<Vec<usize>>();
     Some(Quote {
         price: match pool.market {
             Market::Spot => price.spot,
@@ -132,6 +136,6 @@ fn quote(pool: &PoolId, known: &Known, quotas: &mut Vec<Quota>) -> Option<Quote>
         },
         image: None,
         refusal: sku.refusal(region.as_str(), &pool.place.zone, pool.market).map(Into::into),
-        quotas: counts,
+        quotas: counts.into_iter().filter_map(|at| u32::try_from(at).ok()).collect(),
     })
 }

@@ -119,6 +119,11 @@ impl AzureCloud {
         self.vms.values_mut().for_each(|vm| change(&mut vm.body));
     }
 
+    /// Fails every launch, after the fact.
+    pub fn fail(&mut self) {
+        self.vms.values_mut().for_each(|vm| vm.state = "Failed");
+    }
+
     /// Ends the operations that are due.
     fn advance(&mut self, now: i64) {
         let due: Vec<String> = self
