@@ -9,7 +9,7 @@ use azure_identity::{
 };
 use fleet_provider::{Class, Error};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
 /// What tokens are for.
@@ -17,6 +17,9 @@ const SCOPE: &str = "https://management.azure.com/.default";
 
 /// Outside of Azure nobody answers for a managed identity; it is not waited for.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Who was found nowhere is not looked for again at once.
+const PAUSE: Duration = Duration::from_secs(60);
 
 /// A token is renewed when it has less than this left.
 const MARGIN: Span = Span::minutes(5);
@@ -30,20 +33,30 @@ struct Source {
 
 /// Looks for credentials at the first call, and keeps to what it found.
 #[derive(Debug, Default)]
-pub(crate) struct Chain {
-    found: Mutex<Option<Source>>,
+pub(crate) struct Chain(Mutex<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    source: Option<Source>,
+    /// When and why nothing was found. Looking takes seconds, and a run asks for many regions.
+    nothing: Option<(Instant, Error)>,
 }
 
 impl Chain {
     /// A token that holds for some time yet.
     pub(crate) async fn token(&self) -> Result<Secret, Error> {
-        let mut found = self.found.lock().await;
-        if let Some(source) = &mut *found {
+        let mut found = self.0.lock().await;
+        if let Some(source) = &mut found.source {
             if source.token.expires_on - MARGIN <= OffsetDateTime::now_utc() {
                 let renewed = source.credential.get_token(&[SCOPE], None).await;
                 source.token = renewed.map_err(|why| none(&why))?;
             }
             return Ok(source.token.token.clone());
+        }
+        if let Some((at, error)) = &found.nothing
+            && at.elapsed() < PAUSE
+        {
+            return Err(error.clone());
         }
         let mut reasons = Vec::new();
         for (name, credential) in candidates() {
@@ -52,7 +65,7 @@ impl Chain {
             match tokio::time::timeout(patience(name), asked).await {
                 Ok(Ok(token)) => {
                     let secret = token.token.clone();
-                    *found = Some(Source { credential, token });
+                    found.source = Some(Source { credential, token });
                     return Ok(secret);
                 }
                 Ok(Err(_)) | Err(_) => reasons.push(name),
@@ -63,7 +76,9 @@ impl Chain {
              AZURE_CLIENT_SECRET, or run `az login`",
             reasons.join(", ")
         );
-        Err(refused(Class::Auth, "NoCredentials", words))
+        let error = refused(Class::Auth, "NoCredentials", words);
+        found.nothing = Some((Instant::now(), error.clone()));
+        Err(error)
     }
 }
 

@@ -72,6 +72,11 @@ impl Request {
     }
 
     pub(crate) async fn read(stream: &mut TcpStream) -> Result<Self> {
+        Ok(Self::read_with_target(stream).await?.0)
+    }
+
+    /// Reads a request, and the target of its first line as it stands there.
+    pub(crate) async fn read_with_target(stream: &mut TcpStream) -> Result<(Self, String)> {
         let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
         let mut bytes = Vec::new();
         let head = loop {
@@ -87,8 +92,8 @@ impl Request {
         let first = lines.next().unwrap_or_default();
         let mut words = first.split(' ');
         let method = words.next().unwrap_or_default().to_owned();
-        let target = words.next().unwrap_or_default();
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let target = words.next().unwrap_or_default().to_owned();
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
         let headers = lines
             .filter_map(|line| line.split_once(':'))
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
@@ -113,7 +118,7 @@ impl Request {
         } else if request.header("transfer-encoding").is_some() {
             return Err(bad("chunked requests are not spoken here"));
         }
-        Ok(request)
+        Ok((request, target))
     }
 }
 

@@ -11,6 +11,7 @@ mod http;
 pub mod lambda;
 mod server;
 mod support;
+pub mod witness;
 
 pub use clock::{RealClock, SteppedClock};
 pub use faults::{Faults, Refusal};

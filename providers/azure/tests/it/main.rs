@@ -3,3 +3,4 @@
 mod bed;
 mod conformance;
 mod faults;
+mod witness;
