@@ -14,7 +14,7 @@ import urllib.request
 AZURE = """
 apiVersion: fleet/v1
 kind: Fleet
-metadata: { name: rounds, labels: { team: shop } }
+metadata: { name: rounds-%d, labels: { team: shop } }
 spec:
   capacity: { unit: instances, target: %d, base: { onDemand: 40%% }, burst: { spot: 100%% } }
   instances: { types: [Standard_D2s_v5, Standard_D4s_v5] }
@@ -35,7 +35,7 @@ spec:
 LAMBDA = """
 apiVersion: fleet/v1
 kind: Fleet
-metadata: { name: rounds, labels: { team: shop } }
+metadata: { name: rounds-%d, labels: { team: shop } }
 spec:
   capacity: { unit: instances, target: %d, base: { onDemand: 100%% } }
   instances: { types: [gpu_1x_a10, gpu_1x_gh200] }
@@ -98,6 +98,8 @@ class Fleet:
 
     def __init__(self, args, variables):
         self.args = args
+        self.number = -1
+        self.renew()
         self.env = {
             "PATH": os.environ["PATH"],
             "HOME": args.dir,
@@ -108,29 +110,49 @@ class Fleet:
             **variables,
         }
 
-    def write(self, spec):
-        with open(os.path.join(self.args.dir, "fleet.yaml"), "w") as file:
-            file.write(spec)
+    def renew(self):
+        """Another fleet, for absence proves nothing of machines that are five minutes old."""
+        self.number += 1
+        self.folder = os.path.join(self.args.dir, str(self.number))
+        os.makedirs(self.folder)
+
+    def write(self, spec, target):
+        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
+            file.write(spec % (self.number, target))
 
     def start(self, *args):
         out = subprocess.DEVNULL
         return subprocess.Popen(
-            [self.args.fleet, *args], cwd=self.args.dir, env=self.env, stdout=out, stderr=out
+            [self.args.fleet, *args], cwd=self.folder, env=self.env, stdout=out, stderr=out
         )
 
     def run(self, *args, expect=(0,)):
         done = subprocess.run(
-            [self.args.fleet, *args], cwd=self.args.dir, env=self.env, capture_output=True, text=True
+            [self.args.fleet, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
         )
         words = f"fleet {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
         check(done.returncode in expect, words)
         return done
 
 
+def is_going(machine):
+    return machine.get("properties", {}).get("provisioningState") == "Deleting"
+
+
+def is_changing(machine):
+    return machine.get("properties", {}).get("provisioningState") in ("Creating", "Deleting")
+
+
 def judge(cloud, target, turn):
     """At every time: one machine per slot. At rest: as many as asked for, with their children."""
-    state = cloud.state()
-    going = [m for m in state["live"] if m.get("properties", {}).get("provisioningState") == "Deleting"]
+    state, going = cloud.state(), []
+    for _ in range(60):
+        going = [m for m in state["live"] if is_going(m)]
+        if target is None or not going:
+            break
+        # A deletion that a killed run began goes on without it.
+        time.sleep(0.25)
+        state = cloud.state()
     staying = [m for m in state["live"] if m not in going]
     filled = collections.Counter(slot(machine) for machine in staying)
     twice = {name: n for name, n in filled.items() if n > 1}
@@ -161,7 +183,7 @@ def main():
         before = target
         down = target == most or (target > 0 and chance.random() < 0.4)
         target = 0 if down else chance.randint(max(target + 1, fewest), most)
-        fleet.write(spec % max(target, fewest))
+        fleet.write(spec, max(target, fewest))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
         time.sleep(chance.uniform(0, args.longest))
@@ -169,15 +191,19 @@ def main():
             process.kill()
             killed += 1
         process.wait()
-        if len(cloud.live()) not in (before, target):
+        live = cloud.live()
+        if len(live) not in (before, target) or any(map(is_changing, live)):
             amid += 1
         judge(cloud, None, turn)
         fleet.run(*command)
         judge(cloud, target, turn)
-        if not down:
+        if down:
+            fleet.renew()
+        else:
             fleet.run("plan", "--detailed-exitcode")
         print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)
-    fleet.run("destroy", "--yes", expect=(0, 1) if target == 0 else (0,))
+    if target > 0:
+        fleet.run("destroy", "--yes")
     judge(cloud, 0, args.rounds)
     print(f"{args.cloud}: {args.rounds} rounds, {killed} killed, {amid} of them amid changes: "
           "0 duplicates, 0 orphans, 0 children left")
