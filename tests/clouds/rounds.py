@@ -59,6 +59,13 @@ CLOUDS = {
 }
 
 
+# What goes wrong besides, until the kill.
+TROUBLES = {
+    "azure": [{}, {"answersLost": True}, {"answersBroken": True}, {"hiddenFor": 3}, {"throttled": True}],
+    "lambda": [{}, {"answersLost": True}],
+}
+
+
 def check(holds, why):
     if not holds:
         print(f"FAIL: {why}", file=sys.stderr)
@@ -176,7 +183,6 @@ def main():
     chance = random.Random(args.seed)
     spec, fewest, most, children, variables = CLOUDS[args.cloud]
     cloud, fleet = Cloud(args.endpoint, children), Fleet(args, variables)
-    cloud.faults({"latency": 60})
     killed = amid = target = 0
     for turn in range(args.rounds):
         # Up in one or two goes, then down, so that launches and ends are both cut short.
@@ -185,6 +191,7 @@ def main():
         target = 0 if down else chance.randint(max(target + 1, fewest), most)
         fleet.write(spec, max(target, fewest))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
+        cloud.faults({"latency": 60, **chance.choice(TROUBLES[args.cloud])})
         process = fleet.start(*command)
         time.sleep(chance.uniform(0, args.longest))
         if process.poll() is None:
@@ -195,6 +202,7 @@ def main():
         if len(live) not in (before, target) or any(map(is_changing, live)):
             amid += 1
         judge(cloud, None, turn)
+        cloud.faults({"latency": 60})
         fleet.run(*command)
         judge(cloud, target, turn)
         if down:

@@ -7,6 +7,7 @@ use fleet_lambda::{ApiKey, Lambda, LambdaSettings};
 use fleet_model::Template;
 use fleet_provider::{Class, Clock, ExamineRequest, OfferingsRequest};
 use serde_json::json;
+use std::io::Write;
 use std::sync::Arc;
 
 struct Bed {
@@ -16,9 +17,14 @@ struct Bed {
     _prism: Prism,
 }
 
+/// The figures, for whoever watches.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", text.trim());
+}
+
 async fn bed() -> Option<Bed> {
     let Some(folder) = descriptions() else {
-        eprintln!("{NO_DESCRIPTIONS}");
+        say(NO_DESCRIPTIONS);
         return None;
     };
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
@@ -64,7 +70,7 @@ async fn a_whole_life_is_as_described() {
     assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(1));
     assert_eq!(bed.router.refused(), Vec::<String>::new());
     assert!(bed.router.passed() >= 13, "{}", bed.router.passed());
-    println!("lambda: {} exchanges, 0 refused by Prism", bed.router.passed());
+    say(&format!("lambda: {} exchanges, 0 refused by Prism", bed.router.passed()));
 }
 
 /// The check can fail, in both directions.

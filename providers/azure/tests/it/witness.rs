@@ -9,6 +9,7 @@ use fleet_fakes::{Asks, Faults, RealClock, Server, SteppedClock, ask, victims};
 use fleet_model::{Create, Disk, MicroUsd, Template};
 use fleet_provider::{Class, Clock, OfferingsRequest};
 use serde_json::json;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -24,9 +25,14 @@ fn described(path: &str) -> bool {
     path.contains("/virtualMachines") || path.ends_with("/skus") || path.ends_with("/usages")
 }
 
+/// The figures, for whoever watches.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", text.trim());
+}
+
 async fn bed() -> Option<Bed> {
     let Some(from) = descriptions() else {
-        eprintln!("{NO_DESCRIPTIONS}");
+        say(NO_DESCRIPTIONS);
         return None;
     };
     let folder = tempfile::tempdir().expect("a folder");
@@ -73,7 +79,7 @@ async fn a_whole_life_is_as_described() {
     assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(0));
     assert_eq!(bed.router.refused(), Vec::<String>::new());
     assert!(bed.router.passed() >= 15, "{}", bed.router.passed());
-    println!("azure: {} exchanges, 0 refused by Prism", bed.router.passed());
+    say(&format!("azure: {} exchanges, 0 refused by Prism", bed.router.passed()));
 }
 
 /// The check can fail, in both directions.
@@ -119,6 +125,6 @@ async fn microsofts_own_client_is_content() {
         .expect("python");
     let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
     assert!(done.status.success(), "{out}{err}");
-    println!("{out}");
+    say(&out);
     assert_eq!(server.meddle(|world| (world.live(), world.children())), (0, 0));
 }
