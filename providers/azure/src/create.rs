@@ -161,10 +161,10 @@ impl Launch<'_> {
             Ok(Some(vm)) if self.ours(&vm).is_err() => return in_doubt("it is not ours".into()),
             Ok(Some(vm)) if !is_shell(&vm) => return in_doubt("it is not a shell".into()),
             Ok(Some(vm)) => {
-                if let Err(why) =
-                    terminate::delete(self.api, &self.found.plug.group, &vm.name).await
-                {
-                    return in_doubt(why.code);
+                match terminate::delete(self.api, &self.found.plug.group, &vm.name).await {
+                    Ok(true) => {}
+                    Ok(false) => return in_doubt("it is still going".into()),
+                    Err(why) => return in_doubt(why.code),
                 }
             }
             Err(why) => return in_doubt(why.code),

@@ -8,10 +8,10 @@ use crate::names::{Group, KEYS};
 use crate::network::Networks;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
-use crate::wire::Resource;
+use crate::wire::{Resource, Vm};
 use crate::{doctor, machines, names, offerings, prices, terminate};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Market, Scope};
+use fleet_model::{Cloud, Machine, Market, Scope};
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
@@ -23,13 +23,19 @@ pub struct Azure {
     api: Api,
     skus: Skus,
     networks: Networks,
+    ended: terminate::Ended,
 }
 
 impl Azure {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: AzureSettings, clock: Arc<dyn Clock>) -> Self {
         let api = Api::new(settings, clock);
-        Azure { api, skus: Skus::default(), networks: Networks::default() }
+        Azure {
+            api,
+            skus: Skus::default(),
+            networks: Networks::default(),
+            ended: terminate::Ended::default(),
+        }
     }
 
     /// The public key itself: as it stands, or from a resource that holds it.
@@ -59,6 +65,11 @@ impl Azure {
     }
 }
 
+/// Whether a machine that was listed is the one meant.
+fn is(vm: &Vm, machine: &Machine) -> bool {
+    vm.name.eq_ignore_ascii_case(machine.id.as_str())
+}
+
 #[async_trait]
 impl Provider for Azure {
     fn cloud(&self) -> Cloud {
@@ -71,7 +82,7 @@ impl Provider for Azure {
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         let all = machines::all(&self.api).await?;
-        let here = |vm: &&crate::wire::Vm| names::region(&vm.location) == scope.region.as_str();
+        let here = |vm: &&Vm| names::region(&vm.location) == scope.region.as_str();
         let mut list = Vec::new();
         let mut unreadable = 0;
         for vm in all.iter().filter(here) {
@@ -80,6 +91,8 @@ impl Provider for Azure {
                 None => unreadable += 1,
             }
         }
+        let gone = self.ended.lately(scope, self.api.clock.now());
+        list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
         Ok(match unreadable {
             0 => Listing::Complete(list),
             n => Listing::Partial(list, format!("{n} machines cannot be read")),
@@ -120,7 +133,7 @@ impl Provider for Azure {
         if request.victims.is_empty() {
             return Ok(Destroyed::default());
         }
-        terminate::end(&self.api, request, self.api.clock.now()).await
+        terminate::end(&self.api, &self.ended, request, self.api.clock.now()).await
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

@@ -7,13 +7,34 @@ use crate::machines::{all, machine};
 use crate::names::{self, DISKS, Group, MACHINES, NICS};
 use crate::operation::{End, wait};
 use crate::wire::{Resource, Vm};
-use fleet_model::{FleetUid, MachineId, MachineState, Scope, Timestamp, Victim};
+use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
 use futures::future::join_all;
 use reqwest::Method;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The version of the API of disks.
 const DISK_API: &str = "2023-04-02";
+
+/// Machines that this run has deleted, and whose operation said so. Azure forgets what is gone, and
+/// for a machine that is a few minutes old absence from a list alone proves nothing.
+#[derive(Default)]
+pub(crate) struct Ended(Mutex<BTreeMap<MachineId, Machine>>);
+
+impl Ended {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<MachineId, Machine>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those of a scope that are too young for their absence to speak for itself.
+    pub(crate) fn lately(&self, scope: &Scope, now: Timestamp) -> Vec<Machine> {
+        let young =
+            |machine: &&Machine| now.duration_since(machine.launched_at).unsigned_abs() < SETTLE;
+        let here = |machine: &&Machine| machine.place.scope() == *scope;
+        self.lock().values().filter(here).filter(young).cloned().collect()
+    }
+}
 
 /// What is to be done with each of some machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -21,7 +42,7 @@ struct Verdicts {
     /// Gone already.
     gone: Vec<MachineId>,
     /// Still what the plan took them for, and where.
-    doomed: Vec<(MachineId, Group)>,
+    doomed: Vec<(Machine, Group)>,
     /// Something else.
     refused: Vec<(MachineId, String)>,
     /// Too new for their absence to mean anything.
@@ -31,19 +52,31 @@ struct Verdicts {
 /// Ends machines.
 pub(crate) async fn end(
     api: &Api,
+    before: &Ended,
     request: &DestroyRequest<'_>,
     now: Timestamp,
 ) -> Result<Destroyed, Error> {
     let groups = api.groups()?;
     let found = all(api).await?;
-    let verdicts = judge(request.fleet, request.scope, request.victims, &found, &groups, now);
+    let mut verdicts = judge(request.fleet, request.scope, request.victims, &found, &groups, now);
+    let known = before.lately(request.scope, now);
+    let (gone, unseen): (Vec<_>, Vec<_>) =
+        verdicts.unseen.into_iter().partition(|id| known.iter().any(|machine| machine.id == *id));
+    verdicts.gone.extend(gone);
+    verdicts.unseen = unseen;
     let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
     let mut ended = gone;
-    let deletes = doomed.iter().map(|(id, group)| delete(api, group, id.as_str()));
+    let deletes = doomed.iter().map(|(machine, group)| delete(api, group, machine.id.as_str()));
     let mut failed = None;
-    for ((id, _), outcome) in doomed.iter().zip(join_all(deletes).await) {
+    for ((machine, _), outcome) in doomed.iter().zip(join_all(deletes).await) {
         match outcome {
-            Ok(()) => ended.push(id.clone()),
+            Ok(over) => {
+                ended.push(machine.id.clone());
+                if over {
+                    let gone = Machine { state: MachineState::Terminated, ..machine.clone() };
+                    before.lock().insert(gone.id.clone(), gone);
+                }
+            }
             Err(error) => failed = failed.or(Some(error)),
         }
     }
@@ -58,12 +91,13 @@ pub(crate) async fn end(
     Ok(Destroyed { ended, refused: left_alone })
 }
 
-/// Deletes one machine, and its children should they be left.
-pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<(), Error> {
+/// Deletes one machine, and its children should they be left. Whether it is gone; if not, it is
+/// going.
+pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<bool, Error> {
     let over = remove(api, &group.at(MACHINES, name), COMPUTE).await?;
     // A deletion that goes on takes the children with it in its own time.
     if !over {
-        return Ok(());
+        return Ok(false);
     }
     for (kind, child, version) in
         [(NICS, names::nic(name), NETWORK), (DISKS, names::disk(name), DISK_API)]
@@ -73,7 +107,7 @@ pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<(), E
         let Ok(Some(_)) = api.find::<Resource>(&path, version).await else { continue };
         remove(api, &path, version).await?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Deletes one thing. Whether it is gone; if not, it is going.
@@ -117,45 +151,38 @@ fn judge(
         };
         let of = names::subscription(&vm.id);
         let group = groups.iter().find(|group| Some(&group.subscription) == of.as_ref());
-        match (stranger(fleet, scope, victim, vm), group) {
-            (None, Some(group)) => verdicts.doomed.push((id, group.clone())),
-            (None, None) => verdicts.refused.push((id, "its address cannot be read".into())),
-            (Some(Other::Ending), _) => verdicts.gone.push(id),
-            (Some(Other::Stranger(why)), _) => verdicts.refused.push((id, why)),
+        let unreadable = || "its description cannot be read".to_owned();
+        match (machine(vm), group) {
+            (Some(machine), Some(group)) => match stranger(fleet, scope, victim, &machine) {
+                Some(why) => verdicts.refused.push((id, why)),
+                None if machine.state == MachineState::Stopping => verdicts.gone.push(id),
+                None => verdicts.doomed.push((machine, group.clone())),
+            },
+            (None, _) | (_, None) => verdicts.refused.push((id, unreadable())),
         }
     }
     verdicts
 }
 
-/// What a machine is if not the one to end.
-enum Other {
-    Ending,
-    Stranger(String),
-}
-
 /// Why a machine is not the one that the plan means.
-fn stranger(fleet: &FleetUid, scope: &Scope, victim: &Victim, vm: &Vm) -> Option<Other> {
-    let other = |why: String| Some(Other::Stranger(why));
-    let Some(machine) = machine(vm) else {
-        return other("its description cannot be read".into());
-    };
-    let Some(owner) = machine.owner else {
-        return other("its tags do not say that it is a machine of ours".into());
+fn stranger(fleet: &FleetUid, scope: &Scope, victim: &Victim, machine: &Machine) -> Option<String> {
+    let Some(owner) = &machine.owner else {
+        return Some("its tags do not say that it is a machine of ours".into());
     };
     if machine.place.scope() != *scope {
-        return other(format!("it stands in {}", machine.place.region));
+        return Some(format!("it stands in {}", machine.place.region));
     }
     if owner.fleet != *fleet {
-        return other(format!("it belongs to fleet {}", owner.fleet));
+        return Some(format!("it belongs to fleet {}", owner.fleet));
     }
     if owner.slot != victim.slot {
-        return other(format!("it fills slot {}, not {}", owner.slot, victim.slot));
+        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
     }
     if machine.launched_at != victim.launched_at {
-        return other(format!(
+        return Some(format!(
             "it was launched at {}, not at {}",
             machine.launched_at, victim.launched_at
         ));
     }
-    (machine.state == MachineState::Stopping).then_some(Other::Ending)
+    None
 }

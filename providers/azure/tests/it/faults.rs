@@ -3,7 +3,7 @@
 use crate::bed::{Bed, bed, bed_with, pool, template};
 use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
 use fleet_fakes::{Faults, Refusal, ask, victims};
-use fleet_model::{Create, Market, MicroUsd, Pattern, Template};
+use fleet_model::{Create, MachineState, Market, MicroUsd, Pattern, Template};
 use fleet_provider::{Class, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -124,6 +124,20 @@ async fn an_end_that_fails_later_is_asked_for_again() {
     bed.server.set(Faults::default());
     bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
     assert_eq!(bed.left(), (0, 0));
+}
+
+#[tokio::test]
+async fn what_this_run_deleted_is_known_to_be_gone_however_young() {
+    let bed = bed().await;
+    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    let seen = bed.asks.list().await.expect("a list");
+    let states: Vec<_> = seen.iter().map(|machine| (&machine.id, machine.state)).collect();
+    assert_eq!(states, [(&created.machines[0].id, MachineState::Terminated)]);
+    let again = bed.asks.destroy(&victims(&created.machines)).await.expect("gone before");
+    assert_eq!(again.ended.len(), 1);
+    bed.clock.sleep(Duration::from_secs(300)).await;
+    assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(0));
 }
 
 #[tokio::test]
