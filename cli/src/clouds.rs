@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// A provider for each of them. None of them is reached before it is asked something. Prices that
 /// are worth remembering between runs go into the folder.
 pub(crate) fn real(clock: &Arc<dyn Clock>, prices: &Path) -> BTreeMap<Cloud, Arc<dyn Provider>> {
-    let all = [aws(clock, prices)];
+    let all = [aws(clock, prices), azure(clock), lambda(clock)];
     all.into_iter().flatten().map(|provider| (provider.cloud(), provider)).collect()
 }
 
@@ -22,5 +22,27 @@ fn aws(clock: &Arc<dyn Clock>, prices: &Path) -> Option<Arc<dyn Provider>> {
 
 #[cfg(not(feature = "aws"))]
 fn aws(_: &Arc<dyn Clock>, _: &Path) -> Option<Arc<dyn Provider>> {
+    None
+}
+
+#[cfg(feature = "azure")]
+fn azure(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+    let settings = fleet_azure::AzureSettings::from_environment();
+    Some(Arc::new(fleet_azure::Azure::new(settings, clock.clone())))
+}
+
+#[cfg(not(feature = "azure"))]
+fn azure(_: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+    None
+}
+
+#[cfg(feature = "lambda")]
+fn lambda(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+    let settings = fleet_lambda::LambdaSettings::from_environment();
+    Some(Arc::new(fleet_lambda::Lambda::new(settings, clock.clone())))
+}
+
+#[cfg(not(feature = "lambda"))]
+fn lambda(_: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
     None
 }

@@ -7,6 +7,12 @@ use std::process::Command;
 /// EC2 and S3 as somebody else understood them. Pinned: its gaps are known and covered.
 const MOTO: &str = "moto[server]==5.2.5";
 
+/// What holds requests and answers against official descriptions.
+const PRISM: &str = "@stoplight/prism-cli@5.16.0";
+
+/// Microsoft's own client.
+const AZURE: &str = "azure-mgmt-compute==39.0.0";
+
 /// Where builds go.
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| at("target"), PathBuf::from)
@@ -27,6 +33,61 @@ pub(crate) fn moto() -> Option<PathBuf> {
         note("error: moto cannot be installed; python3 with venv and a package index are needed");
     }
     ready.then_some(folder)
+}
+
+/// Prism, installed on first use. `None` if it cannot be.
+pub(crate) fn prism() -> Option<PathBuf> {
+    let folder = target().join("emulators").join("prism-5.16.0");
+    if folder.join("ready").exists() {
+        return Some(folder);
+    }
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--silent", "--no-audit", "--no-fund", "--prefix"])
+        .arg(&folder)
+        .arg(PRISM);
+    let ready = std::fs::create_dir_all(&folder).is_ok()
+        && run(npm)
+        && std::fs::write(folder.join("ready"), "").is_ok();
+    if !ready {
+        note("error: Prism cannot be installed; npm and a package index are needed");
+    }
+    ready.then_some(folder)
+}
+
+/// A Python environment with Microsoft's client in it, made on first use. `None` if it cannot be.
+pub(crate) fn azure_python() -> Option<PathBuf> {
+    let folder = target().join("emulators").join("azure-39.0.0");
+    if folder.join("ready").exists() {
+        return Some(folder);
+    }
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&folder);
+    let mut pip = Command::new(folder.join("bin").join("pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check", AZURE]);
+    let ready = run(venv) && run(pip) && std::fs::write(folder.join("ready"), "").is_ok();
+    if !ready {
+        note("error: azure-mgmt-compute cannot be installed; python3 with venv is needed");
+    }
+    ready.then_some(folder)
+}
+
+/// The tests of the fakes that need witnesses, or the binary.
+pub(crate) fn cloud_tests(prism: &Path, python: &Path) -> Command {
+    let mut tests = cargo(&[
+        "test",
+        "--no-fail-fast",
+        "--package",
+        "fleet-lambda",
+        "--package",
+        "fleet-azure",
+        "--package",
+        "fleet-fakes",
+        "--",
+        "--ignored",
+        "--nocapture",
+    ]);
+    tests.env("FLEET_PRISM", prism).env("FLEET_PYTHON", python);
+    tests
 }
 
 /// The tests of AWS that need moto, out of the same packages as a run before: another selection

@@ -1,0 +1,30 @@
+//! Azure virtual machines behind the [`Provider`](fleet_provider::Provider) trait.
+//!
+//! One file per noun of the cloud. Bodies of Azure Resource Manager are built and read purely and
+//! sent in one place; names that a spec uses (subnets, keys) are looked up in between. Microsoft's
+//! own crates give the credentials. Nothing is sent again here but reads of operations under way:
+//! the engine has the only layer that asks again.
+
+mod api;
+mod create;
+mod credential;
+mod doctor;
+mod error;
+mod launch;
+mod machines;
+mod names;
+mod network;
+mod offerings;
+mod operation;
+mod prices;
+mod provider;
+mod quotas;
+mod scores;
+mod session;
+mod skus;
+mod tags;
+mod terminate;
+mod wire;
+
+pub use provider::Azure;
+pub use session::{AzureSettings, Token};

@@ -1,0 +1,141 @@
+//! What pools cost now, how likely they are, and what the subscription may use: per region four
+//! questions, asked side by side. Prices and scores are hints; without them the catalog's stand.
+
+use crate::api::Api;
+use crate::launch::lacks;
+use crate::prices::{self, Prices};
+use crate::quotas;
+use crate::scores::{self, Scores};
+use crate::skus::{Sizes, Skus, find};
+use crate::wire::Usage;
+use fleet_model::{
+    Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Zone,
+};
+use fleet_provider::{Error, Offered, OfferingsRequest};
+use futures::future::join_all;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// Spot sizes that scores are asked for, per region: questions are few.
+const SCORED: usize = 20;
+
+/// What is known of a region.
+struct Known {
+    sizes: Arc<Sizes>,
+    usages: Vec<Usage>,
+    prices: Prices,
+    scores: Scores,
+}
+
+/// Quotes every pool.
+pub(crate) async fn offerings(
+    api: &Api,
+    skus: &Skus,
+    request: &OfferingsRequest<'_>,
+) -> Result<Offered, Error> {
+    let groups = api.groups()?;
+    let Some(subscription) = groups.first().map(|group| group.subscription.as_str()) else {
+        return Ok(Offered { quotes: vec![None; request.pools.len()], quotas: Vec::new() });
+    };
+    let mut regions: BTreeMap<&Region, Vec<&PoolId>> = BTreeMap::new();
+    for pool in request.pools {
+        regions.entry(&pool.place.region).or_default().push(pool);
+    }
+    let asked = regions.iter().map(|(region, pools)| async move {
+        (*region, learn(api, skus, subscription, region, pools).await)
+    });
+    let mut known = BTreeMap::new();
+    for (region, answer) in join_all(asked).await {
+        match answer {
+            Ok(here) => {
+                known.insert(region, here);
+            }
+            // One silent region must not hide what is known of the others.
+            Err(error) => tracing::warn!(%region, %error, "no present offers"),
+        }
+    }
+    let refusal: Option<Arc<str>> = lacks(request.template).map(Into::into);
+    // In an order of their own, so that the order of pools does not matter.
+    let here = |pool: &PoolId| known.get(&pool.place.region).map(|known| limits(pool, known));
+    let mut quotas: Vec<Quota> = request.pools.iter().filter_map(here).flatten().collect();
+    quotas.sort_by(|a, b| (&a.region, a.market, &a.name).cmp(&(&b.region, b.market, &b.name)));
+    quotas.dedup();
+    let quote = |pool: &PoolId| {
+        let mut quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
+        quote.refusal = refusal.clone().or(quote.refusal);
+        Some(quote)
+    };
+    let quotes = request.pools.iter().map(quote).collect();
+    Ok(Offered { quotes, quotas })
+}
+
+async fn learn(
+    api: &Api,
+    skus: &Skus,
+    subscription: &str,
+    region: &Region,
+    pools: &[&PoolId],
+) -> Result<Known, Error> {
+    let here = region.as_str();
+    let sizes = skus.of(api, subscription, here).await?;
+    let named: BTreeSet<&str> = pools.iter().map(|pool| pool.instance_type.as_str()).collect();
+    let named: Vec<String> = named.into_iter().map(str::to_owned).collect();
+    let spot: BTreeSet<&str> = pools
+        .iter()
+        .filter(|pool| pool.market == Market::Spot)
+        .map(|pool| pool.instance_type.as_str())
+        .collect();
+    let spot: Vec<String> = spot.into_iter().take(SCORED).map(str::to_owned).collect();
+    let zones = pools.iter().any(|pool| pool.place.zone.as_str() != Zone::REGIONAL);
+    let chunks = spot.chunks(scores::SIZES);
+    let scored = join_all(chunks.map(|some| scores::ask(api, subscription, here, some, zones)));
+    let (usages, prices, scored) = futures::join!(
+        quotas::usages(api, subscription, here),
+        prices::ask(api, here, &named),
+        scored,
+    );
+    let hint = |error: &Error| tracing::debug!(%region, %error, "a hint is missing");
+    Ok(Known {
+        sizes,
+        usages: usages?,
+        prices: prices.inspect_err(hint).unwrap_or_default(),
+        scores: scored
+            .into_iter()
+            .flat_map(|scores| scores.inspect_err(hint).unwrap_or_default())
+            .collect(),
+    })
+}
+
+/// The limits that machines of a pool count toward.
+fn limits(pool: &PoolId, known: &Known) -> Vec<Quota> {
+    let Some(sku) = find(&known.sizes, &pool.instance_type) else { return Vec::new() };
+    quotas::of(&known.usages, &pool.place.region, &sku.family, pool.market)
+}
+
+/// What is known of a pool.
+fn quote(pool: &PoolId, known: &Known, quotas: &[Quota]) -> Option<Quote> {
+    let sku = find(&known.sizes, &pool.instance_type)?;
+    let region = &pool.place.region;
+    let size = pool.instance_type.as_str().to_ascii_lowercase();
+    let price = known.prices.get(&size).copied().unwrap_or_default();
+    let zone = Some(pool.place.zone.to_string()).filter(|zone| zone != Zone::REGIONAL);
+    let score = known.scores.get(&(size, zone)).filter(|_| pool.market == Market::Spot);
+    let position = |limit: &Quota| quotas.iter().position(|other| other == limit);
+    let counts = limits(pool, known).iter().filter_map(position).collect::<Vec<usize>>();
+    Some(Quote {
+        price: match pool.market {
+            Market::Spot => price.spot,
+            Market::OnDemand | Market::Reserved => price.on_demand,
+        },
+        signals: Signals {
+            obtainability: score.map(|percent| Obtainability {
+                percent: *percent,
+                source: SignalSource::PlacementScore,
+            }),
+            ..Signals::default()
+        },
+        image: None,
+        refusal: sku.refusal(region.as_str(), &pool.place.zone, pool.market).map(Into::into),
+        quotas: counts.into_iter().filter_map(|at| u32::try_from(at).ok()).collect(),
+    })
+}

@@ -1,0 +1,167 @@
+//! The adapter.
+
+use crate::api::{Api, COMPUTE};
+use crate::create::Launch;
+use crate::error::refused;
+use crate::launch::{Found, check};
+use crate::names::{Group, KEYS};
+use crate::network::Networks;
+use crate::session::AzureSettings;
+use crate::skus::{Skus, find};
+use crate::wire::{Resource, Vm};
+use crate::{doctor, machines, names, offerings, prices, terminate};
+use async_trait::async_trait;
+use fleet_model::{Cloud, Machine, Market, Scope};
+use fleet_provider::{
+    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+};
+use std::sync::Arc;
+
+/// A resource group, in one subscription or several.
+pub struct Azure {
+    api: Api,
+    skus: Skus,
+    networks: Networks,
+    ended: terminate::Ended,
+}
+
+impl Azure {
+    /// An adapter. Credentials are looked for at the first call.
+    pub fn new(settings: AzureSettings, clock: Arc<dyn Clock>) -> Self {
+        let api = Api::new(settings, clock);
+        Azure {
+            api,
+            skus: Skus::default(),
+            networks: Networks::default(),
+            ended: terminate::Ended::default(),
+        }
+    }
+
+    /// The public key itself: as it stands, or from a resource that holds it.
+    async fn key(&self, group: &Group, text: &str) -> Result<String, Error> {
+        if text.contains(' ') {
+            return Ok(text.trim().to_owned());
+        }
+        let path = group.named(KEYS, text);
+        let found = self.api.find::<Resource>(&path, COMPUTE).await?;
+        let key = found.and_then(|found| Some(found.properties["publicKey"].as_str()?.to_owned()));
+        key.ok_or_else(|| {
+            let words = format!("`{text}` is neither a public key nor an sshPublicKeys resource");
+            refused(Class::Invalid, "KeyNotFound", words)
+        })
+    }
+
+    /// Every region that the spec's words allow and the subscription knows.
+    async fn regions(&self, request: &PriceListRequest<'_>) -> Result<Vec<String>, Error> {
+        let groups = self.api.groups()?;
+        let Some(group) = groups.first() else { return Ok(Vec::new()) };
+        let path = format!("/subscriptions/{}/locations", group.subscription);
+        let all: Vec<Resource> = self.api.list(&path, &[("api-version", "2022-12-01")]).await?;
+        let wanted = |region: &str| {
+            request.regions.is_empty() || request.regions.iter().any(|p| p.matches(region))
+        };
+        Ok(all.iter().map(|place| names::region(&place.name)).filter(|r| wanted(r)).collect())
+    }
+}
+
+/// Whether a machine that was listed is the one meant.
+fn is(vm: &Vm, machine: &Machine) -> bool {
+    vm.name.eq_ignore_ascii_case(machine.id.as_str())
+}
+
+#[async_trait]
+impl Provider for Azure {
+    fn cloud(&self) -> Cloud {
+        Cloud::Azure
+    }
+
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        offerings::offerings(&self.api, &self.skus, request).await
+    }
+
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
+        let all = machines::all(&self.api).await?;
+        let here = |vm: &&Vm| names::region(&vm.location) == scope.region.as_str();
+        let mut list = Vec::new();
+        let mut unreadable = 0;
+        for vm in all.iter().filter(here) {
+            match machines::machine(vm) {
+                Some(machine) => list.push(machine),
+                None => unreadable += 1,
+            }
+        }
+        let gone = self.ended.lately(scope, self.api.clock.now());
+        list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
+        Ok(match unreadable {
+            0 => Listing::Complete(list),
+            n => Listing::Partial(list, format!("{n} machines cannot be read")),
+        })
+    }
+
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        if request.create.slots.is_empty() {
+            return Ok(Created { machines: Vec::new(), shortfall: None });
+        }
+        let slot = check(request)?;
+        let pool = &request.create.pool;
+        let (template, region) = (request.template, &pool.place.region);
+        let reservation = self.api.settings.reservation_group.as_deref();
+        if pool.market == Market::Reserved && reservation.is_none() {
+            let words = "no capacity reservation group: set FLEET_AZURE_RESERVATION_GROUP";
+            return Err(refused(Class::Invalid, "NoReservation", words));
+        }
+        let plug = self.networks.find(&self.api, template, region).await?;
+        let key = self.key(&plug.group, template.key.as_deref().unwrap_or_default()).await?;
+        let of = &plug.group.subscription;
+        let sizes = self.skus.of(&self.api, of, region.as_str()).await?;
+        let Some(sku) = find(&sizes, &pool.instance_type) else {
+            let words = format!("{region} does not sell {}", pool.instance_type);
+            return Err(refused(Class::Invalid, "VMSizeNotSupported", words));
+        };
+        let found = Found {
+            plug: &plug,
+            key: &key,
+            fast_network: sku.has_fast_network(),
+            arm: sku.is_arm(),
+            reservation,
+        };
+        Launch { api: &self.api, asked: request, slot, found }.carry_out().await
+    }
+
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        if request.victims.is_empty() {
+            return Ok(Destroyed::default());
+        }
+        terminate::end(&self.api, &self.ended, request, self.api.clock.now()).await
+    }
+
+    async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        doctor::examine(&self.api, &self.skus, &self.networks, request).await
+    }
+
+    async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        let groups = self.api.groups()?;
+        let Some(group) = groups.first() else { return Ok(Vec::new()) };
+        let mut listed = Vec::new();
+        for region in self.regions(request).await? {
+            let sizes = self.skus.of(&self.api, &group.subscription, &region).await?;
+            let prices = prices::ask(&self.api, &region, &[]).await?;
+            for (name, sku) in sizes.iter() {
+                let price = prices.get(name).copied().unwrap_or_default();
+                // The region as a whole, and each zone: both can be asked for.
+                let zones = sku.zones(&region);
+                for zone in std::iter::once(None).chain(zones.into_iter().map(Some)) {
+                    listed.push(Listed {
+                        kind: sku.kind(),
+                        place: machines::place(&region, zone),
+                        on_demand: price.on_demand,
+                        spot: price.spot.filter(|_| sku.has_spot()),
+                        has_spot: sku.has_spot(),
+                    });
+                }
+            }
+        }
+        Ok(listed)
+    }
+}

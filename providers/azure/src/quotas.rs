@@ -1,0 +1,78 @@
+//! Limits of the subscription: cores per family, cores in all, and cores of spot machines.
+
+use crate::api::{Api, COMPUTE};
+use crate::wire::Usage;
+use fleet_model::{Cloud, Market, Quota, QuotaUnit, Region};
+use fleet_provider::Error;
+
+/// All on-demand cores of a region together.
+const ALL: &str = "cores";
+/// All spot cores of a region together.
+const SPOT: &str = "lowPriorityCores";
+
+/// What a region's limits are and what is used of them.
+pub(crate) async fn usages(
+    api: &Api,
+    subscription: &str,
+    region: &str,
+) -> Result<Vec<Usage>, Error> {
+    let path = format!(
+        "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{region}/usages"
+    );
+    api.list(&path, &[("api-version", COMPUTE)]).await
+}
+
+/// The limits that machines of a family and market count toward, of those that are known.
+pub(crate) fn of(usages: &[Usage], region: &Region, family: &str, market: Market) -> Vec<Quota> {
+    let named: &[&str] = match market {
+        Market::Spot => &[SPOT],
+        // A reserved machine counts as any other.
+        Market::OnDemand | Market::Reserved => &[family, ALL],
+    };
+    let find = |name: &&str| {
+        let usage = usages.iter().find(|usage| usage.name.value.eq_ignore_ascii_case(name))?;
+        Some(Quota {
+            cloud: Cloud::Azure,
+            region: region.clone(),
+            market,
+            name: match usage.name.localized_value.as_str() {
+                "" => usage.name.value.clone(),
+                words => words.to_owned(),
+            },
+            unit: QuotaUnit::Vcpus,
+            limit: u64::try_from(usage.limit).ok()?,
+            used: u64::try_from(usage.current_value).unwrap_or(0),
+        })
+    };
+    named.iter().filter_map(find).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{from_value, json};
+
+    #[test]
+    fn machines_count_toward_family_and_region_or_toward_spot() {
+        let usage = |name: &str, used: i64, limit: i64| -> Usage {
+            from_value(json!({ "unit": "Count", "currentValue": used, "limit": limit,
+                               "name": { "value": name, "localizedValue": name } }))
+            .expect("a usage")
+        };
+        let usages = [
+            usage("cores", 10, 100),
+            usage("standardDSv5Family", 4, 20),
+            usage("lowPriorityCores", 0, 3),
+            usage("odd", 0, -1),
+        ];
+        let names = |family: &str, market| -> Vec<(String, u64, u64)> {
+            let quotas = of(&usages, &"eastus".into(), family, market);
+            quotas.into_iter().map(|quota| (quota.name, quota.used, quota.limit)).collect()
+        };
+        let both = [("standardDSv5Family".to_owned(), 4, 20), ("cores".to_owned(), 10, 100)];
+        assert_eq!(names("StandardDSv5Family", Market::OnDemand), both);
+        assert_eq!(names("StandardDSv5Family", Market::Spot), [("lowPriorityCores".into(), 0, 3)]);
+        assert_eq!(names("new", Market::OnDemand), [("cores".to_owned(), 10, 100)]);
+        assert_eq!(names("odd", Market::OnDemand).len(), 1);
+    }
+}

@@ -1,0 +1,109 @@
+//! Whose account is used, and where it is.
+
+use std::fmt;
+
+/// Azure Resource Manager.
+const ENDPOINT: &str = "https://management.azure.com";
+
+/// The public price list.
+const PRICES: &str = "https://prices.azure.com";
+
+/// An access token. Never printed.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Token(String);
+
+impl Token {
+    /// Takes a token.
+    pub fn new(text: impl Into<String>) -> Self {
+        Token(text.into())
+    }
+
+    pub(crate) fn secret(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Token")
+    }
+}
+
+/// Whose account is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AzureSettings {
+    /// Subscriptions whose machines are looked at. A machine is made in the subscription of its
+    /// subnet, which must be one of these.
+    pub subscriptions: Vec<String>,
+    /// The resource group, of the same name in each subscription, in which machines are made.
+    pub resource_group: Option<String>,
+    /// The capacity reservation group that machines of the reserved market are taken from.
+    pub reservation_group: Option<String>,
+    /// A token to use instead of looking for credentials.
+    pub token: Option<Token>,
+    /// Where requests go.
+    pub endpoint: String,
+    /// Where prices are asked for.
+    pub prices: String,
+}
+
+impl Default for AzureSettings {
+    fn default() -> Self {
+        AzureSettings {
+            subscriptions: Vec::new(),
+            resource_group: None,
+            reservation_group: None,
+            token: None,
+            endpoint: ENDPOINT.to_owned(),
+            prices: PRICES.to_owned(),
+        }
+    }
+}
+
+impl AzureSettings {
+    /// From `FLEET_AZURE_SUBSCRIPTIONS` (or `AZURE_SUBSCRIPTION_ID`), `FLEET_AZURE_RESOURCE_GROUP`,
+    /// `FLEET_AZURE_RESERVATION_GROUP`, `FLEET_AZURE_TOKEN`, `FLEET_AZURE_ENDPOINT` and
+    /// `FLEET_AZURE_PRICES_ENDPOINT`.
+    pub fn from_environment() -> Self {
+        AzureSettings::read(|name| std::env::var(name).ok())
+    }
+
+    fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
+        let all = set("FLEET_AZURE_SUBSCRIPTIONS").or_else(|| set("AZURE_SUBSCRIPTION_ID"));
+        let default = AzureSettings::default();
+        AzureSettings {
+            subscriptions: all
+                .unwrap_or_default()
+                .split(',')
+                .map(|id| id.trim().to_ascii_lowercase())
+                .filter(|id| !id.is_empty())
+                .collect(),
+            resource_group: set("FLEET_AZURE_RESOURCE_GROUP"),
+            reservation_group: set("FLEET_AZURE_RESERVATION_GROUP"),
+            token: set("FLEET_AZURE_TOKEN").map(Token::new),
+            endpoint: set("FLEET_AZURE_ENDPOINT").unwrap_or(default.endpoint),
+            prices: set("FLEET_AZURE_PRICES_ENDPOINT").unwrap_or(default.prices),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variables() {
+        let settings = AzureSettings::read(|name| match name {
+            "FLEET_AZURE_SUBSCRIPTIONS" => Some("A1, b2,".into()),
+            "AZURE_SUBSCRIPTION_ID" => Some("c3".into()),
+            "FLEET_AZURE_RESOURCE_GROUP" => Some("fleets".into()),
+            "FLEET_AZURE_TOKEN" => Some("canary".into()),
+            _ => None,
+        });
+        assert_eq!(settings.subscriptions, ["a1", "b2"]);
+        assert_eq!(settings.resource_group.as_deref(), Some("fleets"));
+        assert_eq!(settings.endpoint, ENDPOINT);
+        assert!(!format!("{settings:?}").contains("canary"));
+    }
+}

@@ -1,0 +1,75 @@
+//! Ownership tags: set in the launch itself, read back from every list.
+//!
+//! A launch makes one machine, so its tags name its one slot.
+
+use crate::names;
+use crate::wire::Vm;
+use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, Token};
+use fleet_provider::CreateRequest;
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use serde::de::value::StrDeserializer;
+use std::collections::BTreeMap;
+
+/// The fleet's identity.
+pub(crate) const UID: &str = "fleet:uid";
+/// The fleet's name, for people.
+const NAME: &str = "fleet:name";
+/// The slot.
+const SLOT: &str = "fleet:slot";
+/// The launch.
+const TOKEN: &str = "fleet:token";
+/// The template's fingerprint.
+const TEMPLATE: &str = "fleet:template";
+
+/// The longest value of a tag.
+const LONGEST: usize = 256;
+
+/// Every tag of a launch. The user's own come first, so that none of them can take the place of
+/// ours. Azure does not tell cases apart in names of tags.
+pub(crate) fn of(request: &CreateRequest<'_>, slot: SlotId) -> BTreeMap<String, String> {
+    let mut tags: BTreeMap<String, String> = BTreeMap::new();
+    for (key, value) in request.labels.iter().chain(&request.template.tags) {
+        tags.retain(|other, _| !other.eq_ignore_ascii_case(key));
+        tags.insert(in_their_words(key), value.chars().take(LONGEST).collect());
+    }
+    tags.retain(|key, _| !key.to_ascii_lowercase().starts_with("fleet:"));
+    let mut ours = |key: &str, value: String| tags.insert(key.to_owned(), value);
+    ours(UID, request.fleet.to_string());
+    ours(NAME, request.name.to_string());
+    ours(SLOT, slot.to_string());
+    ours(TOKEN, request.create.token.to_string());
+    ours(TEMPLATE, request.create.template.to_string());
+    tags
+}
+
+/// A key of the user's without the characters that Azure refuses.
+fn in_their_words(key: &str) -> String {
+    key.chars().map(|c| if "<>%&\\?/".contains(c) { '-' } else { c }).collect()
+}
+
+/// A tag's value, whatever its name's case.
+pub(crate) fn get<'a>(vm: &'a Vm, key: &str) -> Option<&'a str> {
+    vm.tags.iter().find(|(other, _)| other.eq_ignore_ascii_case(key)).map(|(_, value)| &**value)
+}
+
+/// Who owns a machine, as its tags say. `None` if they do not say it in full, or if its name, which
+/// cannot be copied along with tags, is not that of the launch that they speak of.
+pub(crate) fn owner(vm: &Vm) -> Option<Ownership> {
+    let token = get(vm, TOKEN)?;
+    if !vm.name.eq_ignore_ascii_case(&names::machine(token)) {
+        return None;
+    }
+    Some(Ownership {
+        fleet: FleetUid::new(get(vm, UID)?),
+        name: FleetName::new(get(vm, NAME)?),
+        slot: get(vm, SLOT)?.parse().ok()?,
+        token: Token::new(token),
+        template: digest(get(vm, TEMPLATE)?)?,
+    })
+}
+
+fn digest(text: &str) -> Option<Digest> {
+    let text: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
+    Digest::deserialize(text).ok()
+}

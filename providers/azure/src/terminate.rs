@@ -1,0 +1,188 @@
+//! Ending: look at each machine once more, right before, and touch only what is still the same.
+//! Its disk and interface go with it; whether they did is looked at.
+
+use crate::api::{Api, COMPUTE, NETWORK};
+use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
+use crate::machines::{all, machine};
+use crate::names::{self, DISKS, Group, MACHINES, NICS};
+use crate::operation::{End, wait};
+use crate::wire::{Resource, Vm};
+use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
+use futures::future::join_all;
+use reqwest::Method;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The version of the API of disks.
+const DISK_API: &str = "2023-04-02";
+
+/// Machines that this run has deleted, and whose operation said so. Azure forgets what is gone, and
+/// for a machine that is a few minutes old absence from a list alone proves nothing.
+#[derive(Default)]
+pub(crate) struct Ended(Mutex<BTreeMap<MachineId, Machine>>);
+
+impl Ended {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<MachineId, Machine>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those of a scope that are too young for their absence to speak for itself.
+    pub(crate) fn lately(&self, scope: &Scope, now: Timestamp) -> Vec<Machine> {
+        let young =
+            |machine: &&Machine| now.duration_since(machine.launched_at).unsigned_abs() < SETTLE;
+        let here = |machine: &&Machine| machine.place.scope() == *scope;
+        self.lock().values().filter(here).filter(young).cloned().collect()
+    }
+}
+
+/// What is to be done with each of some machines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Verdicts {
+    /// Gone already.
+    gone: Vec<MachineId>,
+    /// Still what the plan took them for, and where.
+    doomed: Vec<(Machine, Group)>,
+    /// Something else.
+    refused: Vec<(MachineId, String)>,
+    /// Too new for their absence to mean anything.
+    unseen: Vec<MachineId>,
+}
+
+/// Ends machines.
+pub(crate) async fn end(
+    api: &Api,
+    before: &Ended,
+    request: &DestroyRequest<'_>,
+    now: Timestamp,
+) -> Result<Destroyed, Error> {
+    let groups = api.groups()?;
+    let found = all(api).await?;
+    let mut verdicts = judge(request.fleet, request.scope, request.victims, &found, &groups, now);
+    let known = before.lately(request.scope, now);
+    let (gone, unseen): (Vec<_>, Vec<_>) =
+        verdicts.unseen.into_iter().partition(|id| known.iter().any(|machine| machine.id == *id));
+    verdicts.gone.extend(gone);
+    verdicts.unseen = unseen;
+    let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
+    let mut ended = gone;
+    let deletes = doomed.iter().map(|(machine, group)| delete(api, group, machine.id.as_str()));
+    let mut failed = None;
+    for ((machine, _), outcome) in doomed.iter().zip(join_all(deletes).await) {
+        match outcome {
+            Ok(over) => {
+                ended.push(machine.id.clone());
+                if over {
+                    let gone = Machine { state: MachineState::Terminated, ..machine.clone() };
+                    before.lock().insert(gone.id.clone(), gone);
+                }
+            }
+            Err(error) => failed = failed.or(Some(error)),
+        }
+    }
+    // Last, so that one machine that will not go does not keep the others alive.
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if let Some(id) = unseen.first() {
+        let class = Class::Retry { after: Some(LOOK_AGAIN) };
+        return Err(refused(class, "ResourceNotFound", format!("{id} is not seen yet")));
+    }
+    Ok(Destroyed { ended, refused: left_alone })
+}
+
+/// Deletes one machine, and its children should they be left. Whether it is gone; if not, it is
+/// going.
+pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<bool, Error> {
+    let over = remove(api, &group.at(MACHINES, name), COMPUTE).await?;
+    // A deletion that goes on takes the children with it in its own time.
+    if !over {
+        return Ok(false);
+    }
+    for (kind, child, version) in
+        [(NICS, names::nic(name), NETWORK), (DISKS, names::disk(name), DISK_API)]
+    {
+        let path = group.at(kind, &child);
+        // Who may not look at children cannot clear them away, and Azure does so by itself.
+        let Ok(Some(_)) = api.find::<Resource>(&path, version).await else { continue };
+        remove(api, &path, version).await?;
+    }
+    Ok(true)
+}
+
+/// Deletes one thing. Whether it is gone; if not, it is going.
+async fn remove(api: &Api, path: &str, version: &str) -> Result<bool, Error> {
+    let query = [("api-version", version)];
+    let answer = api.send(Asked::End, Method::DELETE, path, &query, None).await?;
+    match answer.status {
+        200 | 202 => match wait(api, Asked::End, &answer).await {
+            End::Done => Ok(true),
+            End::Open => Ok(false),
+            // It is still there, and the end may be asked for again.
+            End::Failed(error) => {
+                Err(Error { class: Class::Retry { after: Some(LOOK_AGAIN) }, ..error })
+            }
+        },
+        204 | 404 => Ok(true),
+        _ => Err(answer.error(Asked::End)),
+    }
+}
+
+/// Compares what the plan means with what is there.
+fn judge(
+    fleet: &FleetUid,
+    scope: &Scope,
+    victims: &[Victim],
+    found: &[Vm],
+    groups: &[Group],
+    now: Timestamp,
+) -> Verdicts {
+    let mut verdicts = Verdicts::default();
+    for victim in victims {
+        let id = victim.machine.clone();
+        let vm = found.iter().find(|vm| vm.name.eq_ignore_ascii_case(id.as_str()));
+        let Some(vm) = vm else {
+            if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE {
+                verdicts.unseen.push(id);
+            } else {
+                verdicts.gone.push(id);
+            }
+            continue;
+        };
+        let of = names::subscription(&vm.id);
+        let group = groups.iter().find(|group| Some(&group.subscription) == of.as_ref());
+        let unreadable = || "its description cannot be read".to_owned();
+        match (machine(vm), group) {
+            (Some(machine), Some(group)) => match stranger(fleet, scope, victim, &machine) {
+                Some(why) => verdicts.refused.push((id, why)),
+                None if machine.state == MachineState::Stopping => verdicts.gone.push(id),
+                None => verdicts.doomed.push((machine, group.clone())),
+            },
+            (None, _) | (_, None) => verdicts.refused.push((id, unreadable())),
+        }
+    }
+    verdicts
+}
+
+/// Why a machine is not the one that the plan means.
+fn stranger(fleet: &FleetUid, scope: &Scope, victim: &Victim, machine: &Machine) -> Option<String> {
+    let Some(owner) = &machine.owner else {
+        return Some("its tags do not say that it is a machine of ours".into());
+    };
+    if machine.place.scope() != *scope {
+        return Some(format!("it stands in {}", machine.place.region));
+    }
+    if owner.fleet != *fleet {
+        return Some(format!("it belongs to fleet {}", owner.fleet));
+    }
+    if owner.slot != victim.slot {
+        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
+    }
+    if machine.launched_at != victim.launched_at {
+        return Some(format!(
+            "it was launched at {}, not at {}",
+            machine.launched_at, victim.launched_at
+        ));
+    }
+    None
+}

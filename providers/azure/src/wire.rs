@@ -1,0 +1,128 @@
+//! What Azure says, as far as we listen. Fields that we do not use are left out.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A page of a list.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase", bound = "T: Deserialize<'de>")]
+pub(crate) struct Page<T> {
+    pub(crate) value: Vec<T>,
+    #[serde(default)]
+    pub(crate) next_link: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Failure {
+    pub(crate) error: ErrorBody,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub(crate) struct ErrorBody {
+    pub(crate) code: String,
+    pub(crate) message: String,
+    pub(crate) details: Vec<ErrorBody>,
+}
+
+/// An operation under way.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Operation {
+    pub(crate) status: String,
+    #[serde(default)]
+    pub(crate) error: Option<ErrorBody>,
+}
+
+/// A virtual machine as it is read.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Vm {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) location: String,
+    pub(crate) zones: Vec<String>,
+    pub(crate) tags: BTreeMap<String, String>,
+    pub(crate) properties: VmProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct VmProperties {
+    pub(crate) hardware_profile: HardwareProfile,
+    pub(crate) provisioning_state: Option<String>,
+    pub(crate) priority: Option<String>,
+    pub(crate) capacity_reservation: Option<serde_json::Value>,
+    pub(crate) time_created: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct HardwareProfile {
+    pub(crate) vm_size: String,
+}
+
+/// Anything that has a name and stands somewhere.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Resource {
+    pub(crate) name: String,
+    pub(crate) location: String,
+    pub(crate) properties: serde_json::Value,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Sku {
+    pub(crate) resource_type: String,
+    pub(crate) name: String,
+    pub(crate) family: String,
+    pub(crate) location_info: Vec<SkuLocation>,
+    pub(crate) capabilities: Vec<Capability>,
+    pub(crate) restrictions: Vec<Restriction>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct SkuLocation {
+    pub(crate) location: String,
+    pub(crate) zones: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Capability {
+    pub(crate) name: String,
+    pub(crate) value: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Restriction {
+    #[serde(rename = "type")]
+    pub(crate) kind: String,
+    pub(crate) values: Vec<String>,
+    pub(crate) restriction_info: RestrictionInfo,
+    pub(crate) reason_code: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RestrictionInfo {
+    pub(crate) locations: Vec<String>,
+    pub(crate) zones: Vec<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Usage {
+    pub(crate) current_value: i64,
+    pub(crate) limit: i64,
+    pub(crate) name: UsageName,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct UsageName {
+    pub(crate) value: String,
+    pub(crate) localized_value: String,
+}

@@ -1,0 +1,73 @@
+//! The suite that every provider must pass.
+
+use crate::bed::{Bed, POOL, bed, pool, template};
+use async_trait::async_trait;
+use fleet_fakes::Faults;
+use fleet_model::{PoolId, Template};
+use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::{Clock, Provider};
+use std::sync::Arc;
+use std::time::Duration;
+
+struct OnFake(Bed);
+
+/// Also without trouble, machines are not listed at once, and lists have pages.
+fn calm() -> Faults {
+    Faults { hidden_for: 60, page: Some(2), ..Faults::default() }
+}
+
+#[async_trait]
+impl Harness for OnFake {
+    fn provider(&self) -> Arc<dyn Provider> {
+        self.0.asks.provider.clone()
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        self.0.clock.clone()
+    }
+
+    fn pools(&self) -> Vec<PoolId> {
+        vec![pool(POOL), pool("azure/eastus/2/Standard_D4s_v5/spot")]
+    }
+
+    fn template(&self) -> Template {
+        template()
+    }
+
+    fn longest_wait(&self) -> Duration {
+        Duration::from_secs(86_400)
+    }
+
+    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+        let mut faults = calm();
+        match trouble {
+            Trouble::RoomFor(pool, room) => {
+                let name = format!("{}/{}", pool.place.region, pool.instance_type);
+                faults.room.insert(name, *room);
+            }
+            Trouble::Outage => faults.out = true,
+            Trouble::Throttling => faults.throttled = true,
+            Trouble::LostAnswers => faults.answers_lost = true,
+            Trouble::LostPage => faults.page_lost = true,
+        }
+        self.0.server.set(faults);
+        Ok(())
+    }
+
+    async fn heal(&self) {
+        self.0.server.set(calm());
+    }
+}
+
+#[tokio::test]
+async fn azure_conforms() {
+    let twin = OnFake(bed().await);
+    twin.heal().await;
+    let report = run(&twin).await;
+    assert!(report.is_conformant(), "{report}");
+    let skipped: Vec<&str> = report.skipped.iter().map(|(name, _)| *name).collect();
+    assert_eq!(skipped, ["partial_fulfilment_is_an_answer"], "{report}");
+    assert_eq!(report.passed.len(), 14, "{report}");
+    let left = twin.0.server.meddle(|world| (world.live(), world.children()));
+    assert_eq!(left, (0, 0), "machines and children are left");
+}

@@ -1,0 +1,261 @@
+//! What the suite for all providers does not ask: the habits of Azure alone.
+
+use crate::bed::{Bed, bed, bed_with, pool, template};
+use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
+use fleet_fakes::{Faults, Refusal, ask, victims};
+use fleet_model::{Create, MachineState, Market, MicroUsd, Pattern, Template};
+use fleet_provider::{Class, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+impl Bed {
+    /// Machines in whatever state, and their children.
+    fn left(&self) -> (usize, usize) {
+        self.server.meddle(|world| (world.live(), world.children()))
+    }
+}
+
+#[tokio::test]
+async fn a_launch_that_fails_later_leaves_nothing_behind() {
+    for (code, class) in [
+        ("AllocationFailed", Class::Capacity { block: HOUR }),
+        ("ZonalAllocationFailed", Class::Capacity { block: HOUR }),
+        ("OverconstrainedAllocationRequest", Class::Capacity { block: HOUR }),
+        ("SkuNotAvailable", Class::Capacity { block: 23 * HOUR }),
+        ("VMSizeNotSupported", Class::Invalid),
+        // Nothing is left, so nothing is in doubt; what we do not know is no matter of capacity.
+        ("OSProvisioningTimedOut", Class::Retry { after: Some(Duration::from_secs(30)) }),
+    ] {
+        let bed = bed().await;
+        bed.server.set(Faults { fails_later: Some(code.into()), ..Faults::default() });
+        let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("failed");
+        assert_eq!((error.code.as_str(), error.class), (code, class));
+        assert_eq!(bed.left(), (0, 0), "{code}");
+    }
+}
+
+#[tokio::test]
+async fn a_shell_that_cannot_be_cleared_away_stays_in_doubt_and_is_seen() {
+    let bed = bed().await;
+    let faults = Faults {
+        fails_later: Some("AllocationFailed".into()),
+        ends_fail: true,
+        ..Faults::default()
+    };
+    bed.server.set(faults);
+    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("failed");
+    assert_eq!((error.class, error.code.as_str()), (Class::Unknown, "AllocationFailed"));
+    let seen = bed.asks.list().await.expect("a list");
+    assert_eq!(seen.len(), 1);
+    // Asked again, the same name makes a machine of the shell.
+    bed.server.set(Faults::default());
+    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("made");
+    assert_eq!(created.machines[0].id, seen[0].id);
+    assert_eq!(bed.left(), (1, 2));
+}
+
+#[tokio::test]
+async fn a_shell_counts_as_taken_back_and_can_be_ended() {
+    let bed = bed().await;
+    bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    // What a run leaves that was killed while it waited, when the launch then fails.
+    bed.server.meddle(|world| world.fail());
+    let seen = bed.asks.list().await.expect("a list");
+    assert!(seen[0].notice.is_some() && seen[0].state.is_live());
+    bed.asks.destroy(&victims(&seen)).await.expect("ended");
+    assert_eq!(bed.left(), (0, 0));
+}
+
+#[tokio::test]
+async fn refusals_at_once_have_their_reactions() {
+    let bed = bed().await;
+    let quota = "results in exceeding approved standardDSv5Family Cores quota. Current Limit: 10,";
+    for (status, code, message, expect) in [
+        (409, "SkuNotAvailable", "", Class::Capacity { block: 23 * HOUR }),
+        (409, "OperationNotAllowed", quota, Class::Quota { block: Duration::from_secs(600) }),
+        (403, "AuthorizationFailed", "", Class::Auth),
+        (409, "ReadOnlyDisabledSubscription", "", Class::Auth),
+        (400, "InvalidParameter", "", Class::Invalid),
+        (409, "PropertyChangeNotAllowed", "", Class::Freeze),
+        (409, "SomethingNew", "", Class::Unknown),
+        (503, "QuotaExceeded", quota, Class::Unknown),
+        (429, "", "", Class::Retry { after: None }),
+    ] {
+        let refusal = Refusal { status, code: code.into(), message: message.into() };
+        bed.server.set(Faults { refuse: Some(refusal), ..Faults::default() });
+        let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("refused");
+        assert_eq!(error.class, expect, "{error}");
+    }
+    assert_eq!(bed.left(), (0, 0));
+}
+
+#[tokio::test]
+async fn a_5xx_after_the_deed_is_settled_by_name() {
+    let bed = bed().await;
+    bed.server.set(Faults { answers_broken: true, ..Faults::default() });
+    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("found by its name");
+    assert_eq!(created.machines.len(), 1);
+    assert_eq!(bed.left(), (1, 2));
+}
+
+#[tokio::test]
+async fn a_machine_of_our_name_with_other_tags_freezes() {
+    let bed = bed().await;
+    bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    bed.server.meddle(|world| world.edit(|vm| vm["tags"]["fleet:uid"] = json!("another")));
+    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("a stranger");
+    assert_eq!((error.class, error.code.as_str()), (Class::Freeze, "ForeignMachine"));
+    let listed = bed.asks.list().await.expect("a list");
+    let destroyed = bed.asks.destroy(&victims(&listed)).await.expect("an answer");
+    assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (0, 1));
+    assert_eq!(bed.left(), (1, 2));
+}
+
+#[tokio::test]
+async fn an_end_that_fails_later_is_asked_for_again() {
+    let bed = bed().await;
+    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    bed.server.set(Faults { ends_fail: true, ..Faults::default() });
+    let error = bed.asks.destroy(&victims(&created.machines)).await.expect_err("failed");
+    assert!(matches!(error.class, Class::Retry { after: Some(_) }), "{error}");
+    assert_eq!(bed.left(), (1, 2));
+    bed.server.set(Faults::default());
+    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    assert_eq!(bed.left(), (0, 0));
+}
+
+#[tokio::test]
+async fn what_this_run_deleted_is_known_to_be_gone_however_young() {
+    let bed = bed().await;
+    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    let seen = bed.asks.list().await.expect("a list");
+    let states: Vec<_> = seen.iter().map(|machine| (&machine.id, machine.state)).collect();
+    assert_eq!(states, [(&created.machines[0].id, MachineState::Terminated)]);
+    let again = bed.asks.destroy(&victims(&created.machines)).await.expect("gone before");
+    assert_eq!(again.ended.len(), 1);
+    bed.clock.sleep(Duration::from_secs(300)).await;
+    assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(0));
+}
+
+#[tokio::test]
+async fn children_that_stay_behind_are_cleared_away() {
+    let bed = bed().await;
+    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    // As if Azure had forgotten to take the disk along.
+    let detach = |vm: &mut Value| {
+        vm["properties"]["storageProfile"]["osDisk"]["deleteOption"] = json!("Detach");
+    };
+    bed.server.meddle(|world| world.edit(detach));
+    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    assert_eq!(bed.left(), (0, 0));
+}
+
+#[tokio::test]
+async fn machines_stand_in_the_subscription_of_their_subnet() {
+    let bed = bed().await;
+    let west = ask(&pool("azure/westus2/1/Standard_D4s_v5/spot"), "w", &template());
+    let west = Create { max_price: Some(MicroUsd(50_000)), ..west };
+    let created = bed.asks.create(&west).await.expect("one in the west");
+    assert_eq!(created.machines[0].market, Market::Spot);
+    let state = bed.server.state();
+    let id = state["live"][0]["id"].as_str().expect("an id");
+    assert!(id.contains(SUBSCRIPTIONS[1]), "{id}");
+    let vm = &state["live"][0];
+    assert_eq!(vm["zones"], json!(["1"]));
+    assert_eq!(vm["properties"]["billingProfile"]["maxPrice"], json!(0.05));
+    assert_eq!(vm["properties"]["evictionPolicy"], "Delete");
+}
+
+#[tokio::test]
+async fn networks_and_keys_are_looked_up_or_refused_before_anything_is_sent() {
+    let bed = bed().await;
+    let base = template;
+    for wrong in [
+        Template { subnets: Vec::new(), ..base() },
+        Template { subnets: vec!["default".into()], ..base() },
+        Template { subnets: vec![subnet(0, "mars")], ..base() },
+        Template { subnets: vec![subnet(0, "westus2")], ..base() },
+        Template { key: None, ..base() },
+        Template { key: Some("nobody".into()), ..base() },
+    ] {
+        let error = bed.asks.create_from(&bed.asks.ask("t"), &wrong).await.expect_err("refused");
+        assert_eq!(error.class, Class::Invalid, "{error} {wrong:?}");
+    }
+    let mut reserved = bed.asks.ask("r");
+    reserved.pool.market = Market::Reserved;
+    let error = bed.asks.create(&reserved).await.expect_err("no group");
+    assert_eq!(error.code, "NoReservation");
+    assert_eq!(bed.server.calls("PUT virtualMachines"), 0);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_without_a_group_or_over_plain_http_to_strangers() {
+    let bare = bed_with(|settings| settings.resource_group = None).await;
+    let error = bare.asks.create(&bare.asks.ask("t")).await.expect_err("not set up");
+    assert_eq!((error.class, error.code.as_str()), (Class::Auth, "NotSetUp"));
+    let open = bed_with(|settings| settings.endpoint = "http://example.org".into()).await;
+    let error = open.asks.create(&open.asks.ask("t")).await.expect_err("insecure");
+    assert_eq!((error.class, error.code.as_str()), (Class::Auth, "InsecureEndpoint"));
+}
+
+#[tokio::test]
+async fn few_reads_left_slow_us_down() {
+    let bed = bed().await;
+    bed.server.set(Faults { reads_left: Some(10), ..Faults::default() });
+    bed.asks.list().await.expect("a list");
+    let before = bed.clock.now();
+    bed.asks.list().await.expect("a list");
+    assert!(bed.clock.now().duration_since(before).as_secs() >= 1);
+    bed.server.set(Faults::default());
+    bed.asks.list().await.expect("a list");
+    let before = bed.clock.now();
+    bed.asks.list().await.expect("a list");
+    assert!(bed.clock.now().duration_since(before).is_zero());
+}
+
+#[tokio::test]
+async fn pools_have_prices_scores_limits_and_restrictions() {
+    let bed = bed().await;
+    let pools = [
+        pool("azure/eastus/regional/Standard_D4s_v5/on-demand"),
+        pool("azure/eastus/regional/Standard_D4s_v5/spot"),
+        pool("azure/westus2/regional/Standard_NC48ads_A100_v4/on-demand"),
+    ];
+    let template = template();
+    let request = OfferingsRequest { pools: &pools, template: &template };
+    let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+    let quote = |n: usize| offered.quotes[n].clone().expect("known");
+    assert_eq!(quote(0).price, Some(MicroUsd(192_000)));
+    assert_eq!(quote(1).price, Some(MicroUsd(48_000)));
+    assert_eq!(quote(1).signals.obtainability.map(|signal| signal.percent), Some(90));
+    assert_eq!(quote(0).signals.obtainability, None);
+    assert!(quote(0).refusal.is_none() && quote(2).refusal.is_some());
+    let names = |n: usize| -> Vec<&str> {
+        quote(n).quotas.iter().map(|at| offered.quotas[*at as usize].name.as_str()).collect()
+    };
+    assert_eq!(names(0), ["standardDSv5Family", "cores"]);
+    assert_eq!(names(1), ["lowPriorityCores"]);
+    let listed = PriceListRequest { regions: &[Pattern::new("east*")] };
+    let listed = bed.asks.provider.price_list(&listed).await.expect("a list");
+    assert_eq!(listed.len(), 5 * 4);
+    assert!(listed.iter().all(|row| row.on_demand.is_some() && row.spot.is_some()));
+}
+
+#[tokio::test]
+async fn an_account_is_looked_over() {
+    let bed = bed().await;
+    let pools = [bed.asks.pool.clone()];
+    let request = ExamineRequest { pools: &pools, template: &bed.asks.template };
+    let found = bed.asks.provider.examine(&request).await;
+    let bad: Vec<_> = found.findings.iter().filter(|f| f.verdict == Verdict::Bad).collect();
+    assert!(bad.is_empty(), "{bad:?}");
+    let role: Value = serde_json::from_str(&found.policy.expect("a role")).expect("JSON");
+    assert_eq!(role["AssignableScopes"].as_array().map(Vec::len), Some(2));
+    let wrong = Template { subnets: vec![subnet(0, "mars")], ..template() };
+    let request = ExamineRequest { pools: &pools, template: &wrong };
+    let found = bed.asks.provider.examine(&request).await.findings;
+    assert!(found.iter().any(|f| f.verdict == Verdict::Bad && f.subject == "eastus"));
+}

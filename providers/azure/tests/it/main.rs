@@ -1,0 +1,6 @@
+//! Azure against a fake that keeps state and goes wrong on demand.
+
+mod bed;
+mod conformance;
+mod faults;
+mod witness;

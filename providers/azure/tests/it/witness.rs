@@ -1,0 +1,131 @@
+//! Every request and every answer held against Microsoft's official description, and Microsoft's
+//! own Python client on the fake.
+
+use crate::bed::{pool, settings, template};
+use fleet_azure::Azure;
+use fleet_fakes::azure::{AzureCloud, GROUP, SUBSCRIPTIONS, TOKEN, subnet};
+use fleet_fakes::witness::{NO_DESCRIPTIONS, Prism, Router, azure, descriptions};
+use fleet_fakes::{Asks, Faults, RealClock, Server, SteppedClock, ask, victims};
+use fleet_model::{Create, Disk, MicroUsd, Template};
+use fleet_provider::{Class, Clock, OfferingsRequest};
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+struct Bed {
+    server: Server<AzureCloud>,
+    router: Router,
+    asks: Asks,
+    _prism: Prism,
+    _folder: tempfile::TempDir,
+}
+
+fn described(path: &str) -> bool {
+    path.contains("/virtualMachines") || path.ends_with("/skus") || path.ends_with("/usages")
+}
+
+/// The figures, for whoever watches.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", text.trim());
+}
+
+async fn bed() -> Option<Bed> {
+    let Some(from) = descriptions() else {
+        say(NO_DESCRIPTIONS);
+        return None;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let description = azure(&from, folder.path()).expect("a description");
+    let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
+    let server = Server::start(AzureCloud::default(), clock.clone(), 0).await.expect("a fake");
+    let prism = Prism::start(&description, &server.url()).await.expect("Prism");
+    let router = Router::start(prism.port(), server.port(), described).await.expect("a router");
+    let asks = Asks {
+        provider: Arc::new(Azure::new(settings(router.url()), clock)),
+        pool: pool("azure/eastus/2/Standard_NC24ads_A100_v4/spot"),
+        template: Template {
+            security_groups: vec!["web".into()],
+            instance_role: Some("runner".into()),
+            disk: Some(Disk { size_gib: Some(64), kind: None, encrypted: true }),
+            ..template()
+        },
+    };
+    Some(Bed { server, router, asks, _prism: prism, _folder: folder })
+}
+
+#[tokio::test]
+#[ignore = "needs prism: cargo xtask test clouds"]
+async fn a_whole_life_is_as_described() {
+    let Some(bed) = bed().await else { return };
+    let pools = [bed.asks.pool.clone()];
+    let request = OfferingsRequest { pools: &pools, template: &bed.asks.template };
+    let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+    assert!(offered.quotes[0].is_some() && !offered.quotas.is_empty());
+    let spot = Create { max_price: Some(MicroUsd(1_500_000)), ..bed.asks.ask("t") };
+    let created = bed.asks.create(&spot).await.expect("one");
+    let plain = pool("azure/westus2/regional/Standard_D2s_v5/on-demand");
+    bed.asks.create(&ask(&plain, "plain", &bed.asks.template)).await.expect("another");
+    bed.server.set(Faults { fails_later: Some("AllocationFailed".into()), ..Faults::default() });
+    let error = bed.asks.create(&bed.asks.ask("u")).await.expect_err("full");
+    assert!(matches!(error.class, Class::Capacity { .. }), "{error}");
+    bed.server.set(Faults { quota: [("eastus".to_owned(), 1)].into(), ..Faults::default() });
+    let error = bed.asks.create(&bed.asks.ask("u")).await.expect_err("over the limit");
+    assert!(matches!(error.class, Class::Quota { .. }), "{error}");
+    bed.server.set(Faults { page: Some(1), ..Faults::default() });
+    assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(1));
+    let destroyed = bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    assert_eq!(destroyed.ended.len(), 1);
+    let left = bed.asks.list().await.expect("a list");
+    assert!(left.iter().all(|machine| !machine.state.is_live()), "{left:?}");
+    assert_eq!(bed.router.refused(), Vec::<String>::new());
+    assert!(bed.router.passed() >= 15, "{}", bed.router.passed());
+    say(&format!("azure: {} exchanges, 0 refused by Prism", bed.router.passed()));
+}
+
+/// The check can fail, in both directions.
+#[tokio::test]
+#[ignore = "needs prism: cargo xtask test clouds"]
+async fn what_is_not_as_described_is_refused() {
+    let Some(bed) = bed().await else { return };
+    let path = format!(
+        "{}/subscriptions/{}/resourceGroups/{GROUP}/providers/Microsoft.Compute/virtualMachines/x",
+        bed.router.url(),
+        SUBSCRIPTIONS[0]
+    );
+    let body = json!({ "location": "eastus", "properties": {
+        "hardwareProfile": { "vmSize": 5 },
+        "storageProfile": { "osDisk": { "deleteOption": "Delete" } },
+    }});
+    let client = reqwest::Client::new();
+    let request = client.put(path).query(&[("api-version", "2023-07-01")]).bearer_auth(TOKEN);
+    let answer = request.json(&body).send().await.expect("an answer");
+    assert!(answer.status().is_client_error(), "{}", answer.status());
+    let refused = bed.router.refused();
+    let named = |what: &str| refused.iter().any(|why| why.contains(what));
+    assert!(refused.len() == 1 && named("vmSize") && named("createOption"), "{refused:?}");
+    assert_eq!(bed.server.calls("PUT virtualMachines"), 0);
+    bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    bed.server.meddle(|world| world.edit(|vm| vm["zones"] = json!("not a list")));
+    assert!(bed.asks.list().await.is_none());
+    assert_eq!(bed.router.refused().len(), 2);
+}
+
+#[tokio::test]
+#[ignore = "needs Microsoft's Python client: cargo xtask test clouds"]
+async fn microsofts_own_client_is_content() {
+    let server = Server::start(AzureCloud::quick(), Arc::new(RealClock), 0).await.expect("a fake");
+    let folder = std::env::var_os("FLEET_PYTHON").map(PathBuf::from).unwrap_or_default();
+    let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clouds/azure_life.py");
+    let done = tokio::process::Command::new(folder.join("bin").join("python"))
+        .arg(script)
+        .args(["--endpoint", &server.url(), "--token", TOKEN, "--group", GROUP])
+        .args(["--subscription", SUBSCRIPTIONS[0], "--subnet", &subnet(0, "eastus")])
+        .output()
+        .await
+        .expect("python");
+    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+    assert!(done.status.success(), "{out}{err}");
+    say(&out);
+    assert_eq!(server.meddle(|world| (world.live(), world.children())), (0, 0));
+}

@@ -1,0 +1,51 @@
+//! The documented rates: a call in a second, a launch in twelve. The engine keeps rates per step;
+//! a step here is several calls.
+
+use fleet_model::Timestamp;
+use fleet_provider::Clock;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Mutex;
+
+/// Between two calls.
+const CALL: Duration = Duration::from_secs(1);
+
+/// Between two launches.
+const LAUNCH: Duration = Duration::from_secs(12);
+
+/// When the next call may go out. Whoever waits holds the place, so that calls stay in order.
+pub(crate) struct Pace {
+    clock: Arc<dyn Clock>,
+    next: Mutex<Next>,
+}
+
+#[derive(Default)]
+struct Next {
+    call: Option<Timestamp>,
+    launch: Option<Timestamp>,
+}
+
+impl Pace {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Pace { clock, next: Mutex::default() }
+    }
+
+    /// Waits until a call may be made.
+    pub(crate) async fn turn(&self, is_launch: bool) {
+        let mut next = self.next.lock().await;
+        let launch = next.launch.filter(|_| is_launch);
+        if let Some(until) = next.call.max(launch) {
+            let left = Duration::try_from(until.duration_since(self.clock.now()));
+            if let Ok(left) = left
+                && !left.is_zero()
+            {
+                self.clock.sleep(left).await;
+            }
+        }
+        let now = self.clock.now();
+        next.call = now.checked_add(CALL).ok();
+        if is_launch {
+            next.launch = now.checked_add(LAUNCH).ok();
+        }
+    }
+}

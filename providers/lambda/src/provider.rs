@@ -1,0 +1,76 @@
+//! The adapter.
+
+use crate::api::Api;
+use crate::session::LambdaSettings;
+use crate::wire::Kinds;
+use crate::{doctor, launch, machines, offerings, prices, terminate};
+use async_trait::async_trait;
+use fleet_model::{Cloud, Scope};
+use fleet_provider::{
+    Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest,
+    Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+};
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// An account of Lambda Cloud.
+pub struct Lambda {
+    api: Api,
+    clock: Arc<dyn Clock>,
+    /// Whoever launches holds it: between the look before a launch and the look after it nobody
+    /// else may launch.
+    launching: Mutex<launch::Sent>,
+}
+
+impl Lambda {
+    /// An adapter. Nothing is asked before the first call.
+    pub fn new(settings: LambdaSettings, clock: Arc<dyn Clock>) -> Self {
+        Lambda { api: Api::new(settings, clock.clone()), clock, launching: Mutex::default() }
+    }
+}
+
+#[async_trait]
+impl Provider for Lambda {
+    fn cloud(&self) -> Cloud {
+        Cloud::Lambda
+    }
+
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        let kinds: Kinds = self.api.get("instance-types").await?;
+        let quote = |pool| offerings::quote(pool, request.template, &kinds);
+        // Limits of the account are told nowhere.
+        Ok(Offered { quotes: request.pools.iter().map(quote).collect(), quotas: Vec::new() })
+    }
+
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
+        let all = machines::all(&self.api).await?;
+        let here = all.iter().filter(|instance| instance.region.name == scope.region.as_str());
+        let ours = here.filter(|instance| machines::is_ours(instance));
+        Ok(Listing::Complete(ours.map(machines::machine).collect()))
+    }
+
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        if request.create.slots.is_empty() {
+            return Ok(Created { machines: Vec::new(), shortfall: None });
+        }
+        let slot = launch::check(request)?;
+        let mut sent = self.launching.lock().await;
+        launch::launch(&self.api, &*self.clock, &mut sent, request, slot).await
+    }
+
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        if request.victims.is_empty() {
+            return Ok(Destroyed::default());
+        }
+        terminate::end(&self.api, request, self.clock.now()).await
+    }
+
+    async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        doctor::examine(&self.api, request).await
+    }
+
+    async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        let kinds: Kinds = self.api.get("instance-types").await?;
+        Ok(prices::list(&kinds, request.regions))
+    }
+}

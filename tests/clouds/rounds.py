@@ -1,0 +1,221 @@
+"""Kill -9 in the middle of an apply, resume, and ask the fake cloud itself: no duplicates, no
+orphans, no disk or interface without its machine."""
+
+import argparse
+import collections
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+import urllib.request
+
+AZURE = """
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: rounds-%d, labels: { team: shop } }
+spec:
+  capacity: { unit: instances, target: %d, base: { onDemand: 40%% }, burst: { spot: 100%% } }
+  instances: { types: [Standard_D2s_v5, Standard_D4s_v5] }
+  placement:
+    clouds:
+      - { provider: azure, regions: [eastus, westus2] }
+    spread: { maxSharePerPool: 60%% }
+  budget: { hourlyUsd: 100 }
+  template:
+    key: { azure: laptop }
+    userData: { azure: "#!/bin/sh" }
+    subnets:
+      azure:
+        - /subscriptions/11111111-1111-1111-1111-111111111111/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/net-eastus/subnets/default
+        - /subscriptions/22222222-2222-2222-2222-222222222222/resourceGroups/net/providers/Microsoft.Network/virtualNetworks/net-westus2/subnets/default
+"""
+
+LAMBDA = """
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: rounds-%d, labels: { team: shop } }
+spec:
+  capacity: { unit: instances, target: %d, base: { onDemand: 100%% } }
+  instances: { types: [gpu_1x_a10, gpu_1x_gh200] }
+  placement:
+    clouds:
+      - { provider: lambda, regions: [us-east-1, us-west-1] }
+  budget: { hourlyUsd: 100 }
+  template: { key: { lambda: laptop } }
+"""
+
+SUBSCRIPTIONS = "11111111-1111-1111-1111-111111111111,22222222-2222-2222-2222-222222222222"
+
+CLOUDS = {
+    # Spec, fewest and most machines, children per machine, variables.
+    "azure": (AZURE, 3, 12, 2, {
+        "FLEET_AZURE_TOKEN": "fake-token-0123456789",
+        "FLEET_AZURE_SUBSCRIPTIONS": SUBSCRIPTIONS,
+        "FLEET_AZURE_RESOURCE_GROUP": "fleets",
+    }),
+    "lambda": (LAMBDA, 1, 3, 0, {"LAMBDA_API_KEY": "secret_fake_0123456789"}),
+}
+
+
+# What goes wrong besides, until the kill.
+TROUBLES = {
+    "azure": [{}, {"answersLost": True}, {"answersBroken": True}, {"hiddenFor": 3}, {"throttled": True}],
+    "lambda": [{}, {"answersLost": True}],
+}
+
+
+def check(holds, why):
+    if not holds:
+        print(f"FAIL: {why}", file=sys.stderr)
+        sys.exit(1)
+
+
+class Cloud:
+    """The fake, asked directly."""
+
+    def __init__(self, endpoint, children):
+        self.endpoint = endpoint
+        self.children = children
+
+    def state(self):
+        with urllib.request.urlopen(f"{self.endpoint}/fake/state") as answer:
+            return json.load(answer)
+
+    def faults(self, faults):
+        body = json.dumps(faults).encode()
+        request = urllib.request.Request(f"{self.endpoint}/fake/faults", data=body, method="PUT")
+        urllib.request.urlopen(request).read()
+
+    def live(self):
+        return self.state()["live"]
+
+
+def slot(machine):
+    """The slot of a machine, from its tags."""
+    tags = machine["tags"]
+    if isinstance(tags, list):
+        tags = {tag["key"]: tag["value"] for tag in tags}
+    return tags["fleet:slot"].rpartition(".")[0]
+
+
+class Fleet:
+    """The binary, in a folder of its own."""
+
+    def __init__(self, args, variables):
+        self.args = args
+        self.number = -1
+        self.renew()
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": args.dir,
+            "NO_COLOR": "1",
+            "FLEET_AZURE_ENDPOINT": args.endpoint,
+            "FLEET_AZURE_PRICES_ENDPOINT": args.endpoint,
+            "LAMBDA_CLOUD_ENDPOINT": args.endpoint,
+            **variables,
+        }
+
+    def renew(self):
+        """Another fleet, for absence proves nothing of machines that are five minutes old."""
+        self.number += 1
+        self.folder = os.path.join(self.args.dir, str(self.number))
+        os.makedirs(self.folder)
+
+    def write(self, spec, target):
+        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
+            file.write(spec % (self.number, target))
+
+    def start(self, *args):
+        out = subprocess.DEVNULL
+        return subprocess.Popen(
+            [self.args.fleet, *args], cwd=self.folder, env=self.env, stdout=out, stderr=out
+        )
+
+    def run(self, *args, expect=(0,)):
+        done = subprocess.run(
+            [self.args.fleet, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
+        )
+        words = f"fleet {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
+        check(done.returncode in expect, words)
+        return done
+
+
+def is_going(machine):
+    return machine.get("properties", {}).get("provisioningState") == "Deleting"
+
+
+def is_changing(machine):
+    return machine.get("properties", {}).get("provisioningState") in ("Creating", "Deleting")
+
+
+def judge(cloud, target, turn):
+    """At every time: one machine per slot. At rest: as many as asked for, with their children."""
+    state, going = cloud.state(), []
+    for _ in range(60):
+        going = [m for m in state["live"] if is_going(m)]
+        if target is None or not going:
+            break
+        # A deletion that a killed run began goes on without it.
+        time.sleep(0.25)
+        state = cloud.state()
+    staying = [m for m in state["live"] if m not in going]
+    filled = collections.Counter(slot(machine) for machine in staying)
+    twice = {name: n for name, n in filled.items() if n > 1}
+    check(not twice, f"round {turn}: slots filled twice: {twice}")
+    if target is not None:
+        check(not going, f"round {turn}: {len(going)} machines are still going")
+        check(len(staying) == target, f"round {turn}: {len(staying)} machines, not {target}")
+        children = len(state.get("children", []))
+        expect = cloud.children * target
+        check(children == expect, f"round {turn}: {children} children, not {expect}")
+
+
+def main():
+    args = argparse.ArgumentParser()
+    for name in ("--fleet", "--dir", "--cloud", "--endpoint"):
+        args.add_argument(name, required=True)
+    args.add_argument("--rounds", type=int, default=10)
+    args.add_argument("--seed", type=int, default=1)
+    args.add_argument("--longest", type=float, default=4.0, help="latest kill, in seconds")
+    args = args.parse_args()
+    chance = random.Random(args.seed)
+    spec, fewest, most, children, variables = CLOUDS[args.cloud]
+    cloud, fleet = Cloud(args.endpoint, children), Fleet(args, variables)
+    killed = amid = target = 0
+    for turn in range(args.rounds):
+        # Up in one or two goes, then down, so that launches and ends are both cut short.
+        before = target
+        down = target == most or (target > 0 and chance.random() < 0.4)
+        target = 0 if down else chance.randint(max(target + 1, fewest), most)
+        fleet.write(spec, max(target, fewest))
+        command = ["destroy", "--yes"] if down else ["apply", "--yes"]
+        cloud.faults({"latency": 60, **chance.choice(TROUBLES[args.cloud])})
+        process = fleet.start(*command)
+        time.sleep(chance.uniform(0, args.longest))
+        if process.poll() is None:
+            process.kill()
+            killed += 1
+        process.wait()
+        live = cloud.live()
+        if len(live) not in (before, target) or any(map(is_changing, live)):
+            amid += 1
+        judge(cloud, None, turn)
+        cloud.faults({"latency": 60})
+        fleet.run(*command)
+        judge(cloud, target, turn)
+        if down:
+            fleet.renew()
+        else:
+            fleet.run("plan", "--detailed-exitcode")
+        print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)
+    if target > 0:
+        fleet.run("destroy", "--yes")
+    judge(cloud, 0, args.rounds)
+    print(f"{args.cloud}: {args.rounds} rounds, {killed} killed, {amid} of them amid changes: "
+          "0 duplicates, 0 orphans, 0 children left")
+
+
+if __name__ == "__main__":
+    main()
