@@ -14,6 +14,7 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
         "state" => Some(&["fleet-run"]),
         "cli" => Some(&["fleet-cli"]),
         "aws" => Some(&["fleet-aws", "fleet-cli", "fleet-tests"]),
+        "clouds" => Some(&["fleet-gcp", "fleet-fake-gcp", "fleet-cli"]),
         _ => None,
     }
 }
@@ -38,6 +39,15 @@ pub(crate) fn run(part: &str) -> Report {
             Some(moto) => {
                 counts.ignored = 0;
                 watch(emulators::aws_tests(&moto, &selection), |line| counts.add(line))
+            }
+            None => false,
+        };
+    }
+    if ran && matches!(part, "all" | "clouds") {
+        ran = match emulators::gcp_witness() {
+            Some(witness) => {
+                counts.ignored = 0;
+                watch(emulators::gcp_tests(&witness, &selection), |line| counts.add(line))
             }
             None => false,
         };
@@ -110,6 +120,7 @@ mod tests {
     fn parts() {
         assert!(packages("all").is_some_and(<[_]>::is_empty));
         assert!(packages("core").is_some_and(|packages| packages.contains(&"fleet-core")));
-        assert_eq!(packages("clouds"), None);
+        assert!(packages("clouds").is_some_and(|packages| packages.contains(&"fleet-gcp")));
+        assert_eq!(packages("weather"), None);
     }
 }

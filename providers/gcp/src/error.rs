@@ -200,9 +200,11 @@ pub(crate) fn of_operation(asked: Asked, operation: &Operation) -> Option<Error>
         Error::new(Cloud::Gcp, class, code, message)
     };
     let mut all: Vec<Error> = errors.iter().map(read).collect();
-    // "Not enough were made" is true and tells nothing: why they were not comes with it.
-    all.sort_by_key(|error| {
-        (error.class == Class::Unknown, error.code == "VM_MIN_COUNT_NOT_REACHED")
+    // "Not enough were made" is true and tells nothing: why they were not comes with it, and must
+    // not be taken for a lack of room if it is something that we do not know.
+    all.sort_by_key(|error| match error.code.as_str() {
+        "VM_MIN_COUNT_NOT_REACHED" => 2,
+        _ => u8::from(error.class == Class::Unknown),
     });
     if let Some(first) = all.into_iter().next() {
         return Some(first);

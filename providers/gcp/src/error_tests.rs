@@ -128,7 +128,7 @@ fn an_operation_says_why_and_not_only_that() {
         Some(("QUOTA_EXCEEDED".into(), Class::Quota { block: minutes(60) }))
     );
     assert_eq!(
-        class(vec![error("SOMETHING_NEW", "")]),
+        class(vec![min(), error("SOMETHING_NEW", "")]),
         Some(("SOMETHING_NEW".into(), Class::Unknown))
     );
     assert_eq!(of_operation(Asked::Launch, &Operation::new()), None);

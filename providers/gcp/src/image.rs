@@ -46,7 +46,7 @@ fn named(text: Option<&str>, kind: Kind<'_>, project: &str) -> Option<Named> {
         }
         ["projects", project, "global", "images", name] => Named::Image(own(project), own(name)),
         ["family", family] => Named::Family(own(project), own(family)),
-        [project, family] => Named::Family(own(project), own(family)),
+        [project, family] if project != "projects" => Named::Family(own(project), own(family)),
         [name] => Named::Image(own(project), own(name)),
         _ => return None,
     })

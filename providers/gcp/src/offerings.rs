@@ -29,8 +29,19 @@ pub(crate) async fn offered(
     let here = regional_limits(clients, request.pools).await;
     let signals = chances(clients, request.pools, &kinds).await;
     let mut book = Book::default();
+    // In the order of the pools' names: the positions are then the same in whatever order we are
+    // asked.
+    let mut order: Vec<usize> = (0..request.pools.len()).collect();
+    order.sort_by_key(|at| &request.pools[*at]);
+    let mut quotas = vec![Vec::new(); request.pools.len()];
+    for at in order {
+        if let Some(kind) = kinds[at] {
+            quotas[at] = book.of(&request.pools[at], kind, &here);
+        }
+    }
     let mut quotes = Vec::with_capacity(request.pools.len());
-    for ((pool, kind), signals) in request.pools.iter().zip(&kinds).zip(signals) {
+    let known = signals.into_iter().zip(quotas);
+    for ((pool, kind), (signals, quotas)) in request.pools.iter().zip(&kinds).zip(known) {
         let Some(kind) = kind else {
             quotes.push(is_tpu(pool.instance_type.as_str()).then(|| Quote {
                 refusal: refusal(pool, request.template).map(Into::into),
@@ -47,7 +58,6 @@ pub(crate) async fn offered(
             }
             None => None,
         };
-        let quotas = book.of(pool, *kind, &here);
         let refusal = refusal.map(Into::into);
         quotes.push(Some(Quote { price: None, signals, image, refusal, quotas }));
     }

@@ -17,7 +17,7 @@ fn ids(machines: &[Machine]) -> BTreeSet<String> {
 #[tokio::test]
 async fn every_code_inside_an_operation_is_what_it_is() {
     let bed = Bed::new().await;
-    let minutes = |n| Duration::from_secs(60 * n);
+    let minutes = |n: u64| Duration::from_secs(60 * n);
     let cases = [
         ("ZONE_RESOURCE_POOL_EXHAUSTED", BUSY),
         ("ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", BUSY),

@@ -5,5 +5,6 @@
 mod account;
 mod conformance;
 mod faults;
+mod rounds;
 mod support;
 mod witness;

@@ -16,7 +16,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
-fn tools() -> PathBuf {
+pub(crate) fn tools() -> PathBuf {
     let folder = std::env::var_os("FLEET_GCP_WITNESS");
     folder.expect("FLEET_GCP_WITNESS: run `cargo xtask test clouds`").into()
 }
