@@ -282,13 +282,13 @@ fn make(world: &mut World, site: &mut Site<'_>, key: &Key, asked: &Value) -> Res
     if let Some((accelerator, count)) = market::built_in(&kind) {
         let link = format!("{at}/acceleratorTypes/{accelerator}");
         body["guestAccelerators"] = json!([{ "acceleratorType": link, "acceleratorCount": count }]);
-    } else if let Some(attached) = body["guestAccelerators"].as_array_mut() {
+    } else if let Some(attached) = body.get_mut("guestAccelerators").and_then(Value::as_array_mut) {
         for one in attached {
             let short = last(one["acceleratorType"].as_str().unwrap_or_default()).to_owned();
             one["acceleratorType"] = json!(format!("{at}/acceleratorTypes/{short}"));
         }
     }
-    if let Some(nic) = body["networkInterfaces"].get_mut(0) {
+    if let Some(nic) = body.get_mut("networkInterfaces").and_then(|nics| nics.get_mut(0)) {
         nic["kind"] = json!("compute#networkInterface");
         nic["name"] = json!("nic0");
         nic["networkIP"] = json!("10.128.0.2");
