@@ -95,4 +95,12 @@ mod tests {
         assert!(!more.contains(&"compute.subnetworks.useExternalIp"));
         assert!(role(&pools, &Template::default()).contains("\n- compute.instances.delete\n"));
     }
+
+    #[test]
+    fn the_role_in_the_documents_is_the_one_we_print() {
+        let pools = ["gcp/us-central1/us-central1-a/n2-standard-4/spot".parse().expect("a pool")];
+        let template = Template { user_data: Some("#!/bin/sh\n".into()), ..Template::default() };
+        let page = include_str!("../../../docs/gcp.md");
+        assert!(page.contains(&role(&pools, &template)), "docs/gcp.md is stale");
+    }
 }
