@@ -44,7 +44,9 @@ pub(crate) fn holds(conditions: &[Condition], body: &Value) -> bool {
         Condition::Has(path) => !find(path).is_null(),
         Condition::Is(path, value) => match find(path) {
             Value::String(text) => text == *value,
-            other => !other.is_null() && other.to_string() == *value,
+            Value::Number(number) => number.to_string().as_str() == value,
+            Value::Bool(truth) => value.parse() == Ok(truth),
+            Value::Null | Value::Array(_) | Value::Object(_) => false,
         },
     })
 }

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 const REGIONS: &[(&str, &str)] =
     &[("us-central1", "abcf"), ("us-east1", "bcd"), ("us-west1", "abc"), ("europe-west4", "abc")];
 
-/// Types: name, vCPUs, memory in MB, built-in accelerators.
-const TYPES: &[(&str, u32, u32, Option<(&str, u32)>)] = &[
+/// A type: name, vCPUs, memory in MB, built-in accelerators.
+type Type = (&'static str, u32, u32, Option<(&'static str, u32)>);
+
+const TYPES: &[Type] = &[
     ("e2-medium", 2, 4096, None),
     ("e2-standard-2", 2, 8192, None),
     ("e2-standard-4", 4, 16384, None),
@@ -103,7 +105,7 @@ pub(crate) fn is_attachable(accelerator: &str) -> bool {
 }
 
 pub(crate) fn machine_types(at: &str, zone: &str) -> Vec<Value> {
-    let one = |(id, (name, vcpus, memory, built_in)): (usize, &(&str, u32, u32, _))| {
+    let one = |(id, (name, vcpus, memory, built_in)): (usize, &Type)| {
         let mut value = json!({
             "kind": "compute#machineType",
             "id": (1000 + id).to_string(),
