@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// A provider for each of them. None of them is reached before it is asked something. Prices that
 /// are worth remembering between runs go into the folder.
 pub(crate) fn real(clock: &Arc<dyn Clock>, prices: &Path) -> BTreeMap<Cloud, Arc<dyn Provider>> {
-    let all = [aws(clock, prices), azure(clock), lambda(clock)];
+    let all = [aws(clock, prices), azure(clock), gcp(clock), lambda(clock)];
     all.into_iter().flatten().map(|provider| (provider.cloud(), provider)).collect()
 }
 
@@ -44,5 +44,16 @@ fn lambda(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
 
 #[cfg(not(feature = "lambda"))]
 fn lambda(_: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+    None
+}
+
+#[cfg(feature = "gcp")]
+fn gcp(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
+    let settings = fleet_gcp::GcpSettings::from_environment();
+    Some(Arc::new(fleet_gcp::Gcp::new(settings, clock.clone())))
+}
+
+#[cfg(not(feature = "gcp"))]
+fn gcp(_: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
     None
 }

@@ -107,3 +107,58 @@ pub(crate) fn aws_tests(moto: &Path, selection: &[&str]) -> Command {
         .env_remove("AWS_SESSION_TOKEN");
     tests
 }
+
+/// Google's Python client, and the package that carries Google's description of its API.
+const GOOGLE: [&str; 2] = ["google-cloud-compute==1.56.0", "google-api-python-client==2.202.0"];
+
+/// What turns that description into OpenAPI, and what checks requests and answers against it.
+const DESCRIBERS: [&str; 2] = ["@stoplight/prism-cli@5.16.0", "google-discovery-to-swagger@2.1.0"];
+
+/// The folder with the witnesses of Compute Engine, made on first use. `None` if it cannot be made.
+pub(crate) fn gcp_witness() -> Option<PathBuf> {
+    let folder = target().join("emulators").join("gcp-1");
+    if folder.join("ready").exists() {
+        return Some(folder);
+    }
+    let python = folder.join("py");
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&python);
+    let mut pip = Command::new(python.join("bin").join("pip"));
+    pip.args(["install", "--quiet", "--disable-pip-version-check"]).args(GOOGLE);
+    let mut npm = Command::new("npm");
+    npm.args(["install", "--no-audit", "--no-fund", "--silent", "--prefix"]).arg(&folder);
+    npm.args(DESCRIBERS);
+    let mut find = Command::new(python.join("bin").join("python"));
+    let where_it_is = "import googleapiclient, os; \
+                       print(os.path.join(os.path.dirname(googleapiclient.__file__), \
+                       'discovery_cache', 'documents', 'compute.v1.json'))";
+    find.args(["-c", where_it_is]);
+    let installed = run(venv) && run(pip) && run(npm);
+    let mut description = String::new();
+    let found = installed && crate::shell::watch(find, |line| description = line.to_owned());
+    let mut describe = Command::new("node");
+    describe.arg(at("providers/gcp/tests/gcp/describe.js")).arg(description);
+    describe.arg(folder.join("openapi.json")).arg(folder.join("node_modules"));
+    let ready = found && run(describe) && std::fs::write(folder.join("ready"), "").is_ok();
+    if !ready {
+        note(
+            "error: the witnesses of Google Cloud cannot be installed; python3 with venv, node, \
+             npm and their package indexes are needed",
+        );
+    }
+    ready.then_some(folder)
+}
+
+/// The tests of Google Cloud that need witnesses, out of the same packages as a run before.
+pub(crate) fn gcp_tests(witness: &Path, selection: &[&str]) -> Command {
+    let mut args = vec!["test"];
+    args.extend(selection);
+    args.extend(["--test", "gcp", "--", "--ignored", "--nocapture"]);
+    let mut tests = cargo(&args);
+    tests
+        .env("FLEET_GCP_WITNESS", witness)
+        // No credentials of anybody's must reach a fake, or the other way round.
+        .env_remove("GOOGLE_APPLICATION_CREDENTIALS")
+        .env_remove("GOOGLE_CLOUD_PROJECT");
+    tests
+}

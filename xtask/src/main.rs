@@ -18,7 +18,8 @@ Usage: cargo xtask COMMAND
   test [PART]     run the tests; among them, that generated docs are up to date
                   PART: core (model, spec, catalog, core), sim (provider, sim), state (run),
                   cli (the binary, tests/), aws (aws, cli, and both against moto, which is
-                  installed below the target folder; needs python3), all [default]
+                  installed below the target folder; needs python3), clouds (gcp, cli, and both
+                  against witnesses; needs python3 and node), all [default]
   lint            rustfmt, clippy with warnings denied, cargo-deny where it is installed
   bench [FILTER]  run the benchmarks
   docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares

@@ -14,7 +14,9 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
         "state" => Some(&["fleet-run"]),
         "cli" => Some(&["fleet-cli"]),
         "aws" => Some(&["fleet-aws", "fleet-cli", "fleet-tests"]),
-        "clouds" => Some(&["fleet-azure", "fleet-lambda", "fleet-fakes"]),
+        "clouds" => {
+            Some(&["fleet-azure", "fleet-lambda", "fleet-fakes", "fleet-gcp", "fleet-fake-gcp"])
+        }
         _ => None,
     }
 }
@@ -45,6 +47,7 @@ pub(crate) fn run(part: &str) -> Report {
     }
     if ran && matches!(part, "all" | "clouds") {
         ran = clouds(part, &mut counts);
+        ran = ran && gcp(&selection, &mut counts);
     }
     let Counts { passed, failed, ignored } = counts;
     if !ran && failed == 0 {
@@ -63,6 +66,12 @@ pub(crate) fn run(part: &str) -> Report {
             "seconds": seconds(start),
         }),
     }
+}
+
+/// What the first run passed over for want of Google's own description and client.
+fn gcp(selection: &[&str], counts: &mut Counts) -> bool {
+    let Some(witness) = emulators::gcp_witness() else { return false };
+    watch(emulators::gcp_tests(&witness, selection), |line| counts.add(line))
 }
 
 /// What the first run passed over for want of witnesses, or of the binary.
@@ -130,7 +139,7 @@ mod tests {
     fn parts() {
         assert!(packages("all").is_some_and(<[_]>::is_empty));
         assert!(packages("core").is_some_and(|packages| packages.contains(&"fleet-core")));
-        assert!(packages("clouds").is_some_and(|packages| packages.contains(&"fleet-azure")));
-        assert_eq!(packages("mars"), None);
+        assert!(packages("clouds").is_some_and(|packages| packages.contains(&"fleet-gcp")));
+        assert_eq!(packages("weather"), None);
     }
 }

@@ -1,0 +1,180 @@
+//! What pools are worth now: images pinned, limits read, chances asked for. Prices are the
+//! catalog's: Google's spot prices change once a month, and its price list has ten thousand rows.
+
+use crate::kind::{Kind, is_tpu};
+use crate::quota::{ALL_GPUS, Limit, limits, names, quota};
+use crate::request::refusal;
+use crate::session::{Clients, Session};
+use crate::{advice, image};
+use fleet_model::{Architecture, Market, PoolId, Quota, Quote, Region, Signals, Zone};
+use fleet_provider::{Error, Offered, OfferingsRequest};
+use futures::future::join_all;
+use std::collections::BTreeMap;
+
+/// Pools whose chances are asked for, one call each. The others' are unknown.
+const ASKED: usize = 60;
+
+/// Calls at once.
+const AT_ONCE: usize = 10;
+
+/// What is known of the pools.
+pub(crate) async fn offered(
+    session: &Session,
+    request: &OfferingsRequest<'_>,
+) -> Result<Offered, Error> {
+    let clients = session.clients().await?;
+    let kinds: Vec<Option<Kind<'_>>> =
+        request.pools.iter().map(|pool| Kind::read(pool.instance_type.as_str())).collect();
+    let images = images(session, request, &kinds).await;
+    let here = regional_limits(clients, request.pools).await;
+    let signals = chances(clients, request.pools, &kinds).await;
+    let mut book = Book::default();
+    // In the order of the pools' names: the positions are then the same in whatever order we are
+    // asked.
+    let mut order: Vec<usize> = (0..request.pools.len()).collect();
+    order.sort_by_key(|at| &request.pools[*at]);
+    let mut quotas = vec![Vec::new(); request.pools.len()];
+    for at in order {
+        if let Some(kind) = kinds[at] {
+            quotas[at] = book.of(&request.pools[at], kind, &here);
+        }
+    }
+    let mut quotes = Vec::with_capacity(request.pools.len());
+    let known = signals.into_iter().zip(quotas);
+    for ((pool, kind), (signals, quotas)) in request.pools.iter().zip(&kinds).zip(known) {
+        let Some(kind) = kind else {
+            quotes.push(is_tpu(pool.instance_type.as_str()).then(|| Quote {
+                refusal: refusal(pool, request.template).map(Into::into),
+                ..Quote::default()
+            }));
+            continue;
+        };
+        let mut refusal = refusal(pool, request.template);
+        let image = match images.get(&kind.architecture()) {
+            Some(Ok(link)) => Some(link.as_str().into()),
+            Some(Err(why)) => {
+                refusal = refusal.or_else(|| Some(why.clone()));
+                None
+            }
+            None => None,
+        };
+        let refusal = refusal.map(Into::into);
+        quotes.push(Some(Quote { price: None, signals, image, refusal, quotas }));
+    }
+    Ok(Offered { quotes, quotas: book.quotas })
+}
+
+/// What the template's image stands for, once per architecture. A name that stands for nothing is
+/// a reason not to launch; a look that failed is not.
+async fn images(
+    session: &Session,
+    request: &OfferingsRequest<'_>,
+    kinds: &[Option<Kind<'_>>],
+) -> BTreeMap<Architecture, Result<String, String>> {
+    let mut one_of_each: BTreeMap<Architecture, Kind<'_>> = BTreeMap::new();
+    for kind in kinds.iter().flatten() {
+        one_of_each.entry(kind.architecture()).or_insert(*kind);
+    }
+    let mut images = BTreeMap::new();
+    for (architecture, kind) in one_of_each {
+        match image::find(session, request.template.image.as_deref(), kind).await {
+            Ok(link) => {
+                images.insert(architecture, Ok(link));
+            }
+            Err(error) if error.class == fleet_provider::Class::Invalid => {
+                images.insert(architecture, Err(error.message));
+            }
+            Err(error) => tracing::warn!(%error, "the image was not looked up"),
+        }
+    }
+    images
+}
+
+/// The limits of each region, and of the project under no region. What does not answer is unknown.
+async fn regional_limits(
+    clients: &Clients,
+    pools: &[PoolId],
+) -> BTreeMap<Option<Region>, Vec<Limit>> {
+    let mut regions: Vec<&Region> = pools.iter().map(|pool| &pool.place.region).collect();
+    regions.sort();
+    regions.dedup();
+    let asked = regions.into_iter().map(|region| async move {
+        let call = clients.regions.get().set_project(&clients.project);
+        (region, call.set_region(region.as_str()).send().await)
+    });
+    let mut all = BTreeMap::new();
+    for (region, answer) in join_all(asked).await {
+        match answer {
+            Ok(answer) => {
+                all.insert(Some(region.clone()), limits(&answer.quotas));
+            }
+            Err(error) => tracing::warn!(%region, %error, "limits are not known"),
+        }
+    }
+    match clients.projects.get().set_project(&clients.project).send().await {
+        Ok(project) => {
+            all.insert(None, limits(&project.quotas));
+        }
+        Err(error) => tracing::warn!(%error, "limits of the project are not known"),
+    }
+    all
+}
+
+/// How likely the spot pools are, in the order of the pools.
+async fn chances(clients: &Clients, pools: &[PoolId], kinds: &[Option<Kind<'_>>]) -> Vec<Signals> {
+    let mut signals = vec![Signals::default(); pools.len()];
+    let mut spot: Vec<(usize, &PoolId, Kind<'_>)> = Vec::new();
+    for (at, (pool, kind)) in pools.iter().zip(kinds).enumerate() {
+        let asked = pool.market == Market::Spot && pool.place.zone.as_str() != Zone::REGIONAL;
+        // Google knows nothing of accelerators that are attached.
+        if let Some(kind) = kind.filter(|kind| asked && kind.attached.is_none()) {
+            spot.push((at, pool, kind));
+        }
+    }
+    spot.truncate(ASKED);
+    for some in spot.chunks(AT_ONCE) {
+        let asked = some.iter().map(|(_, pool, kind)| advice::ask(clients, pool, *kind));
+        for ((at, ..), answer) in some.iter().zip(join_all(asked).await) {
+            match answer {
+                Ok(known) => signals[*at] = known,
+                Err(error) => tracing::debug!(%error, "no advice on capacity"),
+            }
+        }
+    }
+    signals
+}
+
+/// Limits, each once, with the positions that pools refer to.
+#[derive(Default)]
+struct Book {
+    quotas: Vec<Quota>,
+    at: BTreeMap<(Option<Region>, &'static str), u32>,
+}
+
+impl Book {
+    /// The positions of the limits that a pool counts toward.
+    fn of(
+        &mut self,
+        pool: &PoolId,
+        kind: Kind<'_>,
+        all: &BTreeMap<Option<Region>, Vec<Limit>>,
+    ) -> Vec<u32> {
+        let region = Some(pool.place.region.clone());
+        let Some(here) = all.get(&region) else { return Vec::new() };
+        let everywhere = all.get(&None).map(Vec::as_slice).unwrap_or_default();
+        let mut positions = Vec::new();
+        for (name, unit) in names(kind, pool.market, here) {
+            let whole = name == ALL_GPUS;
+            let (scope, limits) =
+                if whole { (None, everywhere) } else { (region.clone(), &here[..]) };
+            let Some(limit) = limits.iter().find(|limit| limit.name == name) else { continue };
+            let next = u32::try_from(self.quotas.len()).unwrap_or(u32::MAX);
+            let position = *self.at.entry((scope.clone(), name)).or_insert_with(|| {
+                self.quotas.push(quota(limit, unit, scope.as_ref(), pool.market));
+                next
+            });
+            positions.push(position);
+        }
+        positions
+    }
+}

@@ -1,0 +1,105 @@
+//! The adapter: names resolved, one request, one answer read.
+
+use crate::error::refused;
+use crate::kind::Kind;
+use crate::request::{Resolved, refusal};
+use crate::session::{GcpSettings, Session};
+use crate::{doctor, image, labels, launch, machines, offerings, prices, reservation, terminate};
+use async_trait::async_trait;
+use fleet_model::{Cloud, Market, Scope};
+use fleet_provider::{
+    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+};
+use std::sync::Arc;
+
+/// Compute Engine, in every region that it is asked about.
+pub struct Gcp {
+    session: Session,
+    clock: Arc<dyn Clock>,
+}
+
+impl Gcp {
+    /// An adapter. Credentials are looked for at the first call.
+    pub fn new(settings: GcpSettings, clock: Arc<dyn Clock>) -> Self {
+        Gcp { session: Session::new(settings), clock }
+    }
+}
+
+/// What Google would refuse, told before anything is sent.
+fn check(request: &CreateRequest<'_>) -> Result<(), Error> {
+    let create = request.create;
+    let wrong = |code, words: String| Err(refused(Class::Invalid, code, words));
+    if create.pool.place.cloud != Cloud::Gcp {
+        return wrong("WrongCloud", format!("{} is not of gcp", create.pool));
+    }
+    if let Some(why) = refusal(&create.pool, request.template) {
+        return wrong("CannotLaunch", why);
+    }
+    let count = labels::of(request).len();
+    if count > labels::MOST {
+        let words = format!("{count} labels are more than the {} of a machine", labels::MOST);
+        return wrong("TooManyLabels", words);
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Provider for Gcp {
+    fn cloud(&self) -> Cloud {
+        Cloud::Gcp
+    }
+
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        offerings::offered(&self.session, request).await
+    }
+
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
+        machines::all(self.session.clients().await?, &scope.region).await
+    }
+
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        if request.create.slots.is_empty() {
+            return Ok(Created { machines: Vec::new(), shortfall: None });
+        }
+        check(request)?;
+        let pool = &request.create.pool;
+        let Some(kind) = Kind::read(pool.instance_type.as_str()) else {
+            let words = format!("{} is of no series that we know", pool.instance_type);
+            return Err(refused(Class::Invalid, "CannotLaunch", words));
+        };
+        let clients = self.session.clients().await?;
+        // What the plan says, if it says anything: the same token is then the same request.
+        let image = match &request.create.image {
+            Some(pinned) => pinned.clone(),
+            None => image::find(&self.session, request.template.image.as_deref(), kind).await?,
+        };
+        let reservation = match pool.market {
+            Market::Reserved => Some(reservation::find(clients, &pool.place, kind).await?),
+            Market::OnDemand | Market::Spot => None,
+        };
+        let resolved = Resolved {
+            project: &clients.project,
+            kind,
+            image,
+            reservation,
+            flex_start_hours: self.session.settings.flex_start_hours,
+        };
+        launch::launch(clients, request, &resolved, &*self.clock).await
+    }
+
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        if request.victims.is_empty() {
+            return Ok(Destroyed::default());
+        }
+        terminate::end(self.session.clients().await?, request, &*self.clock).await
+    }
+
+    async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        doctor::examine(&self.session, request).await
+    }
+
+    async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        prices::list(self.session.clients().await?, request).await
+    }
+}

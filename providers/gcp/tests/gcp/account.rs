@@ -1,0 +1,58 @@
+//! What people ask of a project: is it in order, and what is for sale?
+
+use crate::support::{Bed, ON_DEMAND, pool};
+use fleet_fake_gcp::Faults;
+use fleet_model::{MicroUsd, Pattern, Template};
+use fleet_provider::{ExamineRequest, PriceListRequest, Verdict};
+
+#[tokio::test]
+async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
+    let bed = Bed::new().await;
+    let pools = [pool(ON_DEMAND)];
+    let plain = Template::default();
+    let found = bed.provider.examine(&ExamineRequest { pools: &pools, template: &plain }).await;
+    let bad: Vec<_> = found.findings.iter().filter(|f| f.verdict != Verdict::Good).collect();
+    assert!(bad.is_empty(), "{bad:?}");
+    assert!(found.findings.len() >= 5, "{:?}", found.findings);
+    assert!(found.policy.is_some_and(|role| role.contains("- compute.instances.create")));
+
+    let acting = Template { instance_role: Some("a@b".into()), ..Template::default() };
+    let found = bed.provider.examine(&ExamineRequest { pools: &pools, template: &acting }).await;
+    let bad: Vec<&str> = found
+        .findings
+        .iter()
+        .filter(|finding| finding.verdict == Verdict::Bad)
+        .map(|finding| finding.subject.as_str())
+        .collect();
+    assert_eq!(bad, ["iam.serviceAccounts.actAs"]);
+
+    bed.fake.set(Faults { outage: true, ..Faults::default() });
+    let found = bed.provider.examine(&ExamineRequest { pools: &pools, template: &plain }).await;
+    assert!(found.findings.iter().any(|finding| finding.verdict == Verdict::Bad));
+}
+
+#[tokio::test]
+async fn the_price_list_is_the_sum_of_parts() {
+    let bed = Bed::new().await;
+    let regions = [Pattern::new("us-central1")];
+    let all = bed.provider.price_list(&PriceListRequest { regions: &regions }).await;
+    let all = all.expect("a price list");
+    assert!(all.iter().all(|one| one.place.region.as_str() == "us-central1"));
+    let find = |name: &str| {
+        let same = |zone: &str, kind: &str| zone == "us-central1-a" && kind == name;
+        let one = all.iter().find(|l| same(l.place.zone.as_str(), l.kind.name.as_str()));
+        one.unwrap_or_else(|| panic!("{name}")).clone()
+    };
+    // 4 × $0.031611 + 16 × $0.004237, and 4 × $0.00765 + 16 × $0.00102.
+    let n2 = find("n2-standard-4");
+    assert_eq!((n2.on_demand, n2.spot), (Some(MicroUsd(194_236)), Some(MicroUsd(46_920))));
+    let l4 = find("g2-standard-4");
+    assert_eq!(l4.on_demand, Some(MicroUsd(706_824)));
+    assert_eq!(l4.kind.resources.accelerators.and_then(|a| a.name).as_deref(), Some("L4"));
+    let t4 = find("n1-standard-8+2xt4");
+    assert_eq!(t4.on_demand, Some(MicroUsd(1_079_998)));
+    // No line of the list prices its cores: unpriced, not free.
+    assert_eq!(find("n2d-standard-4").on_demand, None);
+    let everywhere = bed.provider.price_list(&PriceListRequest { regions: &[] }).await;
+    assert!(everywhere.is_ok_and(|every| every.len() > all.len()));
+}

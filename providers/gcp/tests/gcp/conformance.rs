@@ -1,0 +1,74 @@
+//! The suite that every provider must pass.
+
+use crate::support::{Bed, ON_DEMAND, SPOT, pool};
+use async_trait::async_trait;
+use fleet_fake_gcp::Faults;
+use fleet_model::PoolId;
+use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::{Clock, Provider};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// New machines are out of the lists for less than this.
+const SETTLE: Duration = Duration::from_millis(300);
+
+struct OnFake(Bed);
+
+/// Also without trouble, machines are not listed at once, and operations take their time.
+fn calm() -> Faults {
+    Faults { hidden_ms: 100, operation_ms: 50, ..Faults::default() }
+}
+
+#[async_trait]
+impl Harness for OnFake {
+    fn provider(&self) -> Arc<dyn Provider> {
+        self.0.provider.clone()
+    }
+
+    fn clock(&self) -> Arc<dyn Clock> {
+        self.0.clock.clone()
+    }
+
+    fn pools(&self) -> Vec<PoolId> {
+        let tpu = "gcp/us-central1/us-central1-a/tpu-v5litepod-16/spot";
+        vec![pool(ON_DEMAND), pool(SPOT), pool(tpu)]
+    }
+
+    fn settle(&self) -> Duration {
+        SETTLE
+    }
+
+    fn longest_wait(&self) -> Duration {
+        SETTLE
+    }
+
+    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+        let mut faults = calm();
+        match trouble {
+            Trouble::RoomFor(pool, room) => {
+                faults.room.insert(format!("{}/{}", pool.place.zone, pool.instance_type), *room);
+            }
+            Trouble::Outage => faults.outage = true,
+            Trouble::Throttling => faults.throttled = true,
+            Trouble::LostAnswers => faults.answers_lost = true,
+            Trouble::LostPage => faults.page_lost = true,
+        }
+        self.0.fake.set(faults);
+        Ok(())
+    }
+
+    async fn heal(&self) {
+        self.0.fake.set(calm());
+    }
+}
+
+#[tokio::test]
+async fn gcp_conforms() {
+    let twin = OnFake(Bed::new().await);
+    twin.heal().await;
+    let report = run(&twin).await;
+    assert!(report.is_conformant(), "{report}");
+    assert_eq!(report.skipped, [], "{report}");
+    assert_eq!(report.passed.len(), 15, "{report}");
+    assert_eq!(twin.0.fake.count(), (0, 0), "machines or disks are left");
+}

@@ -1,0 +1,51 @@
+//! What goes wrong between a client and Compute Engine.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What goes wrong. Sent to a running server as JSON: `POST /fake/faults`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Faults {
+    /// How many more machines fit, by `zone/type`. What is not named has room.
+    pub room: BTreeMap<String, u32>,
+    /// The whole service is out: nothing gets in.
+    pub outage: bool,
+    /// Every call is turned away: over the rate.
+    pub throttled: bool,
+    /// Changes are carried out, and the connection closes without an answer.
+    pub answers_lost: bool,
+    /// Changes are carried out, and the answer is that something broke.
+    pub answers_broken: bool,
+    /// Zones that lists cannot reach.
+    pub unreachable: BTreeSet<String>,
+    /// Pages of lists hold no more than this.
+    pub page: Option<usize>,
+    /// The second page of a list does not come.
+    pub page_lost: bool,
+    /// New machines stay out of the lists for this many milliseconds.
+    pub hidden_ms: u64,
+    /// What a call takes, half of it before the deed and half after.
+    pub latency_ms: u64,
+    /// What an operation takes.
+    pub operation_ms: u64,
+    /// Operations never end.
+    pub operations_hang: bool,
+    /// The service has forgotten every request id: an hour has passed.
+    pub request_ids_forgotten: bool,
+    /// Answers are not what Google's description allows: for those who check the checker.
+    pub misspeaks: bool,
+    /// Every launch ends with this code, inside its operation.
+    pub launch_error: Option<String>,
+    /// Every change is refused outright.
+    pub refuse: Option<Refusal>,
+}
+
+/// A refusal outright.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The status.
+    pub status: u16,
+    /// Google's word for it: `quotaExceeded`.
+    pub reason: String,
+}

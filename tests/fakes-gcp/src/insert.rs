@@ -1,0 +1,325 @@
+//! Launches: one machine by `insert`, many by `bulkInsert`. Both answer with an operation, and
+//! what went wrong is inside it.
+
+use crate::answer::Answer;
+use crate::fault::Faults;
+use crate::market;
+use crate::world::{BASE, Key, Vm, World, cpu_metric, last, timestamp};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Where and when.
+pub(crate) struct Site<'a> {
+    pub(crate) project: &'a str,
+    pub(crate) now: Instant,
+    pub(crate) faults: &'a mut Faults,
+}
+
+impl Site<'_> {
+    /// When an operation that begins now is over.
+    pub(crate) fn done_at(&self) -> Option<Instant> {
+        (!self.faults.operations_hang).then(|| self.now + self.takes())
+    }
+
+    pub(crate) fn takes(&self) -> Duration {
+        Duration::from_millis(self.faults.operation_ms)
+    }
+}
+
+/// Why a machine was not made: a code and words.
+type Cause = (String, String);
+
+/// `POST zones/{zone}/instances`.
+pub(crate) fn one(
+    world: &mut World,
+    site: &mut Site<'_>,
+    zone: &str,
+    body: &Value,
+) -> Result<Key, Answer> {
+    let name = body["name"].as_str().unwrap_or_default();
+    check(zone, name, body)?;
+    let key = (site.project.to_owned(), zone.to_owned(), name.to_owned());
+    let what = format!("projects/{}/zones/{zone}/instances/{name}", site.project);
+    if world.machines.contains_key(&key) {
+        let words = format!("The resource '{what}' already exists");
+        return Err(Answer::error(409, "alreadyExists", words));
+    }
+    let mut operation =
+        json!({ "operationType": "insert", "targetLink": format!("{BASE}/{what}") });
+    match make(world, site, &key, body) {
+        Ok(id) => operation["targetId"] = json!(id),
+        Err(cause) => fail(&mut operation, &[cause]),
+    }
+    Ok(world.operate(site.project, &format!("zones/{zone}"), operation, site.done_at()))
+}
+
+/// `POST …/instances/bulkInsert`, in one zone or in any of several.
+pub(crate) fn many(
+    world: &mut World,
+    site: &mut Site<'_>,
+    scope: &str,
+    zones: &[String],
+    body: &Value,
+) -> Result<Key, Answer> {
+    let wrong = |words: &str| Err(Answer::invalid(words));
+    let Some(count) = number(&body["count"]).filter(|count| (1..=1000).contains(count)) else {
+        return wrong("Invalid value for field 'resource.count'");
+    };
+    let least = number(&body["minCount"]).unwrap_or(count);
+    let Some(names) = body["perInstanceProperties"].as_object() else {
+        return wrong("Invalid value for field 'resource.perInstanceProperties'");
+    };
+    if names.len() as u64 != count || least > count {
+        return wrong("The count does not match the number of names");
+    }
+    let Some(first) = zones.first() else { return wrong("No zone is allowed") };
+    for name in names.keys() {
+        check(first, name, &body["instanceProperties"])?;
+    }
+    let group = format!("{}", world.new_id());
+    let mut made: Vec<Key> = Vec::new();
+    let mut causes: Vec<Cause> = Vec::new();
+    for name in names.keys() {
+        let mut causes_here = Vec::new();
+        for zone in zones {
+            let key = (site.project.to_owned(), zone.clone(), name.clone());
+            let link = format!("{BASE}/projects/{}/zones/{zone}/instances/{name}", site.project);
+            let mut operation = json!({
+                "operationType": "insert",
+                "operationGroupId": group,
+                "targetLink": link,
+            });
+            let outcome = if world.machines.contains_key(&key) {
+                Err(("RESOURCE_ALREADY_EXISTS".to_owned(), format!("{name} already exists")))
+            } else {
+                make(world, site, &key, &body["instanceProperties"])
+            };
+            let is_made = outcome.is_ok();
+            match outcome {
+                Ok(id) => operation["targetId"] = json!(id),
+                Err(cause) => {
+                    fail(&mut operation, std::slice::from_ref(&cause));
+                    causes_here.push(cause);
+                }
+            }
+            world.operate(site.project, &format!("zones/{zone}"), operation, site.done_at());
+            if is_made {
+                made.push(key);
+                causes_here.clear();
+                break;
+            }
+        }
+        causes.extend(causes_here);
+    }
+    let mut operation = json!({ "operationType": "bulkInsert", "operationGroupId": group });
+    let kept = made.len() as u64 >= least;
+    if !kept {
+        for key in &made {
+            world.disks.remove(key);
+            world.machines.remove(key);
+        }
+        let words = format!("Requested minimum count of {least} VMs could not be created.");
+        let mut all = vec![("VM_MIN_COUNT_NOT_REACHED".to_owned(), words)];
+        causes.dedup();
+        all.extend(causes);
+        fail(&mut operation, &all);
+        made.clear();
+    }
+    let mut status = serde_json::Map::new();
+    for zone in zones {
+        let here = made.iter().filter(|key| key.1 == *zone).count() as u64;
+        let failed = if zone == first { count - made.len() as u64 } else { 0 };
+        status.insert(
+            format!("zones/{zone}"),
+            json!({
+                "status": "DONE",
+                "targetVmCount": here + failed,
+                "createdVmCount": here,
+                "failedToCreateVmCount": failed,
+                "deletedVmCount": 0,
+            }),
+        );
+    }
+    operation["instancesBulkInsertOperationMetadata"] = json!({ "perLocationStatus": status });
+    Ok(world.operate(site.project, scope, operation, site.done_at()))
+}
+
+fn number(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| value.as_str()?.parse().ok())
+}
+
+fn fail(operation: &mut Value, causes: &[Cause]) {
+    let errors: Vec<Value> =
+        causes.iter().map(|(code, message)| json!({ "code": code, "message": message })).collect();
+    let status = if causes.iter().any(|(code, _)| code == "QUOTA_EXCEEDED") { 403 } else { 503 };
+    operation["error"] = json!({ "errors": errors });
+    operation["httpErrorStatusCode"] = json!(status);
+    operation["httpErrorMessage"] = json!("SERVICE UNAVAILABLE");
+}
+
+/// What Google refuses outright.
+fn check(zone: &str, name: &str, body: &Value) -> Result<(), Answer> {
+    let field = |field: &str, value: &str| {
+        Err(Answer::invalid(format!("Invalid value for field 'resource.{field}': '{value}'.")))
+    };
+    let letters = |text: &str, more: &str| {
+        text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || more.contains(c))
+    };
+    let starts = |text: &str| text.starts_with(|c: char| c.is_ascii_lowercase());
+    if !starts(name) || name.len() > 63 || name.ends_with('-') || !letters(name, "-") {
+        return field("name", name);
+    }
+    let kind = last(body["machineType"].as_str().unwrap_or_default());
+    if market::region_of(zone).is_none() || !market::is_type(kind) {
+        let words = format!(
+            "Invalid value for field 'resource.machineType': '{kind}'. The referenced resource \
+             does not exist."
+        );
+        return Err(Answer::invalid(words));
+    }
+    let labels = body["labels"].as_object().cloned().unwrap_or_default();
+    let label = |(key, value): (&String, &Value)| {
+        let value = value.as_str().unwrap_or("?");
+        starts(key)
+            && key.len() <= 63
+            && value.len() <= 63
+            && letters(key, "-_")
+            && letters(value, "-_")
+    };
+    if labels.len() > 64 || !labels.iter().all(label) {
+        return field("labels", "");
+    }
+    if body["networkInterfaces"].as_array().is_none_or(Vec::is_empty) {
+        return field("networkInterfaces", "");
+    }
+    let boot = body["disks"].as_array().and_then(|disks| disks.first()).cloned();
+    let image = boot.as_ref().and_then(|boot| boot["initializeParams"]["sourceImage"].as_str());
+    let Some(image) = image else { return field("disks[0].initializeParams.sourceImage", "") };
+    let parts: Vec<&str> = image.split('/').rev().collect();
+    let [name, "images", "global", project, ..] = parts[..] else {
+        return field("disks[0].initializeParams.sourceImage", image);
+    };
+    if market::image(BASE, project, name, false).is_none() {
+        return Err(Answer::not_found(&format!("projects/{project}/global/images/{name}")));
+    }
+    let scheduling = &body["scheduling"];
+    let attached = body["guestAccelerators"].as_array().cloned().unwrap_or_default();
+    let unknown = |one: &Value| {
+        let name = last(one["acceleratorType"].as_str().unwrap_or_default());
+        !market::is_attachable(name) || !kind.starts_with("n1-")
+    };
+    if attached.iter().any(unknown) {
+        return field("guestAccelerators[0].acceleratorType", "");
+    }
+    let accelerated = !attached.is_empty() || market::built_in(kind).is_some();
+    if accelerated && scheduling["onHostMaintenance"] != "TERMINATE" {
+        let words = "Instances with guest accelerators do not support live migration.";
+        return Err(Answer::invalid(words));
+    }
+    let model = scheduling["provisioningModel"].as_str().unwrap_or("STANDARD");
+    if model != "STANDARD" && scheduling["automaticRestart"] != false {
+        let words = "Automatic restart is not allowed for this provisioning model.";
+        return Err(Answer::invalid(words));
+    }
+    if model == "FLEX_START" && scheduling["maxRunDuration"].is_null() {
+        return Err(Answer::invalid("Flex-start machines need a maximum run duration."));
+    }
+    Ok(())
+}
+
+/// Makes a machine and its disk, if there is room for it. Its number, or why not.
+fn make(world: &mut World, site: &mut Site<'_>, key: &Key, asked: &Value) -> Result<String, Cause> {
+    let (project, zone, name) = key;
+    let kind = last(asked["machineType"].as_str().unwrap_or_default()).to_owned();
+    if let Some(code) = &site.faults.launch_error {
+        return Err((code.clone(), format!("{code} in {zone}")));
+    }
+    let is_spot = asked["scheduling"]["provisioningModel"] == "SPOT";
+    let region = market::region_of(zone).unwrap_or_default();
+    let (metric, vcpus) = (cpu_metric(&kind, is_spot), market::vcpus(&kind));
+    let limit = market::limit(metric);
+    if world.used(project, region, metric) + f64::from(vcpus) > limit {
+        let words = format!("Quota '{metric}' exceeded. Limit: {limit:.1} in region {region}.");
+        return Err(("QUOTA_EXCEEDED".into(), words));
+    }
+    if let Some(room) = site.faults.room.get_mut(&format!("{zone}/{kind}")) {
+        if *room == 0 {
+            let words = format!(
+                "The zone 'projects/{project}/zones/{zone}' does not have enough resources \
+                 available to fulfill the request. Try a different zone, or try again later."
+            );
+            return Err(("ZONE_RESOURCE_POOL_EXHAUSTED".into(), words));
+        }
+        *room -= 1;
+    }
+    let (id, disk_id) = (world.new_id().to_string(), world.new_id().to_string());
+    let at = format!("{BASE}/projects/{project}/zones/{zone}");
+    let source = format!("{at}/disks/{name}");
+    let given = &asked["disks"][0];
+    let mut body = asked.clone();
+    body["kind"] = json!("compute#instance");
+    body["id"] = json!(id);
+    body["name"] = json!(name);
+    body["creationTimestamp"] = json!(timestamp());
+    body["zone"] = json!(at);
+    body["selfLink"] = json!(format!("{at}/instances/{name}"));
+    body["machineType"] = json!(format!("{at}/machineTypes/{kind}"));
+    body["cpuPlatform"] = json!("Intel Cascade Lake");
+    body["fingerprint"] = json!("Zm9vYmFyYmF6cXV4");
+    body["labelFingerprint"] = json!("Zm9vYmFyYmF6cXV4");
+    body["disks"] = json!([{
+        "kind": "compute#attachedDisk",
+        "type": "PERSISTENT",
+        "mode": "READ_WRITE",
+        "source": source,
+        "deviceName": "persistent-disk-0",
+        "index": 0,
+        "boot": true,
+        "autoDelete": given["autoDelete"] == true,
+        "interface": "SCSI",
+        "diskSizeGb": size(given),
+    }]);
+    if let Some((accelerator, count)) = market::built_in(&kind) {
+        let link = format!("{at}/acceleratorTypes/{accelerator}");
+        body["guestAccelerators"] = json!([{ "acceleratorType": link, "acceleratorCount": count }]);
+    } else if let Some(attached) = body.get_mut("guestAccelerators").and_then(Value::as_array_mut) {
+        for one in attached {
+            let short = last(one["acceleratorType"].as_str().unwrap_or_default()).to_owned();
+            one["acceleratorType"] = json!(format!("{at}/acceleratorTypes/{short}"));
+        }
+    }
+    if let Some(nic) = body.get_mut("networkInterfaces").and_then(|nics| nics.get_mut(0)) {
+        nic["kind"] = json!("compute#networkInterface");
+        nic["name"] = json!("nic0");
+        nic["networkIP"] = json!("10.128.0.2");
+    }
+    let disk = json!({
+        "kind": "compute#disk",
+        "id": disk_id,
+        "name": name,
+        "zone": at,
+        "status": "READY",
+        "selfLink": source,
+        "sizeGb": size(given),
+        "labels": given["initializeParams"]["labels"].as_object().cloned().unwrap_or_default(),
+        "users": [format!("{at}/instances/{name}")],
+    });
+    world.disks.insert(key.clone(), disk);
+    let runs_from = site.done_at().unwrap_or(site.now + Duration::from_secs(86_400));
+    let auto = given["autoDelete"] == true;
+    let vm = Vm {
+        body,
+        listed_from: site.now + Duration::from_millis(site.faults.hidden_ms),
+        runs_from,
+        gone_at: None,
+        vcpus,
+        is_spot,
+        disks: if auto { vec![name.clone()] } else { Vec::new() },
+    };
+    world.machines.insert(key.clone(), vm);
+    Ok(id)
+}
+
+fn size(disk: &Value) -> String {
+    number(&disk["initializeParams"]["diskSizeGb"]).unwrap_or(10).to_string()
+}
