@@ -72,20 +72,12 @@ pub(crate) fn azure_python() -> Option<PathBuf> {
 }
 
 /// The tests of the fakes that need witnesses, or the binary.
-pub(crate) fn cloud_tests(prism: &Path, python: &Path) -> Command {
-    let mut tests = cargo(&[
-        "test",
-        "--no-fail-fast",
-        "--package",
-        "fleet-lambda",
-        "--package",
-        "fleet-azure",
-        "--package",
-        "fleet-fakes",
-        "--",
-        "--ignored",
-        "--nocapture",
-    ]);
+pub(crate) fn cloud_tests(prism: &Path, python: &Path, selection: &[&str]) -> Command {
+    let mut args = vec!["test", "--no-fail-fast"];
+    args.extend(selection);
+    args.extend(["--test", "conformance", "--test", "witness", "--test", "rounds"]);
+    args.extend(["--", "--ignored", "--nocapture"]);
+    let mut tests = cargo(&args);
     tests.env("FLEET_PRISM", prism).env("FLEET_PYTHON", python);
     tests
 }

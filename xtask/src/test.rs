@@ -46,7 +46,7 @@ pub(crate) fn run(part: &str) -> Report {
         };
     }
     if ran && matches!(part, "all" | "clouds") {
-        ran = clouds(part, &mut counts);
+        ran = clouds(part, &selection, &mut counts);
         ran = ran && gcp(&selection, &mut counts);
     }
     let Counts { passed, failed, ignored } = counts;
@@ -75,7 +75,7 @@ fn gcp(selection: &[&str], counts: &mut Counts) -> bool {
 }
 
 /// What the first run passed over for want of witnesses, or of the binary.
-fn clouds(part: &str, counts: &mut Counts) -> bool {
+fn clouds(part: &str, selection: &[&str], counts: &mut Counts) -> bool {
     let (Some(prism), Some(python)) = (emulators::prism(), emulators::azure_python()) else {
         return false;
     };
@@ -87,7 +87,7 @@ fn clouds(part: &str, counts: &mut Counts) -> bool {
     if part == "clouds" {
         counts.ignored = 0;
     }
-    watch(emulators::cloud_tests(&prism, &python), |line| counts.add(line))
+    watch(emulators::cloud_tests(&prism, &python, selection), |line| counts.add(line))
 }
 
 /// Seconds since a moment, to a tenth.

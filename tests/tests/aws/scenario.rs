@@ -62,20 +62,20 @@ async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_flexible_fleets_have_no_duplicates_and_no_orphans() {
-    kill_and_resume("flexible").await;
+    kill_and_resume("flexible", "25").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
-    kill_and_resume("exact").await;
+    kill_and_resume("exact", "100").await;
 }
 
-async fn kill_and_resume(fulfilment: &str) {
+async fn kill_and_resume(fulfilment: &str, rounds: &str) {
     let moto = Moto::start().await.expect("moto");
     let proxy = Proxy::start(moto.port()).await.expect("a proxy");
     proxy.set(Faults { latency: Duration::from_millis(60), ..Faults::default() });
-    let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "100".into());
+    let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| rounds.to_owned());
     script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds, "--fulfilment", fulfilment])
         .await;
 }
