@@ -118,7 +118,7 @@ class Fleet:
         }
 
     def renew(self):
-        """Another fleet, for absence proves nothing of machines that are five minutes old."""
+        """Another fleet, for absence proves nothing of machines younger than five minutes."""
         self.number += 1
         self.folder = os.path.join(self.args.dir, str(self.number))
         os.makedirs(self.folder)
