@@ -103,7 +103,13 @@ async fn examine(
     let plain = Template::default();
     let template = desired.templates.get(&cloud).unwrap_or(&plain);
     let pools: Vec<PoolId> = offerings.iter().map(|offering| offering.pool.clone()).collect();
-    let mut examination = provider.examine(&ExamineRequest { pools: &pools, template }).await;
+    let mut examination = provider
+        .examine(&ExamineRequest {
+            pools: &pools,
+            template,
+            fulfilment: desired.placement.fulfilment,
+        })
+        .await;
     let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity };
     examination.findings.extend(limits(desired, provider.as_ref(), &request, &mut offerings).await);
     examination

@@ -1,6 +1,6 @@
 //! What people ask of an account rather than of a fleet: is it in order, and what is for sale?
 
-use fleet_model::{InstanceKind, MicroUsd, Pattern, Place, PoolId, Template};
+use fleet_model::{Fulfilment, InstanceKind, MicroUsd, Pattern, Place, PoolId, Template};
 
 /// What a spec would use of an account.
 #[derive(Debug, Clone, Copy)]
@@ -9,6 +9,8 @@ pub struct ExamineRequest<'a> {
     pub pools: &'a [PoolId],
     /// How their machines would be made.
     pub template: &'a Template,
+    /// How launches are asked for.
+    pub fulfilment: Fulfilment,
 }
 
 /// How an account was found.

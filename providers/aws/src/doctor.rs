@@ -7,7 +7,7 @@ mod tried;
 
 use crate::policy::{self, Uses};
 use crate::session::Session;
-use fleet_model::PoolId;
+use fleet_model::{Fulfilment, PoolId};
 use fleet_provider::{Clock, Examination, ExamineRequest};
 use futures::future::join_all;
 use std::collections::BTreeMap;
@@ -34,6 +34,7 @@ pub(crate) async fn examine(
         tried.extend(here.tried);
     }
     findings.extend(tried::summary(&tried));
-    let uses = Uses::of(request.pools, request.template, who.account.as_deref());
+    let mut uses = Uses::of(request.pools, request.template, who.account.as_deref());
+    uses.launch_templates = request.fulfilment == Fulfilment::Flexible;
     Examination { findings, policy: Some(policy::document(&uses)) }
 }

@@ -114,6 +114,7 @@ pub(crate) fn document(uses: &Uses<'_>) -> String {
         Some(tag(uses)),
         Some(end(uses)),
         templates(uses),
+        tidy(uses),
         pass_role(uses),
     ]
     .into_iter()
@@ -176,6 +177,9 @@ fn look(uses: &Uses<'_>) -> Statement {
     }
     if uses.spot {
         actions.push("ec2:GetSpotPlacementScores");
+    }
+    if uses.launch_templates {
+        actions.push("ec2:DescribeLaunchTemplates");
     }
     actions.push("servicequotas:ListServiceQuotas");
     allow(uses, "Look", json!(actions), json!("*"), Value::Null)
@@ -255,6 +259,15 @@ fn templates(uses: &Uses<'_>) -> Option<Statement> {
     let made = json!([uses.own("fleet/*"), uses.own("launch-template/*")]);
     uses.launch_templates
         .then(|| allow(uses, "LaunchThroughTemplates", actions, made, tagged_by_us()))
+}
+
+/// What launches through templates need afterwards: each machine its slot, and templates that
+/// nobody needs any more gone. Only on what carries our tag.
+fn tidy(uses: &Uses<'_>) -> Option<Statement> {
+    let ours = json!({ "Null": { format!("aws:ResourceTag/{}", tags::UID): "false" } });
+    let actions = json!(["ec2:CreateTags", "ec2:DeleteLaunchTemplate"]);
+    let on = json!([uses.own("instance/*"), uses.own("launch-template/*")]);
+    uses.launch_templates.then(|| allow(uses, "TidyWhatIsOurs", actions, on, ours))
 }
 
 /// The machines' own role, that very one, and to EC2 only. IAM is everywhere: no region.

@@ -140,7 +140,9 @@ impl Launch<'_> {
     fn read(&self, vm: &Vm) -> Result<Created, Error> {
         let machine: Option<Machine> = machine(vm).filter(|machine| machine.owner.is_some());
         match machine {
-            Some(machine) => Ok(Created { machines: vec![machine], shortfall: None }),
+            Some(machine) => {
+                Ok(Created { machines: vec![machine], shortfall: None, refusals: Vec::new() })
+            }
             None => {
                 let words = "the answer to a launch cannot be read";
                 Err(refused(silence(self.kind()), "UnreadableAnswer", words))

@@ -16,6 +16,7 @@ fn create(pool: &str) -> Create {
         max_price: None,
         template: Template::default().digest(),
         image: None,
+        others: Vec::new(),
     }
 }
 

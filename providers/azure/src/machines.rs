@@ -47,7 +47,10 @@ pub(crate) fn machine(vm: &Vm) -> Option<Machine> {
         owner: tags::owner(vm),
         // A shell that a failed launch left behind never was a machine. It does not count, it is
         // replaced, and it goes with its fleet.
-        notice: is_shell(vm).then_some(InterruptionNotice { at: launched_at }),
+        notice: is_shell(vm).then_some(InterruptionNotice {
+            at: launched_at,
+            kind: fleet_model::NoticeKind::Interruption,
+        }),
     })
 }
 

@@ -101,7 +101,7 @@ impl Provider for Azure {
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {
-            return Ok(Created { machines: Vec::new(), shortfall: None });
+            return Ok(Created { machines: Vec::new(), shortfall: None, refusals: Vec::new() });
         }
         let slot = check(request)?;
         let pool = &request.create.pool;

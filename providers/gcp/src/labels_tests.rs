@@ -20,6 +20,7 @@ fn labels(fleet: &str, token: &str, slots: &[SlotId]) -> HashMap<String, String>
         max_price: None,
         template: template.digest(),
         image: None,
+        others: Vec::new(),
     };
     let request = CreateRequest {
         fleet: &FleetUid::new(fleet),

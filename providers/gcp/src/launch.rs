@@ -50,7 +50,7 @@ pub(crate) async fn launch(
     let found = look(clients, asked, at, &names, operation.as_ref(), &parts);
     let (machines, strangers) = sort(asked, &names, found.await.map_err(unseen)?);
     if machines.len() == names.len() {
-        return Ok(Created { machines, shortfall: None });
+        return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
     }
     let taken = |error: &Error| TAKEN.contains(&error.code.as_str());
     let told = parts.iter().filter_map(|part| of_operation(Asked::Launch, part));
@@ -68,7 +68,7 @@ pub(crate) async fn launch(
     if machines.is_empty() {
         return Err(shortfall);
     }
-    Ok(Created { machines, shortfall: Some(shortfall) })
+    Ok(Created { machines, shortfall: Some(shortfall), refusals: Vec::new() })
 }
 
 /// The launch was carried out and cannot be looked at: what came of it is not known.

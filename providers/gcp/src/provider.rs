@@ -60,7 +60,7 @@ impl Provider for Gcp {
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {
-            return Ok(Created { machines: Vec::new(), shortfall: None });
+            return Ok(Created { machines: Vec::new(), shortfall: None, refusals: Vec::new() });
         }
         check(request)?;
         let pool = &request.create.pool;

@@ -34,6 +34,7 @@ impl Case<'_> {
             max_price: None,
             template: self.template.digest(),
             image: None,
+            others: Vec::new(),
         };
         let asked = CreateRequest {
             fleet: &FleetUid::new("uid"),

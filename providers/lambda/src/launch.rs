@@ -96,13 +96,19 @@ pub(crate) async fn launch(
     let token = &asked.create.token;
     loop {
         if let Some(machines) = made_before(&all(api).await?, asked)? {
-            return Ok(Created { machines, shortfall: None });
+            return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
         }
         match sent.lately(token, clock.now()) {
             None => break,
             // Sent and not known: nothing is sent until lists must show what it made.
             Some([]) => clock.sleep(LOOK_AGAIN).await,
-            Some(made) => return Ok(Created { machines: made.to_vec(), shortfall: None }),
+            Some(made) => {
+                return Ok(Created {
+                    machines: made.to_vec(),
+                    shortfall: None,
+                    refusals: Vec::new(),
+                });
+            }
         }
     }
     let now = clock.now();
@@ -140,7 +146,7 @@ async fn send(
             // It may be there already, which would settle it. If it is not, that proves nothing.
             let found = all(api).await.ok().and_then(|seen| made_before(&seen, asked).ok()?);
             let machines = found.ok_or(error)?;
-            return Ok(Created { machines, shortfall: None });
+            return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
         }
         Err(error) => return Err(error),
     };
@@ -150,7 +156,7 @@ async fn send(
         let listed = seen.iter().find(|instance| instance.id == *id).map(machine);
         listed.unwrap_or_else(|| new(id, asked, slot, now))
     });
-    Ok(Created { machines: machines.collect(), shortfall: None })
+    Ok(Created { machines: machines.collect(), shortfall: None, refusals: Vec::new() })
 }
 
 /// What a launch with this token made, by name and tags. `None`: nothing that is listed.

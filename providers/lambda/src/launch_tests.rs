@@ -14,6 +14,7 @@ fn create() -> Create {
         max_price: None,
         template: template().digest(),
         image: None,
+        others: Vec::new(),
     }
 }
 

@@ -51,7 +51,7 @@ impl Provider for Lambda {
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {
-            return Ok(Created { machines: Vec::new(), shortfall: None });
+            return Ok(Created { machines: Vec::new(), shortfall: None, refusals: Vec::new() });
         }
         let slot = launch::check(request)?;
         let mut sent = self.launching.lock().await;

@@ -97,7 +97,11 @@ async fn a_wrong_key_stops_everything() {
     let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("no account");
     assert_eq!((error.class, error.code.as_str()), (Class::Auth, "global/invalid-api-key"));
     assert!(bed.asks.list().await.is_none());
-    let request = ExamineRequest { pools: &[], template: &bed.asks.template };
+    let request = ExamineRequest {
+        pools: &[],
+        template: &bed.asks.template,
+        fulfilment: fleet_model::Fulfilment::Exact,
+    };
     let found = bed.asks.provider.examine(&request).await.findings;
     assert_eq!(found[0].verdict, Verdict::Bad);
 }
@@ -128,7 +132,11 @@ async fn prices_and_capacity_come_from_one_call() {
     let room = [("us-east-1/gpu_1x_a10".to_owned(), 0)].into();
     bed.server.set(Faults { room, ..Faults::default() });
     let pools = [bed.asks.pool.clone()];
-    let request = OfferingsRequest { pools: &pools, template: &bed.asks.template };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &bed.asks.template,
+        goal: fleet_model::CapacityGoal::default(),
+    };
     let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
     let quote = offered.quotes[0].clone().expect("known");
     assert_eq!(quote.price, Some(MicroUsd(1_290_000)));
@@ -143,7 +151,11 @@ async fn prices_and_capacity_come_from_one_call() {
 async fn an_account_is_looked_over() {
     let bed = bed().await;
     let pools = [bed.asks.pool.clone()];
-    let request = ExamineRequest { pools: &pools, template: &bed.asks.template };
+    let request = ExamineRequest {
+        pools: &pools,
+        template: &bed.asks.template,
+        fulfilment: fleet_model::Fulfilment::Exact,
+    };
     let found = bed.asks.provider.examine(&request).await.findings;
     let bad: Vec<_> = found.iter().filter(|f| f.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");
@@ -152,7 +164,11 @@ async fn an_account_is_looked_over() {
         image: Some("no-such-family".into()),
         ..Template::default()
     };
-    let request = ExamineRequest { pools: &pools, template: &wrong };
+    let request = ExamineRequest {
+        pools: &pools,
+        template: &wrong,
+        fulfilment: fleet_model::Fulfilment::Exact,
+    };
     let found = bed.asks.provider.examine(&request).await.findings;
     let bad: Vec<&str> =
         found.iter().filter(|f| f.verdict == Verdict::Bad).map(|f| f.subject.as_str()).collect();

@@ -52,9 +52,17 @@ async fn a_whole_life_is_as_described() {
     let Some(bed) = bed().await else { return };
     let pools = [bed.asks.pool.clone()];
     let template = &bed.asks.template;
-    let request = OfferingsRequest { pools: &pools, template };
+    let request =
+        OfferingsRequest { pools: &pools, template, goal: fleet_model::CapacityGoal::default() };
     bed.asks.provider.offerings(&request).await.expect("quotes");
-    bed.asks.provider.examine(&ExamineRequest { pools: &pools, template }).await;
+    bed.asks
+        .provider
+        .examine(&ExamineRequest {
+            pools: &pools,
+            template,
+            fulfilment: fleet_model::Fulfilment::Exact,
+        })
+        .await;
     let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
     let room = [("us-east-1/gpu_1x_a10".to_owned(), 0)].into();
     bed.server.set(Faults { room, ..Faults::default() });

@@ -18,6 +18,7 @@ pub fn ask(pool: &PoolId, token: &str, template: &Template) -> Create {
         max_price: None,
         template: template.digest(),
         image: None,
+        others: Vec::new(),
     }
 }
 

@@ -111,8 +111,16 @@ fn cloud(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<CloudRule> {
         let message = "lambda has no zones to choose from".into();
         reader.error(field, message, Some("remove zones; choose regions instead".into()));
     }
-    let accounts = object.get(reader, "accounts");
-    let accounts = accounts.map(|field| reader.list(&field, account)).unwrap_or_default();
+    let accounts_at = object.get(reader, "accounts");
+    let accounts: Vec<String> =
+        accounts_at.as_ref().map(|field| reader.list(field, account)).unwrap_or_default();
+    if let (Some(cloud), Some(field), false) = (cloud, &accounts_at, accounts.is_empty())
+        && cloud != Cloud::Aws
+    {
+        let message = format!("a fleet stands in one account of {cloud}");
+        let hint = "remove accounts; the credentials and their settings name the account";
+        reader.error(field, message, Some(hint.into()));
+    }
     Some(CloudRule { cloud: cloud?, regions: regions.unwrap_or_default(), zones, accounts })
 }
 
@@ -122,7 +130,7 @@ fn account(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
     let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.' | ':');
     if text.is_empty() || text.len() > 64 || !text.chars().all(plain) {
         let message = format!("`{}` is not an account", crate::source::quote(&text));
-        let hint = "name an AWS account id, a GCP project or an Azure subscription; quote digits";
+        let hint = "name an AWS account id, in quotes: \"111122223333\"";
         reader.error(field, message, Some(hint.into()));
         return None;
     }

@@ -225,7 +225,11 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
         pool("azure/westus2/regional/Standard_NC48ads_A100_v4/on-demand"),
     ];
     let template = template();
-    let request = OfferingsRequest { pools: &pools, template: &template };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal: fleet_model::CapacityGoal::default(),
+    };
     let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
     let quote = |n: usize| offered.quotes[n].clone().expect("known");
     assert_eq!(quote(0).price, Some(MicroUsd(192_000)));
@@ -248,14 +252,22 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
 async fn an_account_is_looked_over() {
     let bed = bed().await;
     let pools = [bed.asks.pool.clone()];
-    let request = ExamineRequest { pools: &pools, template: &bed.asks.template };
+    let request = ExamineRequest {
+        pools: &pools,
+        template: &bed.asks.template,
+        fulfilment: fleet_model::Fulfilment::Exact,
+    };
     let found = bed.asks.provider.examine(&request).await;
     let bad: Vec<_> = found.findings.iter().filter(|f| f.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");
     let role: Value = serde_json::from_str(&found.policy.expect("a role")).expect("JSON");
     assert_eq!(role["AssignableScopes"].as_array().map(Vec::len), Some(2));
     let wrong = Template { subnets: vec![subnet(0, "mars")], ..template() };
-    let request = ExamineRequest { pools: &pools, template: &wrong };
+    let request = ExamineRequest {
+        pools: &pools,
+        template: &wrong,
+        fulfilment: fleet_model::Fulfilment::Exact,
+    };
     let found = bed.asks.provider.examine(&request).await.findings;
     assert!(found.iter().any(|f| f.verdict == Verdict::Bad && f.subject == "eastus"));
 }

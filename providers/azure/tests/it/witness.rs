@@ -59,7 +59,11 @@ async fn bed() -> Option<Bed> {
 async fn a_whole_life_is_as_described() {
     let Some(bed) = bed().await else { return };
     let pools = [bed.asks.pool.clone()];
-    let request = OfferingsRequest { pools: &pools, template: &bed.asks.template };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &bed.asks.template,
+        goal: fleet_model::CapacityGoal::default(),
+    };
     let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes[0].is_some() && !offered.quotas.is_empty());
     let spot = Create { max_price: Some(MicroUsd(1_500_000)), ..bed.asks.ask("t") };

@@ -10,14 +10,28 @@ async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
     let bed = Bed::new().await;
     let pools = [pool(ON_DEMAND)];
     let plain = Template::default();
-    let found = bed.provider.examine(&ExamineRequest { pools: &pools, template: &plain }).await;
+    let found = bed
+        .provider
+        .examine(&ExamineRequest {
+            pools: &pools,
+            template: &plain,
+            fulfilment: fleet_model::Fulfilment::Exact,
+        })
+        .await;
     let bad: Vec<_> = found.findings.iter().filter(|f| f.verdict != Verdict::Good).collect();
     assert!(bad.is_empty(), "{bad:?}");
     assert!(found.findings.len() >= 5, "{:?}", found.findings);
     assert!(found.policy.is_some_and(|role| role.contains("- compute.instances.create")));
 
     let acting = Template { instance_role: Some("a@b".into()), ..Template::default() };
-    let found = bed.provider.examine(&ExamineRequest { pools: &pools, template: &acting }).await;
+    let found = bed
+        .provider
+        .examine(&ExamineRequest {
+            pools: &pools,
+            template: &acting,
+            fulfilment: fleet_model::Fulfilment::Exact,
+        })
+        .await;
     let bad: Vec<&str> = found
         .findings
         .iter()
@@ -27,7 +41,14 @@ async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
     assert_eq!(bad, ["iam.serviceAccounts.actAs"]);
 
     bed.fake.set(Faults { outage: true, ..Faults::default() });
-    let found = bed.provider.examine(&ExamineRequest { pools: &pools, template: &plain }).await;
+    let found = bed
+        .provider
+        .examine(&ExamineRequest {
+            pools: &pools,
+            template: &plain,
+            fulfilment: fleet_model::Fulfilment::Exact,
+        })
+        .await;
     assert!(found.findings.iter().any(|finding| finding.verdict == Verdict::Bad));
 }
 

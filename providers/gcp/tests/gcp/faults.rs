@@ -264,7 +264,11 @@ async fn plans_pin_images_count_limits_and_know_chances() {
         pool("gcp/us-central1/us-central1-a/g2-standard-4/on-demand"),
     ];
     let template = Template::default();
-    let request = OfferingsRequest { pools: &pools, template: &template };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal: fleet_model::CapacityGoal::default(),
+    };
     let offered = bed.provider.offerings(&request).await.expect("quotes");
     let quote = |at: usize| offered.quotes[at].clone().expect("a quote");
     let debian = "projects/debian-cloud/global/images/debian-12-bookworm-v20260714";
@@ -285,7 +289,11 @@ async fn plans_pin_images_count_limits_and_know_chances() {
     let error = create_from(&*bed.provider, &create, &template).await.expect_err("no image");
     assert_eq!(error.class, Class::Invalid, "{error}");
     let missing = Template { image: Some("debian-cloud/debian-99".into()), ..Template::default() };
-    let request = OfferingsRequest { pools: &pools[..1], template: &missing };
+    let request = OfferingsRequest {
+        pools: &pools[..1],
+        template: &missing,
+        goal: fleet_model::CapacityGoal::default(),
+    };
     let offered = bed.provider.offerings(&request).await.expect("quotes");
     let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
     assert!(refusal.is_some_and(|why| why.contains("debian-99")));

@@ -132,6 +132,7 @@ pub(crate) fn ask(text: &str, token: &str, count: u32) -> Create {
         max_price: None,
         template: Template::default().digest(),
         image: None,
+        others: Vec::new(),
     }
 }
 

@@ -109,7 +109,11 @@ async fn nothing_that_we_send_or_the_fake_answers_is_refused_by_prism() {
         "gcp/us-central1/regional/n2-standard-8/spot",
     ];
     let ids: Vec<_> = pools.iter().map(|text| pool(text)).collect();
-    let request = OfferingsRequest { pools: &ids, template: &template };
+    let request = OfferingsRequest {
+        pools: &ids,
+        template: &template,
+        goal: fleet_model::CapacityGoal::default(),
+    };
     let offered = provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes.iter().all(Option::is_some), "{offered:?}");
     assert!(!offered.quotas.is_empty(), "limits were refused");
