@@ -9,8 +9,17 @@ use std::time::Instant;
 /// Runs the benchmarks whose names hold the filter.
 pub(crate) fn run(filter: Option<&str>) -> Report {
     let start = Instant::now();
-    let mut args =
-        vec!["bench", "--package", "fleet-cli", "--bench", "plan", "--bench", "placement", "--bench", "commands"];
+    let mut args = vec![
+        "bench",
+        "--package",
+        "fleet-cli",
+        "--bench",
+        "plan",
+        "--bench",
+        "placement",
+        "--bench",
+        "commands",
+    ];
     if let Some(filter) = filter {
         args.extend(["--", filter]);
     }
