@@ -327,15 +327,14 @@ fn ends(
             if holding.standing == Standing::Fixed {
                 continue;
             }
-            if ground.ready(holding, hedge) {
-                if spot + on_demand < wanted + holding.weight {
-                    continue;
-                }
+            let ready = ground.ready(holding, hedge);
+            if ready && spot + on_demand < wanted + holding.weight {
+                continue;
             }
             if !zones.leave(&holding.pool.place) {
                 continue;
             }
-            if ground.ready(holding, hedge) {
+            if ready {
                 spot = spot - holding.weight;
             }
             hedged.ends.insert(at);

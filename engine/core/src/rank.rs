@@ -40,9 +40,14 @@ pub(crate) fn key(
         // The price of a machine that is likely to be lost is nearer to twice its price.
         Strategy::PriceCapacityOptimized => (price.saturating_mul(200 - score) / 100, price, 0, at),
         Strategy::LowestPrice => (price, 0, 0, at),
-        Strategy::Diversified => (carried.0, price, 0, at),
+        Strategy::Diversified => (carried.0 / even_step(target), price, 0, at),
         Strategy::Prioritized => (priority, price, 0, at),
     }
+}
+
+/// Pools that carry alike to a ten-thousandth of the fleet are alike.
+fn even_step(target: Units) -> u64 {
+    (target.0 / 10_000).max(1)
 }
 
 /// What one more machine costs under a strategy that minimises a cost, in hundredths of
@@ -78,7 +83,11 @@ pub(crate) fn machines_at_level(
     // Points of crowding that leave the key as it is.
     let points = match strategy {
         Strategy::LowestPrice | Strategy::Prioritized => return u64::MAX,
-        Strategy::Diversified => return 1,
+        Strategy::Diversified => {
+            let step = even_step(target);
+            let rises_at = (carried.0 / step + 1) * step;
+            return (rises_at - carried.0).div_ceil(weight);
+        }
         _ if !spot => return u64::MAX,
         Strategy::PriceCapacityOptimized => 0,
         Strategy::CapacityOptimized | Strategy::CapacityOptimizedPrioritized => {

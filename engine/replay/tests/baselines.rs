@@ -61,6 +61,7 @@ fn desired() -> Desired {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn recordings() -> Option<std::path::PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
     if folder.is_dir() {
