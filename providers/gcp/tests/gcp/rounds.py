@@ -17,7 +17,7 @@ from google.cloud import compute_v1
 SPEC = """
 apiVersion: fleet/v1
 kind: Fleet
-metadata: { name: rounds, labels: { team: shop } }
+metadata: { name: rounds-%d, labels: { team: shop } }
 spec:
   capacity: { unit: instances, target: %d, base: { onDemand: 30%% }, burst: { spot: 100%% } }
   instances: { types: [n2-standard-4, e2-standard-4] }
@@ -128,13 +128,13 @@ def main():
     chance = random.Random(args.seed)
     fleet = Fleet(args.fleet, args.dir, args.endpoint)
     google = Google(args.endpoint)
-    killed = amid = target = 0
+    killed = amid = target = cycle = 0
     for turn in range(args.rounds):
         # Up in one or two goes, then down, so that launches and ends are both cut short.
         before = target
         down = target == MOST or (target > 0 and chance.random() < 0.4)
         target = 0 if down else chance.randint(max(target + 1, FEWEST), MOST)
-        fleet.write(SPEC % max(target, FEWEST))
+        fleet.write(SPEC % (cycle, max(target, FEWEST)))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
         time.sleep(chance.uniform(0, args.longest))
@@ -149,14 +149,21 @@ def main():
         live = judge(google, target, turn)
         disks = google.disk_count()
         check(disks == len(live), f"round {turn}: {disks} disks for {len(live)} machines")
-        if not down:
-            fleet.run("plan", "--detailed-exitcode")
+        print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)
+        if down:
+            # Google lists no machine that is gone, and of machines this young absence proves
+            # nothing to the engine: what comes next is another fleet.
+            cycle += 1
+            fleet.folder = os.path.join(args.dir, str(cycle))
+            os.mkdir(fleet.folder)
+            continue
+        fleet.run("plan", "--detailed-exitcode")
         told = json.loads(fleet.run("status", "-o", "json"))["machines"]
         told = {machine["id"] for machine in told if machine["state"] != "terminated"}
         seen = {f"{machine.zone.rpartition('/')[2]}/{machine.id}" for machine in live}
         check(told == seen, f"round {turn}: status and Google differ by {told ^ seen}")
-        print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)
-    fleet.run("destroy", "--yes")
+    if target:
+        fleet.run("destroy", "--yes")
     time.sleep(0.3)
     left = len(google.live()), google.disk_count()
     check(left == (0, 0), f"{left[0]} machines and {left[1]} disks are left")

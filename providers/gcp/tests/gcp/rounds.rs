@@ -19,7 +19,7 @@ fn fleet() -> PathBuf {
 #[ignore = "needs the binary and Google's Python client: cargo xtask test clouds"]
 async fn killed_and_resumed_there_are_no_duplicates_no_orphans_and_no_disks() {
     let fake = Fake::start().await.expect("a port");
-    fake.set(Faults { latency_ms: 60, operation_ms: 150, ..Faults::default() });
+    fake.set(Faults { latency_ms: 200, operation_ms: 400, ..Faults::default() });
     let folder = tempfile::tempdir().expect("a folder");
     let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "15".into());
     let output = Command::new(tools().join("py/bin/python"))
