@@ -61,6 +61,7 @@ fn create(id: u32, from: &str, slots: std::ops::Range<u32>, group: Group, why: W
         max_price: None,
         template: digest("t/1", []),
         image: None,
+        others: Vec::new(),
     });
     Step { id: StepId(id), action, after: BTreeSet::new(), why }
 }

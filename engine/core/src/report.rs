@@ -44,7 +44,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     if zones < wanted && !empty && !decision.choice.taken.is_empty() {
         notices.push(Notice::FewerZones { zones, wanted });
     }
-    let mut pools = pool_lines(decision, plan);
+    let mut pools = pool_lines(decision);
     let outlook = outlook(decision, &mut pools);
     Report {
         unit: inputs.desired.capacity.unit,

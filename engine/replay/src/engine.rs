@@ -137,7 +137,7 @@ impl Engine {
             let id = MachineId::new(format!("m{:08}", self.made));
             self.inputs.observed.machines.insert(id.clone(), machine(&id, create, slot, now));
             let price = create.price;
-            machines.push(NewMachine { slot, machine: id, launched_at: now, price });
+            machines.push(NewMachine { slot, machine: id, launched_at: now, price, pool: None });
         }
         let ids = machines.iter().map(|new| new.machine.clone()).collect();
         let missing: Vec<SlotId> = create.slots.iter().skip(got).copied().collect();

@@ -47,13 +47,14 @@ fn desired() -> Desired {
         placement: PlacementRules {
             strategy: Strategy::CapacityOptimized,
             clouds: everywhere
-                .map(|cloud| CloudRule { cloud, regions: vec![], zones: vec![] })
+                .map(|cloud| CloudRule { cloud, regions: vec![], zones: vec![], accounts: vec![] })
                 .collect(),
             spread: Spread::default(),
             priorities: vec![],
             weights: vec![],
             max_spot_price: None,
             hedge: None,
+            fulfilment: Default::default(),
         },
         budget: Budget::default(),
         templates: Default::default(),

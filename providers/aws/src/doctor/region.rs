@@ -252,6 +252,7 @@ async fn try_launch(
         max_price: None,
         template: template.digest(),
         image: None,
+        others: Vec::new(),
     };
     let request = CreateRequest {
         fleet: &FleetUid::new("fleet-doctor"),
