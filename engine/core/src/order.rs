@@ -160,7 +160,9 @@ fn batches<'a>(
             }
         };
         if joins {
-            let key = (offering.pool.place.scope(), candidate.weight, offering.image.as_deref());
+            let pool = &offering.pool;
+            let image = offering.image.as_deref();
+            let key = (pool.place.scope(), pool.market, candidate.weight, image);
             together.entry(key).or_default().push((candidate, count));
         } else {
             alone.push(vec![(candidate, count)]);
