@@ -137,7 +137,7 @@ async fn machines_that_nobody_tagged_are_tagged_when_the_apply_is_done() {
     let victim: Vec<_> = victims.into_iter().filter(|v| v.machine == first.id).collect();
     let request = DestroyRequest { fleet: &"uid".into(), scope: &scope(), victims: &victim };
     let destroyed = bed.provider.destroy(&request).await.expect("ended");
-    assert_eq!(destroyed.ended, [first.id.clone()]);
+    assert_eq!(destroyed.ended, std::slice::from_ref(&first.id));
     let left = slots(&listed(&bed).await);
     assert!(left.iter().all(|(id, slot)| recorded[id] == *slot));
     tidy(&bed, &recorded, false).await;
