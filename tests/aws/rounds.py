@@ -35,7 +35,7 @@ def main():
     args.add_argument("--rounds", type=int, default=100)
     args.add_argument("--fulfilment", default="exact")
     args.add_argument("--seed", type=int, default=1)
-    args.add_argument("--longest", type=float, default=2.0, help="latest kill, in seconds")
+    args.add_argument("--longest", type=float, default=6.0, help="latest kill, in seconds")
     args = args.parse_args()
     chance = random.Random(args.seed)
     fleet = Fleet(args.fleet, args.dir, args.endpoint)

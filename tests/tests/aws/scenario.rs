@@ -62,13 +62,13 @@ async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_flexible_fleets_have_no_duplicates_and_no_orphans() {
-    kill_and_resume("flexible", "25").await;
+    kill_and_resume("flexible", "10").await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
-    kill_and_resume("exact", "100").await;
+    kill_and_resume("exact", "40").await;
 }
 
 async fn kill_and_resume(fulfilment: &str, rounds: &str) {
