@@ -393,7 +393,7 @@ impl<'a> Work<'a> {
 
     fn end_surplus(&mut self, group: Group, wanted: Units) {
         let mut have = self.kept(group);
-        if have <= wanted {
+        if have <= wanted || self.rounding(group, have - wanted) {
             return;
         }
         let mut zones = self.zones();
@@ -420,6 +420,14 @@ impl<'a> Work<'a> {
             };
             self.end(at, why);
         }
+    }
+
+    /// Whether a surplus comes of whole machines alone: less than the largest is too much, and the
+    /// fleet as a whole has no more than its target.
+    fn rounding(&self, group: Group, surplus: Units) -> bool {
+        let largest = self.group(group).map(|(_, holding)| holding.weight).max();
+        let all = self.kept(Group::Base) + self.kept(Group::Burst);
+        largest.is_some_and(|weight| surplus < weight) && all <= self.inputs.desired.capacity.target
     }
 
     /// Machines that stay, by zone.

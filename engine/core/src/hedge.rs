@@ -141,13 +141,40 @@ fn refreshed(inputs: &Inputs, pool: &PoolId, held: u32, lost: u32) -> PoolBelief
 
 /// Decides the burst.
 pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge: Hedge) -> Hedged {
+    let mut most = wanted;
+    loop {
+        let mut tried = usage.clone();
+        let (hedged, had) = decide(ground, &mut tried, wanted, hedge, most);
+        // Less on demand than was counted on: what may be had otherwise is worth more then.
+        if had >= most {
+            *usage = tried;
+            return hedged;
+        }
+        most = had;
+    }
+}
+
+/// Decides the burst with at most so much on demand. Tells how much there is of that: less than
+/// was allowed only if a limit stands in the way.
+fn decide(
+    ground: &Ground<'_>,
+    usage: &mut Usage,
+    wanted: Units,
+    hedge: Hedge,
+    most_on_demand: Units,
+) -> (Hedged, Units) {
     let mut stands = stands(ground, wanted, hedge);
     let grain = grain(&stands, wanted);
     let per_grain = on_demand_price(ground).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
     let reference = per_grain.or_else(|| list_price(ground.inputs, grain)).unwrap_or_default();
+    let held: Units = ground.burst(Market::OnDemand).map(|(_, holding)| holding.weight).sum();
+    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
     let need = Need {
         wanted: wanted.0.div_ceil(grain.0) as usize,
         on_demand: per_grain,
+        held: held.0.div_ceil(grain.0) as usize,
+        most: most_on_demand.0.div_ceil(grain.0) as usize,
+        start: reference * ahead / START_PAID_IN,
         missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
         inertia: INERTIA * reference,
     };
@@ -168,13 +195,14 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
         for (stand, &count) in stands.iter_mut().zip(&hedged.portfolio.counts) {
             let Some(at) = stand.candidate else { continue };
             for nth in stand.holdings.len()..count {
-                if stand.weight > room {
-                    break;
-                }
+                // Before the room: what can never be had must not be waited for.
                 if let Some(misfit) = ground.field.misfit(&tried, at) {
                     *hedged.taken.refused.entry(misfit).or_default() += 1;
                     stand.most = nth;
                     stopped = true;
+                    break;
+                }
+                if stand.weight > room {
                     break;
                 }
                 ground.field.take_for(&mut tried, &mut hedged.taken, at);
@@ -188,8 +216,10 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
     *usage = tried;
     let mut zones = ground.zones();
     ends(ground, &stands, wanted, hedge, &mut zones, &mut hedged);
-    on_demand(ground, usage, wanted, hedge, grain, &mut zones, &mut hedged);
-    hedged
+    let short = on_demand(ground, usage, wanted, hedge, grain, &mut zones, &mut hedged);
+    let counted_on = Units(hedged.portfolio.on_demand as u64 * grain.0);
+    let most = if short.is_zero() { most_on_demand } else { counted_on.saturating_sub(short) };
+    (hedged, most)
 }
 
 /// The pools worth looking at: those that hold something, and the best of the others.
@@ -303,7 +333,8 @@ fn list_price(inputs: &Inputs, grain: Units) -> Option<f64> {
     listed.min_by(f64::total_cmp)
 }
 
-/// Ends what is beyond its count, youngest first, while what is ready without it is enough.
+/// Ends what is beyond its count, dearest and youngest first, while what is ready without it is
+/// enough.
 fn ends(
     ground: &Ground<'_>,
     stands: &[Stand<'_>],
@@ -319,7 +350,11 @@ fn ends(
     };
     let mut spot = ready(Market::Spot);
     let on_demand = ready(Market::OnDemand);
-    for (stand, &count) in stands.iter().zip(&hedged.portfolio.counts) {
+    let mut dearest: Vec<(&Stand<'_>, usize)> =
+        stands.iter().zip(hedged.portfolio.counts.iter().copied()).collect();
+    let per_unit = |stand: &Stand<'_>| stand.price / stand.weight.0 as f64;
+    dearest.sort_by(|(a, _), (b, _)| per_unit(b).total_cmp(&per_unit(a)));
+    for (stand, count) in dearest {
         let mut beyond: Vec<usize> = stand.holdings.clone();
         beyond.sort_by_key(|&at| (holdings[at].launched_at, at));
         for &at in beyond.iter().skip(count).rev() {
@@ -342,7 +377,8 @@ fn ends(
     }
 }
 
-/// On-demand: what is worth having, and as a bridge until spot is ready.
+/// On-demand: what is worth having, and as a bridge until spot is ready. Returns what is not to be
+/// had.
 fn on_demand(
     ground: &Ground<'_>,
     usage: &mut Usage,
@@ -351,16 +387,14 @@ fn on_demand(
     grain: Units,
     zones: &mut Zones<'_>,
     hedged: &mut Hedged,
-) {
+) -> Units {
     let ends = &hedged.ends;
     let kept = ground.burst(Market::Spot).filter(|(at, _)| !ends.contains(at));
     let spot: Units = kept.filter(|(_, h)| ground.ready(h, hedge)).map(|(_, h)| h.weight).sum();
     let mut held: Vec<(usize, &Holding)> = ground.burst(Market::OnDemand).collect();
-    let up: Units =
-        held.iter().filter(|(_, h)| ground.ready(h, hedge)).map(|(_, h)| h.weight).sum();
-    let bridge = wanted.saturating_sub(spot).min(up);
-    let want = Units(hedged.portfolio.on_demand as u64 * grain.0).min(wanted).max(bridge);
     let mut have: Units = held.iter().map(|(_, h)| h.weight).sum();
+    let bridge = wanted.saturating_sub(spot).min(have);
+    let want = Units(hedged.portfolio.on_demand as u64 * grain.0).min(wanted).max(bridge);
     held.sort_by_key(|(at, h)| (std::cmp::Reverse(h.launched_at), *at));
     for (at, holding) in held {
         let spare = have >= want + holding.weight && holding.standing != Standing::Fixed;
@@ -374,8 +408,16 @@ fn on_demand(
         taken.counts.iter().map(|(at, n)| Units(weight(at).0 * u64::from(*n))).sum()
     };
     let room = (wanted + wanted).saturating_sub(ground.standing() + bought(&hedged.taken));
-    let need = want.saturating_sub(have).min(room);
-    let more = ground.field.fill(usage, Market::OnDemand, need, Units(0));
+    let need = want.saturating_sub(have);
+    // Asked without regard to the room: what can never be had must not be waited for.
+    let mut tried = usage.clone();
+    let mut more = ground.field.fill(&mut tried, Market::OnDemand, need, Units(0));
+    let short = more.short;
+    if room < need {
+        tried = usage.clone();
+        more = ground.field.fill(&mut tried, Market::OnDemand, room, Units(0));
+    }
+    *usage = tried;
     for (at, count) in more.counts {
         *hedged.taken.counts.entry(at).or_default() += count;
     }
@@ -389,4 +431,5 @@ fn on_demand(
         .map(|(_, h)| h.weight)
         .sum();
     hedged.taken.short = wanted.saturating_sub(bought(&hedged.taken) + stays);
+    short
 }

@@ -27,6 +27,12 @@ pub struct Need {
     pub wanted: usize,
     /// Price of one on demand per hour; `None`: there is none to be had.
     pub on_demand: Option<f64>,
+    /// How much is held on demand now.
+    pub held: usize,
+    /// The most that is to be had on demand.
+    pub most: usize,
+    /// What starting one more on demand costs, spread over the hours that must pay for it.
+    pub start: f64,
     /// What one missing costs per hour.
     pub missing: f64,
     /// How much better a new beginning must be than what is held, per hour.
@@ -48,14 +54,28 @@ pub struct Portfolio {
     pub whole: f64,
 }
 
-/// The best portfolio that is found from what is held, and from a full house of spot.
+/// Times that a full house of spot is tried anew.
+const ANEW: usize = 4;
+
+/// The best portfolio that is found from what is held, and from full houses of spot.
 ///
-/// Two beginnings, because one spare machine alone may not pay where two together do.
+/// Several beginnings, because one spare machine alone may not pay where two together do. Each
+/// builds on the best so far, so that what was chosen once is not overthrown by the next look.
 pub fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
     let held: Vec<usize> = choices.iter().map(|c| c.held.min(c.stays.len())).collect();
-    let kept = descend(choices, need, held.clone());
-    let fresh = descend(choices, need, filled(choices, need, held));
-    if fresh.cost < kept.cost - need.inertia { fresh } else { kept }
+    let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
+    let stay = Search { choices, need, counts: held.clone(), on_demand: stood }.portfolio();
+    let mut best = descend(choices, need, held, stood);
+    for _ in 0..ANEW {
+        let full = filled(choices, need, best.counts.clone());
+        let fresh = descend(choices, need, full, 0);
+        if fresh.cost >= best.cost - need.inertia {
+            break;
+        }
+        best = fresh;
+    }
+    // Not for a trifle: a look a moment later would find another.
+    if best.cost < stay.cost - need.inertia { best } else { stay }
 }
 
 /// Takes the cheapest next machines until there are enough, if all of them stay.
@@ -76,8 +96,8 @@ fn filled(choices: &[Choice], need: Need, mut counts: Vec<usize>) -> Vec<usize> 
     counts
 }
 
-fn descend(choices: &[Choice], need: Need, counts: Vec<usize>) -> Portfolio {
-    let mut search = Search { choices, need, counts, on_demand: 0 };
+fn descend(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize) -> Portfolio {
+    let mut search = Search { choices, need, counts, on_demand };
     let most = 4 * (need.wanted + choices.len()) + 64;
     for _ in 0..most {
         let Some(best) = search.best_move() else { break };
@@ -109,6 +129,12 @@ impl Search<'_> {
         choice.price * count as f64 + choice.extra.iter().take(count).sum::<f64>()
     }
 
+    /// Price and starts of so much on demand.
+    fn bought(&self, count: usize) -> f64 {
+        let started = count.saturating_sub(self.need.held);
+        self.need.on_demand.unwrap_or_default() * count as f64 + self.need.start * started as f64
+    }
+
     /// Distribution of what survives of all pools but those given.
     fn others(&self, but: [usize; 2]) -> Vec<f64> {
         let mut sum = vec![1.0];
@@ -133,7 +159,7 @@ impl Search<'_> {
         let all = self.others([usize::MAX; 2]);
         let left = self.need.wanted.saturating_sub(self.on_demand);
         let pools: f64 = self.counts.iter().enumerate().map(|(at, &n)| self.separable(at, n)).sum();
-        let bought = self.need.on_demand.unwrap_or_default() * self.on_demand as f64;
+        let bought = self.bought(self.on_demand);
         let missing = missing(&all, left);
         let short: f64 = all.iter().take(left).sum();
         Portfolio {
@@ -162,7 +188,9 @@ impl Search<'_> {
         let all = self.others([usize::MAX; 2]);
         let now = self.shortage(&all, self.on_demand);
         let have: usize = self.counts.iter().zip(self.choices).map(|(n, c)| n * c.weight).sum();
-        let price = self.need.on_demand;
+        let sold =
+            |count| self.need.on_demand.is_some() && self.on_demand + count <= self.need.most;
+        let bought = self.bought(self.on_demand);
         let mut best: (f64, Option<Move>) = (-LEAST, None);
         let mut consider = |change: f64, step: Move| {
             if change < best.0 {
@@ -170,13 +198,19 @@ impl Search<'_> {
             }
             best.0
         };
-        if let Some(price) = price {
-            let more = price + self.shortage(&all, self.on_demand + 1) - now;
-            consider(more, Move { on_demand: 1, ..none });
+        if sold(1) {
+            let more = self.bought(self.on_demand + 1) - bought;
+            consider(
+                more + self.shortage(&all, self.on_demand + 1) - now,
+                Move { on_demand: 1, ..none },
+            );
         }
-        if let (Some(price), 1..) = (price, self.on_demand) {
-            let less = self.shortage(&all, self.on_demand - 1) - price - now;
-            consider(less, Move { on_demand: -1, ..none });
+        if self.on_demand > 0 {
+            let less = self.bought(self.on_demand - 1) - bought;
+            consider(
+                less + self.shortage(&all, self.on_demand - 1) - now,
+                Move { on_demand: -1, ..none },
+            );
         }
         for (at, choice) in self.choices.iter().enumerate() {
             let count = self.counts[at];
@@ -196,10 +230,13 @@ impl Search<'_> {
                 let add = Move { add: Some(at), ..none };
                 consider(more + self.shortage(&chances, self.on_demand) - now, add);
                 let swap = choice.weight.min(self.on_demand);
-                if let (Some(price), 1..) = (price, swap) {
+                if swap > 0 {
                     let short = self.shortage(&chances, self.on_demand - swap);
-                    let change = more - price * swap as f64 + short - now;
-                    consider(change, Move { on_demand: -(swap as isize), ..add });
+                    let saved = bought - self.bought(self.on_demand - swap);
+                    consider(
+                        more - saved + short - now,
+                        Move { on_demand: -(swap as isize), ..add },
+                    );
                 }
             }
             if count == 0 {
@@ -209,10 +246,13 @@ impl Search<'_> {
             let chances = self.with(rest, at, count - 1);
             let drop = Move { drop: Some(at), ..none };
             let mut bar = consider(less + self.shortage(&chances, self.on_demand) - now, drop);
-            if let Some(price) = price {
+            if sold(choice.weight) {
                 let short = self.shortage(&chances, self.on_demand + choice.weight);
-                let change = less + price * choice.weight as f64 + short - now;
-                bar = consider(change, Move { on_demand: choice.weight as isize, ..drop });
+                let paid = self.bought(self.on_demand + choice.weight) - bought;
+                bar = consider(
+                    less + paid + short - now,
+                    Move { on_demand: choice.weight as isize, ..drop },
+                );
             }
             for (to, other) in self.choices.iter().enumerate() {
                 let n = self.counts[to];

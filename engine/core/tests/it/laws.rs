@@ -90,19 +90,37 @@ proptest! {
 
     #[test]
     fn apply_then_plan_is_empty(world in worlds(), wish in wishes()) {
-        // A cloud that chose cheaper pools than the plan meant leaves money for more.
-        let rounds = match wish.placement.fulfilment {
-            Fulfilment::Exact => 1,
-            Fulfilment::Flexible => 10,
-        };
+        // A cloud that chose cheaper pools than the plan meant leaves money for more; and a hedge
+        // changes its mind as it learns which pools keep their machines.
+        let at_once = wish.placement.fulfilment == Fulfilment::Exact && wish.placement.hedge.is_none();
+        let rounds = if at_once { 1 } else { 100 };
+        let mut inputs = inputs(wish, &world);
+        let mut seen = Vec::new();
+        for _ in 0..=rounds {
+            let next = plan(&inputs);
+            prop_assert_eq!(check(&inputs, &next), vec![]);
+            seen.push(summary(&next));
+            if next.plan.is_empty() { break; }
+            obey(&mut inputs, &next, 600);
+        }
+        prop_assert!(seen.last().is_some_and(Vec::is_empty), "still moving: {seen:?}");
+    }
+
+    #[test]
+    fn apply_then_plan_at_once_is_empty(world in worlds(), wish in wishes()) {
+        let mut wish = wish;
+        wish.placement.fulfilment = Fulfilment::Exact;
+        // Where limits bind or machines differ in size, a hedge comes to rest in a few steps: the
+        // law above.
+        if wish.placement.hedge.is_some() {
+            wish.capacity.unit = Unit::Instances;
+            wish.budget.hourly = None;
+            wish.placement.spread = Spread::default();
+        }
         let mut inputs = inputs(wish, &world);
         let first = plan(&inputs);
-        let mut next = first.clone();
-        for _ in 0..rounds {
-            obey(&mut inputs, &next, 600);
-            next = plan(&inputs);
-            prop_assert_eq!(check(&inputs, &next), vec![]);
-        }
+        obey(&mut inputs, &first, 5);
+        let next = plan(&inputs);
         prop_assert!(next.plan.is_empty(), "{:?} then {:?}", summary(&first), summary(&next));
     }
 
@@ -112,7 +130,7 @@ proptest! {
         let first = plan(&inputs);
         obey(&mut inputs, &first, 600);
         respec(&mut inputs, to, &world);
-        let mut last = Vec::new();
+        let mut seen = Vec::new();
         for _ in 0..100 {
             let planned = plan(&inputs);
             prop_assert_eq!(check(&inputs, &planned), vec![]);
@@ -120,11 +138,12 @@ proptest! {
             let live = inputs.recorded.slots.values()
                 .filter(|s| matches!(s.state, SlotState::Filled { ending: false, .. })).count();
             prop_assert!(ends <= (live / 10).max(1), "{ends} of {live} ended at once");
-            last = summary(&planned);
+            seen.push(summary(&planned));
             if planned.plan.is_empty() && planned.plan.vacate.is_empty() { break; }
             obey(&mut inputs, &planned, 600);
         }
-        prop_assert!(last.is_empty(), "still moving: {last:?}");
+        let last = &seen[seen.len().saturating_sub(4)..];
+        prop_assert!(last.last().is_some_and(Vec::is_empty), "still moving: {last:?}");
     }
 
     #[test]
