@@ -8,27 +8,11 @@ use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_ec2::config::http::HttpResponse;
 use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 use fleet_model::Cloud;
-use fleet_provider::{Class, Error};
+pub(crate) use fleet_provider::{Asked, LOOK_AGAIN, SETTLE};
+use fleet_provider::{Class, Error, with_causes};
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 use std::time::Duration;
-
-/// What was asked, which decides what silence means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// A list or a look: asking again is harmless.
-    Read,
-    /// A launch.
-    Launch,
-    /// An end.
-    End,
-}
-
-/// A new machine may stay out of the lists for this long.
-pub(crate) const SETTLE: Duration = Duration::from_secs(5 * 60);
-
-/// How long to wait before looking again for a machine that is not listed yet.
-pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
@@ -143,7 +127,7 @@ pub(crate) fn classify(asked: Asked, status: u16, code: &str) -> Class {
         return Class::Retry { after: None };
     }
     if status >= 500 || is(BROKEN) {
-        return silence(asked);
+        return asked.silence();
     }
     if code == "InvalidInstanceID.NotFound" {
         // Seen a moment ago, when we looked at it: the service's parts do not agree yet.
@@ -162,15 +146,7 @@ pub(crate) fn classify(asked: Asked, status: u16, code: &str) -> Class {
     } else if is(INVALID) || INVALID_FAMILIES.iter().any(|family| code.starts_with(family)) {
         Class::Invalid
     } else {
-        silence(asked)
-    }
-}
-
-/// What no answer means.
-fn silence(asked: Asked) -> Class {
-    match asked {
-        Asked::Read => Class::Retry { after: None },
-        Asked::Launch | Asked::End => Class::Unknown,
+        asked.silence()
     }
 }
 
@@ -200,9 +176,9 @@ where
             Error::new(Cloud::Aws, class, code, words(&error))
         }
         SdkError::TimeoutError(_) => {
-            Error::new(Cloud::Aws, silence(asked), "RequestTimeout", words(&error))
+            Error::new(Cloud::Aws, asked.silence(), "RequestTimeout", words(&error))
         }
-        _ => Error::new(Cloud::Aws, silence(asked), "UnreadableAnswer", words(&error)),
+        _ => Error::new(Cloud::Aws, asked.silence(), "UnreadableAnswer", words(&error)),
     }
 }
 
@@ -220,25 +196,13 @@ fn unsent(asked: Asked, error: &(dyn StdError + 'static)) -> (Class, &'static st
         }
         cause = this.source();
     }
-    match asked {
-        Asked::Read => (Class::Retry { after: None }, "NoAnswer"),
-        Asked::Launch | Asked::End => (Class::Unknown, "NoAnswer"),
-    }
+    (asked.silence(), "NoAnswer")
 }
 
 /// An error and its causes, in one line.
 fn words(error: &(dyn StdError + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(this) = cause {
-        let more = this.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = this.source();
-    }
     // The credential chain says in several lines where it looked.
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    with_causes(error).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::zones::Zones;
 use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
 use aws_sdk_ec2::types::Instance;
 use fleet_model::{FleetUid, Machine, MachineId, Region, Timestamp, Victim};
-use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
 use std::collections::BTreeMap;
 
 /// What is to be done with each of some machines.
@@ -83,36 +83,16 @@ fn judge(
             }
             None => verdicts.gone.push(id),
             Some((instance, _)) if is_over(instance) => verdicts.gone.push(id),
-            Some((_, machine)) => match stranger(fleet, victim, machine.as_ref()) {
+            Some((_, None)) => {
+                verdicts.refused.push((id, "its description cannot be read".into()));
+            }
+            Some((_, Some(machine))) => match stranger(fleet, victim, machine) {
                 None => verdicts.doomed.push(id),
                 Some(why) => verdicts.refused.push((id, why)),
             },
         }
     }
     verdicts
-}
-
-/// Why an instance is not the machine that the plan means.
-fn stranger(fleet: &FleetUid, victim: &Victim, machine: Option<&Machine>) -> Option<String> {
-    let Some(machine) = machine else {
-        return Some("its description cannot be read".into());
-    };
-    let Some(owner) = &machine.owner else {
-        return Some("its tags do not say that it is a machine of ours".into());
-    };
-    if owner.fleet != *fleet {
-        return Some(format!("it belongs to fleet {}", owner.fleet));
-    }
-    if owner.slot != victim.slot {
-        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
-    }
-    if machine.launched_at != victim.launched_at {
-        return Some(format!(
-            "it was launched at {}, not at {}",
-            machine.launched_at, victim.launched_at
-        ));
-    }
-    None
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 
 use crate::wire::{ErrorBody, Failure};
 use fleet_model::{Cloud, Market};
-use fleet_provider::{Class, Error};
-use std::error::Error as StdError;
+use fleet_provider::{Class, Error, with_causes};
+pub(crate) use fleet_provider::{LOOK_AGAIN, SETTLE};
 use std::time::Duration;
 
 /// What was asked, which decides what silence means.
@@ -20,12 +20,6 @@ pub(crate) enum Asked {
     /// An end.
     End,
 }
-
-/// A new machine may stay out of the lists for this long.
-pub(crate) const SETTLE: Duration = Duration::from_secs(5 * 60);
-
-/// How long to wait before looking again for a machine that is not listed yet.
-pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
@@ -211,21 +205,7 @@ pub(crate) fn unanswered(asked: Asked, error: &reqwest::Error) -> Error {
     } else {
         (silence(asked), "NoAnswer")
     };
-    refused(class, code, words(error))
-}
-
-/// An error and its causes, in one line.
-fn words(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(this) = cause {
-        let more = this.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = this.source();
-    }
-    text
+    refused(class, code, with_causes(error))
 }
 
 #[cfg(test)]

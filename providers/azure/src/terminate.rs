@@ -8,7 +8,7 @@ use crate::names::{self, DISKS, Group, MACHINES, NICS};
 use crate::operation::{End, wait};
 use crate::wire::{Resource, Vm};
 use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
-use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
 use futures::future::join_all;
 use reqwest::Method;
 use std::collections::BTreeMap;
@@ -153,7 +153,7 @@ fn judge(
         let group = groups.iter().find(|group| Some(&group.subscription) == of.as_ref());
         let unreadable = || "its description cannot be read".to_owned();
         match (machine(vm), group) {
-            (Some(machine), Some(group)) => match stranger(fleet, scope, victim, &machine) {
+            (Some(machine), Some(group)) => match mistaken(fleet, scope, victim, &machine) {
                 Some(why) => verdicts.refused.push((id, why)),
                 None if machine.state == MachineState::Stopping => verdicts.gone.push(id),
                 None => verdicts.doomed.push((machine, group.clone())),
@@ -165,24 +165,9 @@ fn judge(
 }
 
 /// Why a machine is not the one that the plan means.
-fn stranger(fleet: &FleetUid, scope: &Scope, victim: &Victim, machine: &Machine) -> Option<String> {
-    let Some(owner) = &machine.owner else {
-        return Some("its tags do not say that it is a machine of ours".into());
-    };
-    if machine.place.scope() != *scope {
+fn mistaken(fleet: &FleetUid, scope: &Scope, victim: &Victim, machine: &Machine) -> Option<String> {
+    if machine.owner.is_some() && machine.place.scope() != *scope {
         return Some(format!("it stands in {}", machine.place.region));
     }
-    if owner.fleet != *fleet {
-        return Some(format!("it belongs to fleet {}", owner.fleet));
-    }
-    if owner.slot != victim.slot {
-        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
-    }
-    if machine.launched_at != victim.launched_at {
-        return Some(format!(
-            "it was launched at {}, not at {}",
-            machine.launched_at, victim.launched_at
-        ));
-    }
-    None
+    stranger(fleet, victim, machine)
 }

@@ -7,23 +7,13 @@
 //! "nothing happened" either.
 
 use fleet_model::Cloud;
+pub(crate) use fleet_provider::Asked;
 use fleet_provider::{Class, Error};
 use google_cloud_compute_v1::model::Operation;
 use google_cloud_gax::error::Error as SdkError;
 use google_cloud_gax::error::rpc::StatusDetails;
 use std::error::Error as StdError;
 use std::time::Duration;
-
-/// What was asked, which decides what silence means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// A list or a look: asking again is harmless.
-    Read,
-    /// A launch.
-    Launch,
-    /// An end.
-    End,
-}
 
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
@@ -110,7 +100,7 @@ pub(crate) fn classify(asked: Asked, status: u16, code: &str) -> Class {
         return Class::Retry { after: None };
     }
     if status >= 500 {
-        return silence(asked);
+        return asked.silence();
     }
     if is(NOT_READY) {
         return Class::Retry { after: Some(READY_SOON) };
@@ -128,15 +118,7 @@ pub(crate) fn classify(asked: Asked, status: u16, code: &str) -> Class {
     } else if is(INVALID) || matches!(status, 400 | 412) {
         Class::Invalid
     } else {
-        silence(asked)
-    }
-}
-
-/// What no answer means.
-fn silence(asked: Asked) -> Class {
-    match asked {
-        Asked::Read => Class::Retry { after: None },
-        Asked::Launch | Asked::End => Class::Unknown,
+        asked.silence()
     }
 }
 
@@ -163,11 +145,11 @@ pub(crate) fn read(asked: Asked, error: &SdkError) -> Error {
     } else if error.is_binding() || error.is_serialization() {
         (Class::Invalid, "UnsendableRequest")
     } else if error.is_timeout() {
-        (silence(asked), "RequestTimeout")
+        (asked.silence(), "RequestTimeout")
     } else if error.is_deserialization() {
-        (silence(asked), "UnreadableAnswer")
+        (asked.silence(), "UnreadableAnswer")
     } else {
-        (silence(asked), "NoAnswer")
+        (asked.silence(), "NoAnswer")
     };
     Error::new(Cloud::Gcp, class, code, words(error))
 }

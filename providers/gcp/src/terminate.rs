@@ -7,7 +7,7 @@ use crate::error::{Asked, is_missing, of_operation, read};
 use crate::machines::{get, machine, read_id, region_of};
 use crate::session::Clients;
 use fleet_model::{FleetUid, MachineState, Scope, Victim};
-use fleet_provider::{Class, Clock, DestroyRequest, Destroyed, Error};
+use fleet_provider::{Class, Clock, DestroyRequest, Destroyed, Error, stranger};
 use futures::future::join_all;
 use google_cloud_compute_v1::model::Instance;
 use google_cloud_compute_v1::model::operation::Status;
@@ -69,7 +69,7 @@ async fn end_one(
         return Ok(Fate::LeftAlone(format!("{} is no machine of {scope}", victim.machine)));
     };
     let Some(instance) = get(clients, zone, number).await? else { return Ok(Fate::Ended) };
-    if let Some(why) = stranger(fleet, victim, &instance) {
+    if let Some(why) = mistaken(fleet, victim, &instance) {
         return Ok(Fate::LeftAlone(why));
     }
     // By its number: its name may be another machine's by the time the request arrives.
@@ -94,27 +94,15 @@ async fn end_one(
 }
 
 /// Why an instance is not the machine that the plan means.
-fn stranger(fleet: &FleetUid, victim: &Victim, instance: &Instance) -> Option<String> {
+fn mistaken(fleet: &FleetUid, victim: &Victim, instance: &Instance) -> Option<String> {
     let Some(machine) = machine(instance) else {
         return Some("its description cannot be read".into());
     };
     if machine.id != victim.machine {
         return Some(format!("it is {}", machine.id));
     }
-    let Some(owner) = machine.owner else {
+    if machine.owner.is_none() {
         return Some("its labels do not say that it is a machine of ours".into());
-    };
-    if owner.fleet != *fleet {
-        return Some(format!("it belongs to fleet {}", owner.fleet));
     }
-    if owner.slot != victim.slot {
-        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
-    }
-    if machine.launched_at != victim.launched_at {
-        return Some(format!(
-            "it was launched at {}, not at {}",
-            machine.launched_at, victim.launched_at
-        ));
-    }
-    None
+    stranger(fleet, victim, &machine)
 }

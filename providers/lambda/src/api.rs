@@ -1,6 +1,6 @@
 //! The one place where something is sent.
 
-use crate::error::{Asked, classify, refused, silence, unanswered};
+use crate::error::{Asked, classify, refused, unanswered};
 use crate::pace::Pace;
 use crate::session::LambdaSettings;
 use crate::wire::{Data, Failure};
@@ -86,7 +86,7 @@ impl Api {
         let body = read(answer).await.map_err(|error| unanswered(asked, &error))?;
         if (200..300).contains(&status) {
             return serde_json::from_slice::<Data<T>>(&body).map(|data| data.data).map_err(|why| {
-                refused(silence(asked), "UnreadableAnswer", format!("{status}: {why}"))
+                refused(asked.silence(), "UnreadableAnswer", format!("{status}: {why}"))
             });
         }
         let (code, message) = match serde_json::from_slice::<Failure>(&body) {

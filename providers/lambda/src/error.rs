@@ -5,26 +5,9 @@
 //! "nothing happened" either.
 
 use fleet_model::Cloud;
-use fleet_provider::{Class, Error};
-use std::error::Error as StdError;
+pub(crate) use fleet_provider::{Asked, LOOK_AGAIN, SETTLE};
+use fleet_provider::{Class, Error, with_causes};
 use std::time::Duration;
-
-/// What was asked, which decides what silence means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asked {
-    /// A list or a look: asking again is harmless.
-    Read,
-    /// A launch.
-    Launch,
-    /// An end.
-    End,
-}
-
-/// A new machine may stay out of the lists for this long.
-pub(crate) const SETTLE: Duration = Duration::from_secs(5 * 60);
-
-/// How long to wait before looking again for a machine that is not listed yet.
-pub(crate) const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 const fn minutes(minutes: u64) -> Duration {
     Duration::from_secs(60 * minutes)
@@ -60,7 +43,7 @@ pub(crate) fn classify(asked: Asked, status: u16, code: &str, after: Option<Dura
         return Class::Retry { after };
     }
     if status >= 500 || is(BROKEN) {
-        return silence(asked);
+        return asked.silence();
     }
     if asked == Asked::End && code == "global/object-does-not-exist" {
         // Seen a moment ago, when we looked at it: the service's parts do not agree yet.
@@ -75,15 +58,7 @@ pub(crate) fn classify(asked: Asked, status: u16, code: &str, after: Option<Dura
     } else if is(INVALID) {
         Class::Invalid
     } else {
-        silence(asked)
-    }
-}
-
-/// What no answer means.
-pub(crate) fn silence(asked: Asked) -> Class {
-    match asked {
-        Asked::Read => Class::Retry { after: None },
-        Asked::Launch | Asked::End => Class::Unknown,
+        asked.silence()
     }
 }
 
@@ -98,25 +73,11 @@ pub(crate) fn unanswered(asked: Asked, error: &reqwest::Error) -> Error {
     let (class, code) = if error.is_connect() {
         (Class::Retry { after: None }, "NoConnection")
     } else if error.is_timeout() {
-        (silence(asked), "RequestTimeout")
+        (asked.silence(), "RequestTimeout")
     } else {
-        (silence(asked), "NoAnswer")
+        (asked.silence(), "NoAnswer")
     };
-    refused(class, code, words(error))
-}
-
-/// An error and its causes, in one line.
-fn words(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(this) = cause {
-        let more = this.to_string();
-        if !text.ends_with(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = this.source();
-    }
-    text
+    refused(class, code, with_causes(error))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
 use crate::machines::{all, machine};
 use crate::wire::{Instance, Terminate, Terminated};
 use fleet_model::{FleetUid, MachineId, MachineState, Scope, Timestamp, Victim};
-use fleet_provider::{Class, DestroyRequest, Destroyed, Error};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
 
 /// What is to be done with each of some machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ fn judge(
             }
             None => verdicts.gone.push(id),
             Some(instance) if over(instance) => verdicts.gone.push(id),
-            Some(instance) => match stranger(fleet, scope, victim, instance) {
+            Some(instance) => match mistaken(fleet, scope, victim, instance) {
                 None => verdicts.doomed.push(id),
                 Some(why) => verdicts.refused.push((id, why)),
             },
@@ -83,30 +83,15 @@ fn over(instance: &Instance) -> bool {
 }
 
 /// Why an instance is not the machine that the plan means.
-fn stranger(
+fn mistaken(
     fleet: &FleetUid,
     scope: &Scope,
     victim: &Victim,
     instance: &Instance,
 ) -> Option<String> {
     let machine = machine(instance);
-    let Some(owner) = machine.owner else {
-        return Some("its tags do not say that it is a machine of ours".into());
-    };
-    if machine.place.scope() != *scope {
+    if machine.owner.is_some() && machine.place.scope() != *scope {
         return Some(format!("it stands in {}", machine.place.region));
     }
-    if owner.fleet != *fleet {
-        return Some(format!("it belongs to fleet {}", owner.fleet));
-    }
-    if owner.slot != victim.slot {
-        return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
-    }
-    if machine.launched_at != victim.launched_at {
-        return Some(format!(
-            "it was launched at {}, not at {}",
-            machine.launched_at, victim.launched_at
-        ));
-    }
-    None
+    stranger(fleet, victim, &machine)
 }
