@@ -50,7 +50,7 @@ fn lambda(_: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
 #[cfg(feature = "gcp")]
 fn gcp(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
     let settings = fleet_gcp::GcpSettings::from_environment();
-    Some(Arc::new(fleet_gcp::Gcp::new(settings, clock.clone())))
+    Some(Arc::new(fleet_gcp::Gcp::of_projects(settings, clock.clone())))
 }
 
 #[cfg(not(feature = "gcp"))]

@@ -2,11 +2,14 @@
 
 import argparse
 import collections
+import os
 import random
 import sys
-import time
 
 from common import LIVE, REGIONS, Fleet, Region, check, slots
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "clouds"))
+from killing import kill  # noqa: E402
 
 SPEC = """
 apiVersion: fleet/v1
@@ -49,11 +52,7 @@ def main():
         fleet.write(SPEC % (max(target, FEWEST), args.fulfilment))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
-        time.sleep(chance.uniform(0, args.longest))
-        if process.poll() is None:
-            process.kill()
-            killed += 1
-        process.wait()
+        killed += kill(process, fleet.folder, chance, args.longest)
         if count(regions) not in (before, target):
             amid += 1
         judge(regions, None, turn)

@@ -11,6 +11,8 @@ import sys
 import time
 import urllib.request
 
+from killing import kill
+
 AZURE = """
 apiVersion: fleet/v1
 kind: Fleet
@@ -193,11 +195,7 @@ def main():
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         cloud.faults({"latency": 60, **chance.choice(TROUBLES[args.cloud])})
         process = fleet.start(*command)
-        time.sleep(chance.uniform(0, args.longest))
-        if process.poll() is None:
-            process.kill()
-            killed += 1
-        process.wait()
+        killed += kill(process, fleet.folder, chance, args.longest)
         live = cloud.live()
         if len(live) not in (before, target) or any(map(is_changing, live)):
             amid += 1

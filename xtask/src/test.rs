@@ -14,10 +14,26 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
         "state" => Some(&["fleet-run"]),
         "cli" => Some(&["fleet-cli"]),
         "aws" => Some(&["fleet-aws", "fleet-cli", "fleet-tests"]),
-        "clouds" => {
-            Some(&["fleet-azure", "fleet-lambda", "fleet-fakes", "fleet-gcp", "fleet-fake-gcp"])
-        }
+        "clouds" => Some(&[
+            "fleet-azure",
+            "fleet-lambda",
+            "fleet-gcp",
+            "fleet-fakes",
+            "fleet-fake-gcp",
+            "fleet-cli",
+            "fleet-tests",
+        ]),
         _ => None,
+    }
+}
+
+/// The tests of a part that need servers, or the vendors' own clients.
+fn witnessed(part: &str) -> &'static [&'static str] {
+    match part {
+        "all" => &["aws", "conformance", "witness", "rounds", "gcp", "clouds"],
+        "aws" => &["aws"],
+        "clouds" => &["conformance", "witness", "rounds", "gcp", "clouds"],
+        _ => &[],
     }
 }
 
@@ -35,19 +51,13 @@ pub(crate) fn run(part: &str) -> Report {
     args.extend(&selection);
     let mut counts = Counts::default();
     let mut ran = watch(cargo(&args), |line| counts.add(line));
-    if ran && matches!(part, "all" | "aws") {
-        // What the first run passed over for want of a server.
-        ran = match emulators::moto() {
-            Some(moto) => {
-                counts.ignored = 0;
-                watch(emulators::aws_tests(&moto, &selection), |line| counts.add(line))
-            }
-            None => false,
-        };
-    }
-    if ran && matches!(part, "all" | "clouds") {
-        ran = clouds(part, &selection, &mut counts);
-        ran = ran && gcp(&selection, &mut counts);
+    let names = witnessed(part);
+    if ran && !names.is_empty() {
+        // What the first run passed over.
+        ran = emulators::witnesses().is_some_and(|witnesses| {
+            counts.ignored = 0;
+            watch(emulators::tests(&witnesses, &selection, names), |line| counts.add(line))
+        });
     }
     let Counts { passed, failed, ignored } = counts;
     if !ran && failed == 0 {
@@ -66,28 +76,6 @@ pub(crate) fn run(part: &str) -> Report {
             "seconds": seconds(start),
         }),
     }
-}
-
-/// What the first run passed over for want of Google's own description and client.
-fn gcp(selection: &[&str], counts: &mut Counts) -> bool {
-    let Some(witness) = emulators::gcp_witness() else { return false };
-    watch(emulators::gcp_tests(&witness, selection), |line| counts.add(line))
-}
-
-/// What the first run passed over for want of witnesses, or of the binary.
-fn clouds(part: &str, selection: &[&str], counts: &mut Counts) -> bool {
-    let (Some(prism), Some(python)) = (emulators::prism(), emulators::azure_python()) else {
-        return false;
-    };
-    // A run of everything has built the binary with every cloud.
-    let alone = ["build", "-p", "fleet-cli", "--no-default-features", "--features", "azure,lambda"];
-    if part == "clouds" && !watch(cargo(&alone), |_| {}) {
-        return false;
-    }
-    if part == "clouds" {
-        counts.ignored = 0;
-    }
-    watch(emulators::cloud_tests(&prism, &python, selection), |line| counts.add(line))
 }
 
 /// Seconds since a moment, to a tenth.
@@ -141,5 +129,6 @@ mod tests {
         assert!(packages("core").is_some_and(|packages| packages.contains(&"fleet-core")));
         assert!(packages("clouds").is_some_and(|packages| packages.contains(&"fleet-gcp")));
         assert_eq!(packages("weather"), None);
+        assert!(witnessed("core").is_empty() && witnessed("clouds").contains(&"clouds"));
     }
 }

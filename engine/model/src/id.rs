@@ -140,12 +140,11 @@ impl Cloud {
 
     /// Whether one launch may leave the choice between several pools of a region to the cloud.
     ///
-    /// AWS has `CreateFleet` for it. GCP's regional bulk insert chooses zones, but its machines
-    /// could not be told from those of another launch by name alone.
+    /// AWS has `CreateFleet` for it, GCP a regional bulk insert with a choice of zones and types.
     pub fn chooses_among_pools(self) -> bool {
         match self {
-            Cloud::Aws => true,
-            Cloud::Gcp | Cloud::Azure | Cloud::Lambda => false,
+            Cloud::Aws | Cloud::Gcp => true,
+            Cloud::Azure | Cloud::Lambda => false,
         }
     }
 

@@ -3,6 +3,7 @@
 //! A provider builds a request purely, sends it in one place, and reads the answer purely. It
 //! decides nothing: which pool, how many and when is in the plan.
 
+mod accounts;
 mod alike;
 mod clock;
 #[cfg(feature = "conformance")]
@@ -11,6 +12,7 @@ mod error;
 mod provider;
 mod survey;
 
+pub use accounts::Accounts;
 pub use alike::{Asked, LOOK_AGAIN, SETTLE, stranger, with_causes};
 pub use clock::Clock;
 pub use error::{Class, Error};

@@ -70,6 +70,15 @@ impl<'a> Kind<'a> {
         if ARM.contains(&self.series()) { Architecture::Arm64 } else { Architecture::X86_64 }
     }
 
+    /// Whether machines of both may come of one request that differs in nothing but the type.
+    pub(crate) fn starts_like(&self, other: Kind<'_>) -> bool {
+        self.attached.is_none()
+            && other.attached.is_none()
+            && self.is_accelerated() == other.is_accelerated()
+            && self.architecture() == other.architecture()
+            && self.disk() == other.disk()
+    }
+
     /// The disk that it boots from unless the spec says otherwise.
     pub(crate) fn disk(&self) -> &'static str {
         if HYPERDISK.contains(&self.series()) { "hyperdisk-balanced" } else { "pd-balanced" }

@@ -33,6 +33,7 @@ pub(crate) async fn launch(
     let place = &asked.create.pool.place;
     let names = names(asked);
     let at = match place.zone.as_str() {
+        _ if resolved.choice.is_some() => At::Region(place.region.as_str()),
         Zone::REGIONAL => At::Region(place.region.as_str()),
         zone => At::Zone(zone),
     };
@@ -68,7 +69,10 @@ pub(crate) async fn launch(
     if machines.is_empty() {
         return Err(shortfall);
     }
-    Ok(Created { machines, shortfall: Some(shortfall), refusals: Vec::new() })
+    // Google looked for room in all of them before it made fewer.
+    let asked_of = resolved.choice.as_ref().map(|choice| choice.pools(asked.create));
+    let refusals = asked_of.into_iter().flatten().map(|pool| (pool, shortfall.clone())).collect();
+    Ok(Created { machines, shortfall: Some(shortfall), refusals })
 }
 
 /// The launch was carried out and cannot be looked at: what came of it is not known.

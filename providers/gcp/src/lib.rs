@@ -6,6 +6,7 @@
 //! engine has the only layer that asks again.
 
 mod advice;
+mod choice;
 mod doctor;
 mod error;
 mod image;

@@ -1,5 +1,6 @@
 //! The adapter: names resolved, one request, one answer read.
 
+use crate::choice::Choice;
 use crate::error::refused;
 use crate::kind::Kind;
 use crate::request::{Resolved, refusal};
@@ -8,7 +9,7 @@ use crate::{doctor, image, labels, launch, machines, offerings, prices, reservat
 use async_trait::async_trait;
 use fleet_model::{Cloud, Market, Scope};
 use fleet_provider::{
-    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
 };
 use std::sync::Arc;
@@ -23,6 +24,15 @@ impl Gcp {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: GcpSettings, clock: Arc<dyn Clock>) -> Self {
         Gcp { session: Session::new(settings), clock }
+    }
+
+    /// The same for every project that a spec names.
+    pub fn of_projects(settings: GcpSettings, clock: Arc<dyn Clock>) -> Accounts {
+        let home = Arc::new(Gcp::new(settings.clone(), clock.clone()));
+        Accounts::new(home, move |project| {
+            let settings = settings.for_project(project);
+            Arc::new(Gcp::new(settings, clock.clone()))
+        })
     }
 }
 
@@ -81,6 +91,7 @@ impl Provider for Gcp {
         let resolved = Resolved {
             project: &clients.project,
             kind,
+            choice: Choice::of(request.create, kind),
             image,
             reservation,
             flex_start_hours: self.session.settings.flex_start_hours,

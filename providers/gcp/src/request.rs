@@ -1,10 +1,12 @@
 //! The request for a launch: a pure function of what is asked and of what names stand for.
 
+use crate::choice::Choice;
 use crate::kind::{Kind, is_tpu};
 use crate::labels;
 use crate::name;
 use fleet_model::{Market, PoolId, Region, Template, Zone};
 use fleet_provider::CreateRequest;
+use google_cloud_compute_v1::model::location_policy::TargetShape;
 use google_cloud_compute_v1::model::metadata::Items;
 use google_cloud_compute_v1::model::reservation_affinity::ConsumeReservationType;
 use google_cloud_compute_v1::model::scheduling::{
@@ -13,8 +15,9 @@ use google_cloud_compute_v1::model::scheduling::{
 use google_cloud_compute_v1::model::{
     AcceleratorConfig, AccessConfig, AttachedDisk, AttachedDiskInitializeParams,
     BulkInsertInstanceResource, BulkInsertInstanceResourcePerInstanceProperties, Duration,
-    Instance, InstanceProperties, Metadata, NetworkInterface, ReservationAffinity, Scheduling,
-    ServiceAccount, Tags,
+    Instance, InstanceFlexibilityPolicy, InstanceFlexibilityPolicyInstanceSelection,
+    InstanceProperties, LocationPolicy, LocationPolicyZoneConfiguration, Metadata,
+    NetworkInterface, ReservationAffinity, Scheduling, ServiceAccount, Tags,
 };
 
 /// What names of the spec stand for, and how this run launches.
@@ -22,6 +25,8 @@ use google_cloud_compute_v1::model::{
 pub(crate) struct Resolved<'a> {
     pub(crate) project: &'a str,
     pub(crate) kind: Kind<'a>,
+    /// What Google may choose from; `None`: nothing, the pool says it all.
+    pub(crate) choice: Option<Choice<'a>>,
     /// The image's link.
     pub(crate) image: String,
     /// The reservation to take machines from.
@@ -96,11 +101,38 @@ pub(crate) fn many(
     let none: Option<&Zone> = None;
     let each =
         |name: &String| (name.clone(), BulkInsertInstanceResourcePerInstanceProperties::new());
-    BulkInsertInstanceResource::new()
+    let body = BulkInsertInstanceResource::new()
         .set_count(i64::try_from(names.len()).unwrap_or(i64::MAX))
         .set_min_count(1)
-        .set_per_instance_properties(names.iter().map(each))
-        .set_instance_properties(fill!(InstanceProperties::new(), asked, resolved, none))
+        .set_per_instance_properties(names.iter().map(each));
+    let properties = fill!(InstanceProperties::new(), asked, resolved, none);
+    match &resolved.choice {
+        None => body.set_instance_properties(properties),
+        // The types are the policy's then.
+        Some(choice) => body
+            .set_instance_properties(properties.set_or_clear_machine_type(None::<String>))
+            .set_location_policy(zones(choice))
+            .set_instance_flexibility_policy(types(choice)),
+    }
+}
+
+/// Only these zones, and within them wherever there is room.
+fn zones(choice: &Choice<'_>) -> LocationPolicy {
+    let one =
+        |zone: &&Zone| LocationPolicyZoneConfiguration::new().set_zone(format!("zones/{zone}"));
+    LocationPolicy::new().set_zones(choice.zones.iter().map(one)).set_target_shape(TargetShape::Any)
+}
+
+/// The plan's order is by price: that is what decides among types that can be had.
+fn types(choice: &Choice<'_>) -> InstanceFlexibilityPolicy {
+    let one = |(rank, machine): (usize, &&str)| {
+        let selection = InstanceFlexibilityPolicyInstanceSelection::new()
+            .set_machine_types([*machine])
+            .set_rank(i64::try_from(rank).unwrap_or(i64::MAX));
+        (format!("choice-{rank}"), selection)
+    };
+    InstanceFlexibilityPolicy::new()
+        .set_instance_selections(choice.machines.iter().enumerate().map(one))
 }
 
 /// A thing of a zone: by its link for `insert`, by its bare name for `bulkInsert`.

@@ -10,6 +10,12 @@ struct Case<'a> {
     template: Template,
     reservation: Option<&'a str>,
     flex_start_hours: Option<u64>,
+    others: &'a [&'a str],
+}
+
+fn other(text: &str) -> fleet_model::OtherPool {
+    let pool = text.parse().expect("a pool");
+    fleet_model::OtherPool { pool, price: None, max_price: None }
 }
 
 impl Default for Case<'_> {
@@ -19,6 +25,7 @@ impl Default for Case<'_> {
             template: Template::default(),
             reservation: None,
             flex_start_hours: None,
+            others: &[],
         }
     }
 }
@@ -34,7 +41,7 @@ impl Case<'_> {
             max_price: None,
             template: self.template.digest(),
             image: None,
-            others: Vec::new(),
+            others: self.others.iter().map(|text| other(text)).collect(),
         };
         let asked = CreateRequest {
             fleet: &FleetUid::new("uid"),
@@ -46,6 +53,7 @@ impl Case<'_> {
         let resolved = Resolved {
             project: "p",
             kind: Kind::read(pool.instance_type.as_str()).expect("a type"),
+            choice: Choice::of(&create, Kind::read(pool.instance_type.as_str()).expect("a type")),
             image: "projects/debian-cloud/global/images/x".into(),
             reservation: self.reservation.map(str::to_owned),
             flex_start_hours: self.flex_start_hours,
@@ -159,4 +167,31 @@ fn what_cannot_be_launched_is_said_before_it_is_tried() {
     check("gcp/us-central1/us-central1-a/n2-standard-4/spot", &far, Some("subnet"));
     let key = Template { key: Some("ops".into()), ..Template::default() };
     check("gcp/us-central1/us-central1-a/n2-standard-4/spot", &key, Some("public key"));
+}
+
+#[test]
+fn a_launch_that_leaves_a_choice_names_only_pairs_that_are_allowed() {
+    let case = Case {
+        others: &[
+            "gcp/us-central1/us-central1-b/n2-standard-4/on-demand",
+            "gcp/us-central1/us-central1-a/e2-standard-4/on-demand",
+            "gcp/us-central1/us-central1-b/e2-standard-4/on-demand",
+            // Only in one of the two zones.
+            "gcp/us-central1/us-central1-a/c2-standard-4/on-demand",
+            // Of another disk.
+            "gcp/us-central1/us-central1-a/n4-standard-4/on-demand",
+            "gcp/us-central1/us-central1-b/n4-standard-4/on-demand",
+        ],
+        ..Case::default()
+    };
+    let (_, many) = case.bodies(&["base-0.1", "base-1.1"]);
+    assert_eq!(many["instanceProperties"].get("machineType"), None);
+    let wanted = json!({
+        "choice-0": { "machineTypes": ["n2-standard-4"], "rank": "0" },
+        "choice-1": { "machineTypes": ["e2-standard-4"], "rank": "1" },
+    });
+    assert_eq!(many["instanceFlexibilityPolicy"]["instanceSelections"], wanted);
+    let zones = json!([{ "zone": "zones/us-central1-a" }, { "zone": "zones/us-central1-b" }]);
+    assert_eq!(many["locationPolicy"]["zones"], zones);
+    assert_eq!(many["locationPolicy"]["targetShape"], "ANY");
 }

@@ -59,6 +59,18 @@ impl GcpSettings {
     }
 }
 
+impl GcpSettings {
+    /// The same in another project. `{project}` in the account to act as stands for its name.
+    pub(crate) fn for_project(&self, project: &str) -> Self {
+        GcpSettings { project: Some(project.to_owned()), ..self.clone() }
+    }
+
+    fn acts_as(&self) -> Option<String> {
+        let project = self.project.as_deref().unwrap_or_default();
+        self.impersonate.as_ref().map(|account| account.replace("{project}", project))
+    }
+}
+
 /// The project that a service account's key speaks of.
 fn project_of_key(path: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
@@ -156,7 +168,7 @@ fn credentials(settings: &GcpSettings) -> Result<Credentials, Error> {
     }
     let found =
         Builder::default().with_scopes([SCOPE]).build().map_err(|error| no_credentials(&error))?;
-    match &settings.impersonate {
+    match settings.acts_as() {
         None => Ok(found),
         Some(account) => impersonated::Builder::from_source_credentials(found)
             .with_target_principal(account)

@@ -245,8 +245,8 @@ impl Provider for SimProvider {
             return Ok(Created::all(Vec::new()));
         }
         match self.cloud {
-            Cloud::Aws if request.create.others.is_empty() => self.run_instances(request).await,
-            Cloud::Aws => self.create_fleet(request).await,
+            _ if !request.create.others.is_empty() => self.create_fleet(request).await,
+            Cloud::Aws => self.run_instances(request).await,
             Cloud::Gcp => self.bulk_insert(request).await,
             Cloud::Azure => self.put_vms(request).await,
             Cloud::Lambda => self.launch(request).await,

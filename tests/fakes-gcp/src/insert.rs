@@ -72,16 +72,28 @@ pub(crate) fn many(
     if names.len() as u64 != count || least > count {
         return wrong("The count does not match the number of names");
     }
+    let Some(zones) = allowed(body, zones) else {
+        return wrong("Invalid value for field 'resource.locationPolicy.zones'");
+    };
     let Some(first) = zones.first() else { return wrong("No zone is allowed") };
-    for name in names.keys() {
-        check(first, name, &body["instanceProperties"])?;
+    let shapes = shapes(body);
+    if shapes.is_empty() {
+        return wrong("Invalid value for field 'resource.instanceFlexibilityPolicy'");
     }
+    for shape in &shapes {
+        for name in names.keys() {
+            check(first, name, shape)?;
+        }
+    }
+    // Types in the order of their rank, and each in every zone, before the next type.
+    let pairs: Vec<(&Value, &String)> =
+        shapes.iter().flat_map(|shape| zones.iter().map(move |zone| (shape, zone))).collect();
     let group = format!("{}", world.new_id());
     let mut made: Vec<Key> = Vec::new();
     let mut causes: Vec<Cause> = Vec::new();
     for name in names.keys() {
         let mut causes_here = Vec::new();
-        for zone in zones {
+        for &(shape, zone) in &pairs {
             let key = (site.project.to_owned(), zone.clone(), name.clone());
             let link = format!("{BASE}/projects/{}/zones/{zone}/instances/{name}", site.project);
             let mut operation = json!({
@@ -92,7 +104,7 @@ pub(crate) fn many(
             let outcome = if world.machines.contains_key(&key) {
                 Err(("RESOURCE_ALREADY_EXISTS".to_owned(), format!("{name} already exists")))
             } else {
-                make(world, site, &key, &body["instanceProperties"])
+                make(world, site, &key, shape)
             };
             let is_made = outcome.is_ok();
             match outcome {
@@ -126,7 +138,7 @@ pub(crate) fn many(
         made.clear();
     }
     let mut status = serde_json::Map::new();
-    for zone in zones {
+    for zone in &zones {
         let here = made.iter().filter(|key| key.1 == *zone).count() as u64;
         let failed = if zone == first { count - made.len() as u64 } else { 0 };
         status.insert(
@@ -142,6 +154,40 @@ pub(crate) fn many(
     }
     operation["instancesBulkInsertOperationMetadata"] = json!({ "perLocationStatus": status });
     Ok(world.operate(site.project, scope, operation, site.done_at()))
+}
+
+/// The zones of a region that a request allows; `None`: one of them is none of the region's.
+fn allowed(body: &Value, zones: &[String]) -> Option<Vec<String>> {
+    let Some(named) = body["locationPolicy"]["zones"].as_array() else {
+        return Some(zones.to_vec());
+    };
+    let one = |named: &Value| {
+        let name = last(named["zone"].as_str()?).to_owned();
+        zones.contains(&name).then_some(name)
+    };
+    named.iter().map(one).collect()
+}
+
+/// What a machine may be, the first choice first.
+fn shapes(body: &Value) -> Vec<Value> {
+    let properties = &body["instanceProperties"];
+    let Some(selections) = body["instanceFlexibilityPolicy"]["instanceSelections"].as_object()
+    else {
+        return vec![properties.clone()];
+    };
+    let mut ranked: Vec<(u64, &Value)> = selections
+        .values()
+        .map(|selection| (number(&selection["rank"]).unwrap_or_default(), selection))
+        .collect();
+    ranked.sort_by_key(|(rank, _)| *rank);
+    let types = ranked.into_iter().filter_map(|(_, one)| one["machineTypes"].as_array()).flatten();
+    types
+        .map(|kind| {
+            let mut shape = properties.clone();
+            shape["machineType"] = kind.clone();
+            shape
+        })
+        .collect()
 }
 
 fn number(value: &Value) -> Option<u64> {

@@ -17,4 +17,4 @@ pub use clock::{RealClock, SteppedClock};
 pub use faults::{Faults, Refusal};
 pub use http::{Answer, Request};
 pub use server::{Fake, Server, World};
-pub use support::{Asks, ask, victims};
+pub use support::{Asks, ask, fleet, victims};

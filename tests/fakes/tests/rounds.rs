@@ -2,20 +2,11 @@
 
 use fleet_fakes::azure::AzureCloud;
 use fleet_fakes::lambda::LambdaCloud;
-use fleet_fakes::{RealClock, Server};
+use fleet_fakes::{RealClock, Server, fleet};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use tokio::process::Command;
-
-/// The binary under test: beside the tests, unless `FLEET_BIN` says otherwise.
-fn fleet() -> PathBuf {
-    if let Some(path) = std::env::var_os("FLEET_BIN") {
-        return path.into();
-    }
-    let tests = std::env::current_exe().expect("a path");
-    tests.ancestors().nth(2).expect("a folder").join("fleet")
-}
 
 async fn rounds(cloud: &str, endpoint: &str, more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");

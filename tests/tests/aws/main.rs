@@ -1,4 +1,4 @@
-//! AWS against moto. Run by `cargo xtask test aws`, which installs moto and sets `FLEET_MOTO`.
+//! AWS against moto. Run by `cargo xtask test aws`, which installs moto and sets `FLEET_WITNESSES`.
 
 mod conformance;
 mod faults;

@@ -1,19 +1,11 @@
 //! The whole command against moto, looked at from outside by Amazon's own Python client.
 
+use fleet_fakes::fleet;
 use fleet_tests::aws::{Faults, Moto, Proxy, tool};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 use tokio::process::Command;
-
-/// The binary under test: beside the tests, unless `FLEET_BIN` says otherwise.
-fn fleet() -> PathBuf {
-    if let Some(path) = std::env::var_os("FLEET_BIN") {
-        return path.into();
-    }
-    let tests = std::env::current_exe().expect("a path");
-    tests.ancestors().nth(2).expect("a folder").join("fleet")
-}
 
 async fn script(name: &str, moto: &Moto, endpoint: &str, more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
@@ -62,22 +54,33 @@ async fn a_flexible_fleet_goes_around_a_pool_that_is_full() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_flexible_fleets_have_no_duplicates_and_no_orphans() {
-    kill_and_resume("flexible", "10").await;
+    kill_and_resume("flexible", 9).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn killed_and_resumed_there_are_no_duplicates_and_no_orphans() {
-    kill_and_resume("exact", "40").await;
+    kill_and_resume("exact", 42).await;
 }
 
-async fn kill_and_resume(fulfilment: &str, rounds: &str) {
-    let moto = Moto::start().await.expect("moto");
-    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
-    proxy.set(Faults { latency: Duration::from_millis(60), ..Faults::default() });
-    let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| rounds.to_owned());
-    script("rounds.py", &moto, &proxy.url(), &["--rounds", &rounds, "--fulfilment", fulfilment])
-        .await;
+/// Some fleets at a time, each on a server of its own: a round is mostly waiting.
+async fn kill_and_resume(fulfilment: &'static str, rounds: u32) {
+    const LANES: u32 = 3;
+    let asked = std::env::var("FLEET_ROUNDS").ok().and_then(|rounds| rounds.parse().ok());
+    let rounds = asked.unwrap_or(rounds).div_ceil(LANES).to_string();
+    let lane = |seed: u32, rounds: String| async move {
+        let moto = Moto::start().await.expect("moto");
+        let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+        proxy.set(Faults { latency: Duration::from_millis(150), ..Faults::default() });
+        let seed = seed.to_string();
+        let more = ["--rounds", &rounds, "--fulfilment", fulfilment, "--seed", &seed];
+        script("rounds.py", &moto, &proxy.url(), &more).await;
+    };
+    let mut lanes = tokio::task::JoinSet::new();
+    for seed in 1..=LANES {
+        lanes.spawn(lane(seed, rounds.clone()));
+    }
+    lanes.join_all().await;
 }
 
 /// The rates that EC2 documents for launches: at once, and per second after that.

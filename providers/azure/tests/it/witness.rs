@@ -119,7 +119,7 @@ async fn what_is_not_as_described_is_refused() {
 #[ignore = "needs Microsoft's Python client: cargo xtask test clouds"]
 async fn microsofts_own_client_is_content() {
     let server = Server::start(AzureCloud::quick(), Arc::new(RealClock), 0).await.expect("a fake");
-    let folder = std::env::var_os("FLEET_PYTHON").map(PathBuf::from).unwrap_or_default();
+    let folder = std::env::var_os("FLEET_WITNESSES").map(PathBuf::from).unwrap_or_default();
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clouds/azure_life.py");
     let done = tokio::process::Command::new(folder.join("bin").join("python"))
         .arg(script)

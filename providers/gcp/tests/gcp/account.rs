@@ -1,9 +1,13 @@
 //! What people ask of a project: is it in order, and what is for sale?
 
-use crate::support::{Bed, ON_DEMAND, pool};
-use fleet_fake_gcp::Faults;
-use fleet_model::{MicroUsd, Pattern, Template};
-use fleet_provider::{ExamineRequest, PriceListRequest, Verdict};
+use crate::support::{Bed, ON_DEMAND, RealTime, ask, create_from, pool, victims};
+use fleet_fake_gcp::{Fake, Faults};
+use fleet_gcp::{Gcp, GcpSettings};
+use fleet_model::{FleetUid, MicroUsd, Pattern, Template};
+use fleet_provider::{
+    DestroyRequest, ExamineRequest, Listing, OfferingsRequest, PriceListRequest, Provider, Verdict,
+};
+use std::sync::Arc;
 
 #[tokio::test]
 async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
@@ -76,4 +80,46 @@ async fn the_price_list_is_the_sum_of_parts() {
     assert_eq!(find("n2d-standard-4").on_demand, None);
     let everywhere = bed.provider.price_list(&PriceListRequest { regions: &[] }).await;
     assert!(everywhere.is_ok_and(|every| every.len() > all.len()));
+}
+
+#[tokio::test]
+async fn what_two_projects_have_in_one_region_are_two_regions() {
+    let fake = Fake::start().await.expect("a port");
+    let settings = GcpSettings {
+        project: Some("home".into()),
+        endpoint: Some(fake.url()),
+        ..GcpSettings::default()
+    };
+    let provider = Gcp::of_projects(settings, Arc::new(RealTime));
+    let in_project =
+        |project: &str| format!("gcp/us-central1@{project}/us-central1-a/n2-standard-4/on-demand");
+    let template = Template::default();
+    let (research, serving) = (in_project("research"), in_project("serving"));
+    for (text, count) in [(&research, 2), (&serving, 1), (&ON_DEMAND.to_owned(), 3)] {
+        let create = ask(text, &format!("token-{count}"), count);
+        let created = create_from(&provider, &create, &template).await.expect("machines");
+        assert_eq!(created.machines.len(), count as usize);
+        assert!(created.machines.iter().all(|m| m.place == pool(text).place));
+        let listed = provider.machines(&pool(text).place.scope()).await;
+        let Ok(Listing::Complete(listed)) = listed else { panic!("{listed:?}") };
+        assert_eq!(listed, created.machines);
+    }
+    let pools = [pool(&serving), pool(ON_DEMAND), pool(&research)];
+    let goal = fleet_model::CapacityGoal::default();
+    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let offered = provider.offerings(&request).await.expect("quotes");
+    let used = |at: usize| {
+        let quote = offered.quotes[at].as_ref().expect("a quote");
+        let quotas = quote.quotas.iter().map(|at| &offered.quotas[*at as usize]);
+        let cpus = quotas.into_iter().find(|quota| quota.name == "N2_CPUS").expect("a limit");
+        assert_eq!(cpus.region, pools[at].place.region);
+        cpus.used
+    };
+    assert_eq!((used(0), used(1), used(2)), (4, 12, 8));
+    let fleet = FleetUid::new("uid");
+    let scope = pool(&serving).place.scope();
+    let Ok(Listing::Complete(there)) = provider.machines(&scope).await else { panic!("a list") };
+    let victims = victims(&there);
+    let request = DestroyRequest { fleet: &fleet, scope: &scope, victims: &victims };
+    assert_eq!(provider.destroy(&request).await.expect("ended").ended.len(), 1);
 }

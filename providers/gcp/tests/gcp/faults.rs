@@ -2,7 +2,7 @@
 
 use crate::support::{Bed, Hasty, ON_DEMAND, SPOT, ask, create_from, pool, victims};
 use fleet_fake_gcp::{Faults, Refusal};
-use fleet_model::{Machine, MachineState, Template};
+use fleet_model::{Machine, MachineState, OtherPool, Template};
 use fleet_provider::{Class, Error, Listing, OfferingsRequest};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -297,4 +297,35 @@ async fn plans_pin_images_count_limits_and_know_chances() {
     let offered = bed.provider.offerings(&request).await.expect("quotes");
     let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
     assert!(refusal.is_some_and(|why| why.contains("debian-99")));
+}
+
+#[tokio::test]
+async fn where_there_is_a_choice_google_takes_what_has_room() {
+    let bed = Bed::new().await;
+    let room = [
+        ("us-central1-a/n2-standard-4".to_owned(), 1),
+        ("us-central1-b/n2-standard-4".to_owned(), 0),
+        ("us-central1-a/e2-standard-4".to_owned(), 2),
+        ("us-central1-b/e2-standard-4".to_owned(), 1),
+    ];
+    bed.fake.set(Faults { room: room.into(), ..Faults::default() });
+    let mut create = ask(ON_DEMAND, "choice", 5);
+    for (zone, kind) in [("b", "n2"), ("a", "e2"), ("b", "e2")] {
+        let text = format!("gcp/us-central1/us-central1-{zone}/{kind}-standard-4/on-demand");
+        create.others.push(OtherPool { pool: pool(&text), price: None, max_price: None });
+    }
+    let created = bed.create(&create).await.expect("some of them");
+    let stands = |m: &Machine| (m.place.zone.to_string(), m.instance_type.to_string());
+    let mut made: Vec<(String, String)> = created.machines.iter().map(stands).collect();
+    made.sort();
+    let pair =
+        |zone: &str, kind: &str| (format!("us-central1-{zone}"), format!("{kind}-standard-4"));
+    assert_eq!(made, [pair("a", "e2"), pair("a", "e2"), pair("a", "n2"), pair("b", "e2")]);
+    let shortfall = created.shortfall.expect("one is missing");
+    assert!(matches!(shortfall.class, Class::Capacity { .. }), "{shortfall}");
+    assert_eq!(created.refusals.len(), 4, "all of them were asked");
+    // The same request again finds the same machines.
+    let again = bed.create(&create).await.expect("the same");
+    assert_eq!(again.machines.len(), 4);
+    assert_eq!(bed.list().await.len(), 4);
 }

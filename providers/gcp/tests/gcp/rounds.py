@@ -14,6 +14,9 @@ from google.api_core.client_options import ClientOptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
 
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../../tests/clouds"))
+from killing import kill  # noqa: E402
+
 SPEC = """
 apiVersion: fleet/v1
 kind: Fleet
@@ -123,7 +126,7 @@ def main():
         args.add_argument(name, required=True)
     args.add_argument("--rounds", type=int, default=100)
     args.add_argument("--seed", type=int, default=1)
-    args.add_argument("--longest", type=float, default=2.0, help="latest kill, in seconds")
+    args.add_argument("--longest", type=float, default=5.0, help="latest kill, in seconds")
     args = args.parse_args()
     chance = random.Random(args.seed)
     fleet = Fleet(args.fleet, args.dir, args.endpoint)
@@ -137,11 +140,7 @@ def main():
         fleet.write(SPEC % (cycle, max(target, FEWEST)))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
-        time.sleep(chance.uniform(0, args.longest))
-        if process.poll() is None:
-            process.kill()
-            killed += 1
-        process.wait()
+        killed += kill(process, fleet.folder, chance, args.longest)
         if len(judge(google, None, turn)) not in (before, target):
             amid += 1
         fleet.run(*command)

@@ -22,7 +22,7 @@ async fn killed_and_resumed_there_are_no_duplicates_no_orphans_and_no_disks() {
     fake.set(Faults { latency_ms: 200, operation_ms: 400, ..Faults::default() });
     let folder = tempfile::tempdir().expect("a folder");
     let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "15".into());
-    let output = Command::new(tools().join("py/bin/python"))
+    let output = Command::new(tools().join("bin/python"))
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gcp/rounds.py"))
         .arg("--fleet")
         .arg(fleet())

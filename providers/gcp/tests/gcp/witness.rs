@@ -2,7 +2,7 @@
 //! its API, which refuses any request or answer that the description does not allow; and Google's
 //! own Python client, which drives the fake.
 //!
-//! `FLEET_GCP_WITNESS` is the folder in which `cargo xtask test clouds` has installed both.
+//! `FLEET_WITNESSES` is the folder in which `cargo xtask test clouds` has installed both.
 
 use crate::support::{ON_DEMAND, RealTime, SPOT, ask, client, create_from, destroy, pool, victims};
 use fleet_fake_gcp::{Fake, Faults};
@@ -17,8 +17,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::process::{Child, Command};
 
 pub(crate) fn tools() -> PathBuf {
-    let folder = std::env::var_os("FLEET_GCP_WITNESS");
-    folder.expect("FLEET_GCP_WITNESS: run `cargo xtask test clouds`").into()
+    let folder = std::env::var_os("FLEET_WITNESSES");
+    folder.expect("FLEET_WITNESSES: run `cargo xtask test clouds`").into()
 }
 
 /// Prism in front of a fake. Ends with this value.
@@ -162,7 +162,7 @@ async fn googles_own_client_is_content_with_the_fake() {
     let fake = Fake::start().await.expect("a port");
     fake.set(Faults { operation_ms: 20, ..Faults::default() });
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gcp/life.py");
-    let output = Command::new(tools().join("py/bin/python"))
+    let output = Command::new(tools().join("bin/python"))
         .arg(script)
         .arg(fake.url())
         .output()

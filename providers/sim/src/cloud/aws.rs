@@ -6,7 +6,7 @@ use crate::event::Refusal;
 use crate::limit::Call;
 use crate::pools::Pool;
 use crate::tx::Tx;
-use fleet_model::{Create, Machine, MachineState, Market, MicroUsd, PoolId};
+use fleet_model::{Cloud, Create, Machine, MachineState, Market, MicroUsd, PoolId};
 use fleet_provider::CreateRequest;
 
 /// `RunInstances` with a client token, from one machine to all of them.
@@ -156,7 +156,8 @@ fn choose(tx: &mut Tx<'_>, request: &CreateRequest<'_>) -> Result<Fleet, Refusal
             key,
             done,
             refusal: refusal.clone(),
-            named: false,
+            // What CreateFleet makes has no slot of its own; what bulkInsert makes has a name.
+            named: create.pool.place.cloud != Cloud::Aws,
         };
         machines.extend(carry_out(tx, order).machines);
         refusals.extend(refusal.map(|refusal| (id.clone(), refusal)));

@@ -23,7 +23,7 @@ impl Prism {
     /// in both directions.
     pub async fn start(description: &Path, server: &str) -> Result<Self> {
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let folder = std::env::var_os("FLEET_PRISM").map(PathBuf::from).unwrap_or_default();
+        let folder = std::env::var_os("FLEET_WITNESSES").map(PathBuf::from).unwrap_or_default();
         let process = Command::new(folder.join("node_modules").join(".bin").join("prism"))
             .args(["proxy", "--errors", "-h", "127.0.0.1", "-p", &port.to_string()])
             .arg(description)

@@ -1,0 +1,179 @@
+//! One cloud in several accounts: a provider for each, and names that say which.
+//!
+//! A region of a named account is called `us-central1@project`. The provider of one account knows
+//! nothing of that: names lose the account on the way in and get it back on the way out.
+
+use crate::{
+    CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest, Listed,
+    Listing, Offered, OfferingsRequest, PriceListRequest, Provider, TidyRequest,
+};
+use async_trait::async_trait;
+use fleet_model::{Cloud, Create, Machine, PoolId, Region, Scope};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+type Open = dyn Fn(&str) -> Arc<dyn Provider> + Send + Sync;
+
+/// A provider of every account that a spec names, and of the one that the credentials are for.
+pub struct Accounts {
+    home: Arc<dyn Provider>,
+    open: Box<Open>,
+    others: Mutex<BTreeMap<String, Arc<dyn Provider>>>,
+}
+
+impl Accounts {
+    /// `home` is asked where no account is named; `open` makes the provider of a named one.
+    pub fn new(
+        home: Arc<dyn Provider>,
+        open: impl Fn(&str) -> Arc<dyn Provider> + Send + Sync + 'static,
+    ) -> Self {
+        Accounts { home, open: Box::new(open), others: Mutex::default() }
+    }
+
+    fn of(&self, account: Option<&str>) -> Arc<dyn Provider> {
+        let Some(account) = account else { return self.home.clone() };
+        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        others.entry(account.to_owned()).or_insert_with(|| (self.open)(account)).clone()
+    }
+}
+
+/// As the account itself calls it.
+fn bare(region: &Region) -> Region {
+    Region::new(region.name())
+}
+
+fn bare_pool(pool: &PoolId) -> PoolId {
+    let mut pool = pool.clone();
+    pool.place.region = bare(&pool.place.region);
+    pool
+}
+
+fn bare_scope(scope: &Scope) -> Scope {
+    Scope { cloud: scope.cloud, region: bare(&scope.region) }
+}
+
+/// As everybody else calls it.
+fn named(region: &mut Region, account: Option<&str>) {
+    if let Some(account) = account {
+        *region = region.of_account(account);
+    }
+}
+
+fn named_machines(machines: &mut [Machine], account: Option<&str>) {
+    for machine in machines {
+        named(&mut machine.place.region, account);
+    }
+}
+
+/// Positions of pools by account.
+fn by_account(pools: &[PoolId]) -> BTreeMap<Option<&str>, Vec<usize>> {
+    let mut accounts: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+    for (at, pool) in pools.iter().enumerate() {
+        accounts.entry(pool.place.region.account()).or_default().push(at);
+    }
+    accounts
+}
+
+fn bare_pools(pools: &[PoolId], which: &[usize]) -> Vec<PoolId> {
+    which.iter().map(|&at| bare_pool(&pools[at])).collect()
+}
+
+#[async_trait]
+impl Provider for Accounts {
+    fn cloud(&self) -> Cloud {
+        self.home.cloud()
+    }
+
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        let mut offered = Offered { quotes: vec![None; request.pools.len()], ..Offered::default() };
+        let accounts = by_account(request.pools);
+        let alone = accounts.len() == 1;
+        for (account, which) in accounts {
+            let pools = bare_pools(request.pools, &which);
+            let asked = OfferingsRequest { pools: &pools, ..*request };
+            let answer = match self.of(account).offerings(&asked).await {
+                Ok(answer) => answer,
+                Err(error) if alone => return Err(error),
+                // Of this account nothing is known; the others are none the worse for it.
+                Err(_) => continue,
+            };
+            // Limits are told by their position: those of this account come after the others'.
+            let first = offered.quotas.len() as u32;
+            for (at, mut quote) in which.into_iter().zip(answer.quotes) {
+                for quota in quote.iter_mut().flat_map(|quote| &mut quote.quotas) {
+                    *quota += first;
+                }
+                offered.quotes[at] = quote;
+            }
+            offered.quotas.extend(answer.quotas.into_iter().map(|mut quota| {
+                named(&mut quota.region, account);
+                quota
+            }));
+        }
+        Ok(offered)
+    }
+
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
+        let account = scope.region.account();
+        let mut listing = self.of(account).machines(&bare_scope(scope)).await?;
+        let (Listing::Complete(machines) | Listing::Partial(machines, _)) = &mut listing;
+        named_machines(machines, account);
+        Ok(listing)
+    }
+
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let account = request.create.pool.place.region.account();
+        let mut create: Create = request.create.clone();
+        create.pool = bare_pool(&create.pool);
+        for other in &mut create.others {
+            other.pool = bare_pool(&other.pool);
+        }
+        let asked = CreateRequest { create: &create, ..*request };
+        let mut created = self.of(account).create(&asked).await?;
+        named_machines(&mut created.machines, account);
+        for (pool, _) in &mut created.refusals {
+            named(&mut pool.place.region, account);
+        }
+        Ok(created)
+    }
+
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        let scope = bare_scope(request.scope);
+        let asked = DestroyRequest { scope: &scope, ..*request };
+        self.of(request.scope.region.account()).destroy(&asked).await
+    }
+
+    async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {
+        let mut accounts: BTreeMap<Option<&str>, BTreeSet<Scope>> = BTreeMap::new();
+        for scope in request.scopes {
+            accounts.entry(scope.region.account()).or_default().insert(bare_scope(scope));
+        }
+        let mut removed = 0;
+        for (account, scopes) in accounts {
+            removed += self.of(account).tidy(&TidyRequest { scopes: &scopes, ..*request }).await?;
+        }
+        Ok(removed)
+    }
+
+    async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        let mut all = Examination::default();
+        for (account, which) in by_account(request.pools) {
+            let pools = bare_pools(request.pools, &which);
+            let asked = ExamineRequest { pools: &pools, ..*request };
+            let found = self.of(account).examine(&asked).await;
+            all.findings.extend(found.findings.into_iter().map(|mut finding| {
+                if let Some(account) = account {
+                    finding.subject = format!("{} in {account}", finding.subject);
+                }
+                finding
+            }));
+            // The same rights in each account.
+            all.policy = all.policy.or(found.policy);
+        }
+        all
+    }
+
+    async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
+        self.home.price_list(request).await
+    }
+}
