@@ -6,7 +6,7 @@
 
 use crate::support::{ON_DEMAND, RealTime, SPOT, ask, client, create_from, destroy, pool, victims};
 use fleet_fake_gcp::{Fake, Faults};
-use fleet_model::Template;
+use fleet_model::{OtherPool, Template};
 use fleet_provider::{Listing, OfferingsRequest};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -129,6 +129,11 @@ async fn nothing_that_we_send_or_the_fake_answers_is_refused_by_prism() {
             machines.extend(created.machines);
         }
     }
+    let mut flexible = ask(ON_DEMAND, "flexible", 4);
+    let other = pool("gcp/us-central1/us-central1-a/e2-standard-4/on-demand");
+    flexible.others.push(OtherPool { pool: other, price: None, max_price: None });
+    let created = create_from(&*provider, &flexible, &template).await.expect("a choice");
+    machines.extend(created.machines);
     let room = [("us-central1-a/n2-standard-4".to_owned(), 1)].into();
     fake.set(Faults { operation_ms: 20, room, ..Faults::default() });
     let part = create_from(&*provider, &ask(ON_DEMAND, "part", 3), &template).await;
