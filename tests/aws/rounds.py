@@ -52,9 +52,8 @@ def main():
         fleet.write(SPEC % (max(target, FEWEST), args.fulfilment))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
-        killed += kill(process, fleet.folder, chance, args.longest)
-        if count(regions) not in (before, target):
-            amid += 1
+        was_killed, was_amid = kill(process, fleet.folder, chance, args.longest)
+        killed, amid = killed + was_killed, amid + was_amid
         judge(regions, None, turn)
         fleet.run(*command)
         judge(regions, target, turn)

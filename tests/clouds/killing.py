@@ -5,23 +5,36 @@ import os
 import time
 
 
-def records(folder):
-    """How many records the journals in a folder have."""
-    return len(glob.glob(os.path.join(folder, ".fleet", "fleets", "*", "journal", "*")))
+def journals(folder):
+    """The records of every journal in a folder."""
+    return glob.glob(os.path.join(folder, ".fleet", "fleets", "*", "journal", "*"))
+
+
+def amid(folder):
+    """Whether a journal ends in a round that meant to change something and did not say how it went."""
+    for record in sorted(journals(folder), reverse=True):
+        with open(record) as file:
+            text = file.read()
+        if '"roundEnded"' in text:
+            return False
+        if '"createIntended"' in text or '"destroyIntended"' in text:
+            return True
+    return False
 
 
 def kill(process, folder, chance, longest):
-    """Kills -9, half of the time amid changes; says whether there was something to kill."""
+    """Kills -9, half of the time amid changes; says whether there was something to kill, and whether it
+    was about to change something."""
     if chance.random() < 0.5:
         time.sleep(chance.uniform(0, longest))
     else:
         # The intent is on record and its request is on the way, out there, or answered.
-        wanted = records(folder) + chance.randint(1, 6)
-        while process.poll() is None and records(folder) < wanted:
+        wanted = len(journals(folder)) + chance.randint(1, 6)
+        while process.poll() is None and len(journals(folder)) < wanted:
             time.sleep(0.005)
         time.sleep(chance.uniform(0, 0.4))
     alive = process.poll() is None
     if alive:
         process.kill()
     process.wait()
-    return alive
+    return alive, alive and amid(folder)

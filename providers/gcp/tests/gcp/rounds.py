@@ -140,9 +140,9 @@ def main():
         fleet.write(SPEC % (cycle, max(target, FEWEST)))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         process = fleet.start(*command)
-        killed += kill(process, fleet.folder, chance, args.longest)
-        if len(judge(google, None, turn)) not in (before, target):
-            amid += 1
+        was_killed, was_amid = kill(process, fleet.folder, chance, args.longest)
+        killed, amid = killed + was_killed, amid + was_amid
+        judge(google, None, turn)
         fleet.run(*command)
         time.sleep(0.3)
         live = judge(google, target, turn)
