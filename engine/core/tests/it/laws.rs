@@ -58,7 +58,7 @@ fn wishes() -> impl Strategy<Value = Desired> {
 }
 
 /// `PROPTEST_CASES` asks for more.
-fn cases() -> u32 {
+pub(crate) fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
 }
 

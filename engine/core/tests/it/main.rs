@@ -2,5 +2,6 @@
 
 mod cases;
 mod laws;
+mod milp;
 mod optimum;
 mod world;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy;
 
 /// `(weight, spot cents)` for each pool; three zones in turn.
-fn world(pools: &[(u32, u64)], target: u64, strategy: fleet_model::Strategy) -> Inputs {
+pub(crate) fn world(pools: &[(u32, u64)], target: u64, strategy: fleet_model::Strategy) -> Inputs {
     let rows: Vec<(String, u32, u64)> = pools
         .iter()
         .enumerate()
@@ -35,7 +35,9 @@ fn cheapest(pools: &[(u32, u64)], target: u64) -> u64 {
     least[target as usize]
 }
 
-fn pools(count: impl Into<prop::collection::SizeRange>) -> impl Strategy<Value = Vec<(u32, u64)>> {
+pub(crate) fn pools(
+    count: impl Into<prop::collection::SizeRange>,
+) -> impl Strategy<Value = Vec<(u32, u64)>> {
     let size = prop::sample::select(&[1u32, 2, 4, 8][..]);
     // Cents per unit around a common level, so that the end of a fill matters.
     let one = (size, 80u64..160).prop_map(|(gpus, cents)| (gpus, u64::from(gpus) * cents));
