@@ -2,6 +2,7 @@
 
 mod support;
 
+use fleet_model::{Machine, MachineState};
 use fleet_sim::Preset;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -55,6 +56,29 @@ fn collect(folder: &Path, specs: &mut Vec<PathBuf>) {
         }
     }
     specs.sort();
+}
+
+/// Clouds show new machines late. What is not seen cannot be ended, and must not be left behind.
+#[test]
+fn what_was_launched_a_moment_ago_goes_as_well() {
+    const SPEC: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: brief }
+spec:
+  capacity: { unit: instances, target: 8, base: { onDemand: 25% }, burst: { spot: 100% } }
+  instances: { types: [n2-standard-4, e2-standard-4] }
+  placement: { clouds: [{ provider: gcp, regions: [us-central1, us-east1] }] }
+";
+    for seed in 1..=4 {
+        let place = Place::new(seed, Preset::Lifelike, Duration::ZERO);
+        let spec = place.write("brief.yaml", SPEC);
+        let spec = spec.to_str().expect("a path");
+        place.expect(0, &["apply", "--yes", spec]);
+        let said = place.expect(0, &["destroy", "--yes", spec]);
+        let stays = |machine: &Machine| machine.state != MachineState::Stopping;
+        assert!(!place.live().iter().any(stays), "seed {seed}: {said}");
+    }
 }
 
 #[test]

@@ -119,6 +119,13 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             format!("{} stay until their replacements are up", count(*machines, "old machine")),
             "apply again in a few minutes",
         ),
+        Hold::NotSeenYet { machines } => said(
+            format!(
+                "{} launched moments ago cannot be ended before their clouds show them",
+                count(*machines, "machine")
+            ),
+            "`fleet destroy` waits for them, for at most five minutes",
+        ),
         Hold::Frozen { missing, of } => said(
             format!(
                 "{missing} of {of} machines vanished and nobody said why: nothing is changed \

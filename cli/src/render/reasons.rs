@@ -56,6 +56,7 @@ pub(crate) fn hold(hold: &Hold) -> Value {
         Hold::WaitingForReplacement { machines } => {
             json!({ "is": "waitingForReplacement", "machines": machines })
         }
+        Hold::NotSeenYet { machines } => json!({ "is": "notSeenYet", "machines": machines }),
         Hold::Frozen { missing, of } => json!({ "is": "frozen", "missing": missing, "of": of }),
         Hold::Budget { limit, needed } => json!({
             "is": "budget", "limitUsdPerHour": usd(*limit), "neededUsdPerHour": usd(*needed),

@@ -99,6 +99,8 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
     let mut field = Field::new(inputs, &candidates, &ground);
     field.certify = certify;
     let mut held = gap_holds(inputs, &ledger);
+    let unseen = unseen(inputs, &ledger);
+    held.extend((unseen > 0).then_some(Hold::NotSeenYet { machines: unseen }));
     let mut vacate = ledger.vacate.clone();
     let choice = match frozen(inputs, &ledger) {
         Some(hold) => {
@@ -145,6 +147,21 @@ fn gap_holds(inputs: &Inputs, ledger: &Ledger) -> Vec<Hold> {
         .collect()
 }
 
+/// How many machines a fleet that is to go must wait for: they are there, and nobody can see them.
+fn unseen(inputs: &Inputs, ledger: &Ledger) -> u32 {
+    if !inputs.limits.destroy_all {
+        return 0;
+    }
+    let hidden = |holding: &&Holding| {
+        let seen = |machine| inputs.observed.machines.contains_key(machine);
+        holding.standing == Standing::Fixed
+            && !holding.ending
+            && holding.machine.as_ref().is_some_and(|machine| !seen(machine))
+            && inputs.observed.is_complete(&holding.pool.place.scope())
+    };
+    ledger.holdings.iter().filter(hidden).count() as u32
+}
+
 /// Ends no more machines than one apply may, unless a person allowed the exact number.
 fn within_limits(
     inputs: &Inputs,
@@ -154,7 +171,8 @@ fn within_limits(
 ) -> Choice {
     let limits = inputs.limits;
     let free = choose(inputs, field, ledger, u32::MAX);
-    let asked = free.victims.len() as u32;
+    // Whoever lets a fleet go lets all of it go, now or when it is seen.
+    let asked = free.victims.len() as u32 + unseen(inputs, ledger);
     let allowed = (ledger.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
     let mut choice = if asked <= allowed || exact == Some(asked) {

@@ -91,6 +91,11 @@ pub enum Hold {
         /// What the target would cost.
         needed: MicroUsd,
     },
+    /// Launched moments ago, and their clouds do not show them yet: what is not seen is not ended.
+    NotSeenYet {
+        /// How many machines.
+        machines: u32,
+    },
     /// The scope did not answer, so its machines are left as they are.
     Gap {
         /// Which scope.

@@ -9,7 +9,7 @@ use crate::lease::Lease;
 use crate::progress::{Progress, Stop};
 use fleet_core::{Planned, check, plan, stale};
 use fleet_model::{
-    Desired, Event, Fulfilment, Inputs, Limits, MachineId, Plan, Scope, SlotId, SlotState,
+    Desired, Event, Fulfilment, Hold, Inputs, Limits, MachineId, Plan, Scope, SlotId, SlotState,
 };
 use fleet_provider::TidyRequest;
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,6 +18,8 @@ use std::time::Duration;
 /// Rounds of one apply. Each refusal blocks a pool and the next round goes elsewhere, so a market
 /// that is short everywhere takes as many rounds as it takes to find that out.
 const MAX_ROUNDS: u32 = 40;
+/// How often machines that must be seen to be ended are looked for.
+const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// A lease on a fleet and its open journal.
 pub struct Session<'a> {
@@ -113,6 +115,7 @@ impl Session<'_> {
         }
         let mut refused_before = BTreeSet::new();
         for round in 1..=MAX_ROUNDS {
+            (inputs, planned) = self.until_seen(limits, (inputs, planned), stop).await?;
             if planned.plan.is_empty() && planned.plan.vacate.is_empty() {
                 break;
             }
@@ -132,6 +135,28 @@ impl Session<'_> {
         beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await?;
         converged.last = Some(planned);
         Ok(converged)
+    }
+
+    /// Waits for machines that are to go and that nobody sees yet. Either they show up, or after
+    /// some minutes their absence is proof.
+    async fn until_seen(
+        &self,
+        limits: Limits,
+        mut now: (Inputs, Planned),
+        stop: &Stop,
+    ) -> Result<(Inputs, Planned), RunError> {
+        let waits = |planned: &Planned| {
+            let hidden = |hold: &Hold| matches!(hold, Hold::NotSeenYet { .. });
+            planned.plan.is_empty() && planned.report.held.iter().any(hidden)
+        };
+        while waits(&now.1) && !stop.asked() {
+            tracing::info!("waiting until the clouds show what was launched moments ago");
+            self.engine.clock.sleep(LOOK_AGAIN).await;
+            let inputs = self.gather(limits).await?;
+            let planned = plan(&inputs);
+            now = (inputs, planned);
+        }
+        Ok(now)
     }
 
     /// Lets clouds put away what launches needed besides machines. Nothing depends on it, so a
