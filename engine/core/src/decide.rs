@@ -147,19 +147,9 @@ fn gap_holds(inputs: &Inputs, ledger: &Ledger) -> Vec<Hold> {
         .collect()
 }
 
-/// How many machines a fleet that is to go must wait for: they are there, and nobody can see them.
+/// How many machines a fleet that is to go must wait for.
 fn unseen(inputs: &Inputs, ledger: &Ledger) -> u32 {
-    if !inputs.limits.destroy_all {
-        return 0;
-    }
-    let hidden = |holding: &&Holding| {
-        let seen = |machine| inputs.observed.machines.contains_key(machine);
-        holding.standing == Standing::Fixed
-            && !holding.ending
-            && holding.machine.as_ref().is_some_and(|machine| !seen(machine))
-            && inputs.observed.is_complete(&holding.pool.place.scope())
-    };
-    ledger.holdings.iter().filter(hidden).count() as u32
+    if inputs.limits.destroy_all { ledger.unseen } else { 0 }
 }
 
 /// Ends no more machines than one apply may, unless a person allowed the exact number.

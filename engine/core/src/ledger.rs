@@ -63,6 +63,8 @@ pub(crate) struct Ledger {
     /// Machines recorded as live, and how many of them nobody can account for.
     pub(crate) recorded_live: u32,
     pub(crate) vanished: u32,
+    /// Machines that are there, and that nobody sees yet.
+    pub(crate) unseen: u32,
 }
 
 /// What is known of a pool that holds something.
@@ -80,51 +82,55 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
     let mut unknown_types: BTreeMap<PoolId, u32> = BTreeMap::new();
     for (&name, record) in &inputs.recorded.slots {
         let slot = SlotId { name, generation: record.generation };
-        let (machine, pool, launched_at, price, standing, old_template, ending) =
-            match &record.state {
-                SlotState::Vacant => continue,
-                SlotState::InDoubt { token } => {
-                    let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
-                    let pool = attempt.create.pool.clone();
-                    let create = &attempt.create;
-                    // Whichever pools the cloud chose, it is not more than this.
-                    let price = create.dearest();
-                    (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
+        let (machine, pool, launched_at, price, standing, old_template, ending) = match &record
+            .state
+        {
+            SlotState::Vacant => continue,
+            SlotState::InDoubt { token } => {
+                let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
+                let pool = attempt.create.pool.clone();
+                let create = &attempt.create;
+                // Whichever pools the cloud chose, it is not more than this.
+                let price = create.dearest();
+                (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
+            }
+            SlotState::Filled { machine, pool, launched_at, price, template, ending } => {
+                if !ending {
+                    ledger.recorded_live += 1;
                 }
-                SlotState::Filled { machine, pool, launched_at, price, template, ending } => {
-                    if !ending {
-                        ledger.recorded_live += 1;
-                    }
-                    let seen = inputs.observed.machines.get(machine);
-                    let standing =
-                        match standing(inputs, slot, machine, pool, *launched_at, *ending, seen) {
-                            Found::Here(standing) => standing,
-                            Found::Gone(how) => {
-                                if how == Departure::Vanished {
-                                    ledger.vanished += 1;
-                                }
-                                let machine = machine.clone();
-                                ledger.vacate.push(Vacated { slot: name, machine, how });
-                                continue;
+                let seen = inputs.observed.machines.get(machine);
+                let standing =
+                    match standing(inputs, slot, machine, pool, *launched_at, *ending, seen) {
+                        Found::Here(standing) => standing,
+                        Found::Gone(how) => {
+                            if how == Departure::Vanished {
+                                ledger.vanished += 1;
                             }
-                        };
-                    let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
-                    if tags_lost {
-                        let machine = machine.clone();
-                        ledger.notices.push(Notice::TagsLost { machine, slot: name });
-                    }
-                    if let Some(notice) = seen.and_then(|machine| machine.notice)
-                        && notice.kind == NoticeKind::Rebalance
-                    {
-                        let machine = machine.clone();
-                        ledger.notices.push(Notice::AtRisk { machine, slot: name });
-                    }
-                    let price = seen.and_then(|machine| machine.price).or(*price);
-                    let old = templates.get(&pool.place.cloud) != Some(template);
-                    let machine = Some(machine.clone());
-                    (machine, pool.clone(), *launched_at, price, standing, old, *ending)
+                            let machine = machine.clone();
+                            ledger.vacate.push(Vacated { slot: name, machine, how });
+                            continue;
+                        }
+                    };
+                if seen.is_none() && !ending && inputs.observed.is_complete(&pool.place.scope()) {
+                    ledger.unseen += 1;
                 }
-            };
+                let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
+                if tags_lost {
+                    let machine = machine.clone();
+                    ledger.notices.push(Notice::TagsLost { machine, slot: name });
+                }
+                if let Some(notice) = seen.and_then(|machine| machine.notice)
+                    && notice.kind == NoticeKind::Rebalance
+                {
+                    let machine = machine.clone();
+                    ledger.notices.push(Notice::AtRisk { machine, slot: name });
+                }
+                let price = seen.and_then(|machine| machine.price).or(*price);
+                let old = templates.get(&pool.place.cloud) != Some(template);
+                let machine = Some(machine.clone());
+                (machine, pool.clone(), *launched_at, price, standing, old, *ending)
+            }
+        };
         let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, &pool));
         if facts.weight.is_none() {
             *unknown_types.entry(pool.clone()).or_default() += 1;

@@ -11,15 +11,13 @@ use fleet_core::{Planned, check, plan, stale};
 use fleet_model::{
     Desired, Event, Fulfilment, Hold, Inputs, Limits, MachineId, Plan, Scope, SlotId, SlotState,
 };
-use fleet_provider::TidyRequest;
+use fleet_provider::{LOOK_AGAIN, TidyRequest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// Rounds of one apply. Each refusal blocks a pool and the next round goes elsewhere, so a market
 /// that is short everywhere takes as many rounds as it takes to find that out.
 const MAX_ROUNDS: u32 = 40;
-/// How often machines that must be seen to be ended are looked for.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// A lease on a fleet and its open journal.
 pub struct Session<'a> {
