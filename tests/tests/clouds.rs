@@ -4,9 +4,8 @@
 use fleet_fake_gcp::Fake;
 use fleet_fakes::azure::AzureCloud;
 use fleet_fakes::lambda::LambdaCloud;
-use fleet_fakes::{RealClock, Server, fleet};
+use fleet_fakes::{RealClock, Server, fleet, say, told};
 use fleet_tests::aws::{Moto, tool};
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::process::Command;
@@ -20,20 +19,15 @@ async fn four_clouds_one_of_them_lost_and_found() {
     let azure = Server::start(AzureCloud::quick(), clock.clone(), 0).await.expect("a port");
     let lambda = Server::start(LambdaCloud::default(), clock, 0).await.expect("a port");
     let folder = tempfile::tempdir().expect("a folder");
-    let output = Command::new(tool("python"))
+    let mut script = Command::new(tool("python"));
+    script
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("clouds/four.py"))
         .arg("--fleet")
         .arg(fleet())
         .arg("--dir")
         .arg(folder.path())
         .args(["--aws", &moto.url(), "--gcp", &gcp.url()])
-        .args(["--azure", &azure.url(), "--lambda", &lambda.url()])
-        .output()
-        .await
-        .expect("python");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complained}");
-    // The figures, for whoever watches.
-    let _ = writeln!(std::io::stderr(), "{}", said.trim());
+        .args(["--azure", &azure.url(), "--lambda", &lambda.url()]);
+    let said = told(&mut script).await.unwrap_or_else(|error| panic!("{error}"));
+    say(&said);
 }

@@ -2,12 +2,11 @@
 
 use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
 use fleet_fakes::witness::{NO_DESCRIPTIONS, Prism, Router, descriptions, lambda};
-use fleet_fakes::{Asks, Faults, Server, SteppedClock, victims};
+use fleet_fakes::{Asks, Faults, Server, SteppedClock, say, victims};
 use fleet_lambda::{ApiKey, Lambda, LambdaSettings};
 use fleet_model::Template;
 use fleet_provider::{Class, Clock, ExamineRequest, OfferingsRequest};
 use serde_json::json;
-use std::io::Write;
 use std::sync::Arc;
 
 struct Bed {
@@ -15,11 +14,6 @@ struct Bed {
     router: Router,
     asks: Asks,
     _prism: Prism,
-}
-
-/// The figures, for whoever watches.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", text.trim());
 }
 
 async fn bed() -> Option<Bed> {

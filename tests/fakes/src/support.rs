@@ -5,7 +5,6 @@ use fleet_model::{
 };
 use fleet_provider::{CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Provider};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A request for one machine.
@@ -87,13 +86,4 @@ impl Asks {
             Ok(Listing::Partial(..)) | Err(_) => None,
         }
     }
-}
-
-/// The binary under test: beside the tests, unless `FLEET_BIN` says otherwise.
-pub fn fleet() -> PathBuf {
-    if let Some(path) = std::env::var_os("FLEET_BIN") {
-        return path.into();
-    }
-    let tests = std::env::current_exe().unwrap_or_default();
-    tests.ancestors().nth(2).unwrap_or(Path::new("")).join("fleet")
 }

@@ -2,31 +2,24 @@
 
 use fleet_fakes::azure::AzureCloud;
 use fleet_fakes::lambda::LambdaCloud;
-use fleet_fakes::{RealClock, Server, fleet};
-use std::io::Write;
+use fleet_fakes::{RealClock, Server, fleet, say, told};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::process::Command;
 
 async fn rounds(cloud: &str, endpoint: &str, more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../clouds/rounds.py");
-    let output = Command::new("python3")
-        .arg(script)
+    let mut script = Command::new("python3");
+    script
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../clouds/rounds.py"))
         .arg("--fleet")
         .arg(fleet())
         .arg("--dir")
         .arg(folder.path())
         .args(["--cloud", cloud, "--endpoint", endpoint])
-        .args(more)
-        .output()
-        .await
-        .expect("python3");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complained}");
-    // The figures, for whoever watches.
-    let _ = writeln!(std::io::stderr(), "{}", said.trim());
+        .args(more);
+    let said = told(&mut script).await.unwrap_or_else(|error| panic!("{error}"));
+    say(&said);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

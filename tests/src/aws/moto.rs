@@ -13,8 +13,7 @@ pub const NO_MOTO: &str = "moto is not installed: run `cargo xtask test aws`";
 
 /// A program of the Python environment that `cargo xtask test aws` makes.
 pub fn tool(name: &str) -> PathBuf {
-    let folder = std::env::var_os("FLEET_WITNESSES").map(PathBuf::from);
-    folder.unwrap_or_default().join("bin").join(name)
+    fleet_fakes::witnesses().join("bin").join(name)
 }
 
 /// A moto server of our own, with no state but what it is given. Ends with this value.

@@ -1,8 +1,7 @@
 //! The whole command against moto, looked at from outside by Amazon's own Python client.
 
-use fleet_fakes::fleet;
+use fleet_fakes::{fleet, say, told};
 use fleet_tests::aws::{Faults, Moto, Proxy, tool};
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 use tokio::process::Command;
@@ -10,26 +9,17 @@ use tokio::process::Command;
 async fn script(name: &str, moto: &Moto, endpoint: &str, more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("aws");
-    let output = Command::new(tool("python"))
+    let mut script = Command::new(tool("python"));
+    script
         .arg(scripts.join(name))
         .arg("--fleet")
         .arg(fleet())
         .arg("--dir")
         .arg(folder.path())
         .args(["--endpoint", endpoint, "--moto", &moto.url()])
-        .args(more)
-        .output()
-        .await
-        .expect("python");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complained}");
+        .args(more);
+    let said = told(&mut script).await.unwrap_or_else(|error| panic!("{error}"));
     say(&format!("{name}: {}", said.trim()));
-}
-
-/// The figures, for whoever watches.
-fn say(figures: &str) {
-    let _ = writeln!(std::io::stderr(), "{figures}");
 }
 
 #[tokio::test]

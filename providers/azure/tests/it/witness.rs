@@ -5,11 +5,12 @@ use crate::bed::{pool, settings, template};
 use fleet_azure::Azure;
 use fleet_fakes::azure::{AzureCloud, GROUP, SUBSCRIPTIONS, TOKEN, subnet};
 use fleet_fakes::witness::{NO_DESCRIPTIONS, Prism, Router, azure, descriptions};
-use fleet_fakes::{Asks, Faults, RealClock, Server, SteppedClock, ask, victims};
+use fleet_fakes::{
+    Asks, Faults, RealClock, Server, SteppedClock, ask, say, told, victims, witnesses,
+};
 use fleet_model::{Create, Disk, MicroUsd, Template};
 use fleet_provider::{Class, Clock, OfferingsRequest};
 use serde_json::json;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -23,11 +24,6 @@ struct Bed {
 
 fn described(path: &str) -> bool {
     path.contains("/virtualMachines") || path.ends_with("/skus") || path.ends_with("/usages")
-}
-
-/// The figures, for whoever watches.
-fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", text.trim());
 }
 
 async fn bed() -> Option<Bed> {
@@ -119,17 +115,12 @@ async fn what_is_not_as_described_is_refused() {
 #[ignore = "needs Microsoft's Python client: cargo xtask test clouds"]
 async fn microsofts_own_client_is_content() {
     let server = Server::start(AzureCloud::quick(), Arc::new(RealClock), 0).await.expect("a fake");
-    let folder = std::env::var_os("FLEET_WITNESSES").map(PathBuf::from).unwrap_or_default();
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clouds/azure_life.py");
-    let done = tokio::process::Command::new(folder.join("bin").join("python"))
+    let mut python = tokio::process::Command::new(witnesses().join("bin").join("python"));
+    python
         .arg(script)
         .args(["--endpoint", &server.url(), "--token", TOKEN, "--group", GROUP])
-        .args(["--subscription", SUBSCRIPTIONS[0], "--subnet", &subnet(0, "eastus")])
-        .output()
-        .await
-        .expect("python");
-    let (out, err) = (String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
-    assert!(done.status.success(), "{out}{err}");
-    say(&out);
+        .args(["--subscription", SUBSCRIPTIONS[0], "--subnet", &subnet(0, "eastus")]);
+    say(&told(&mut python).await.unwrap_or_else(|error| panic!("{error}")));
     assert_eq!(server.meddle(|world| (world.live(), world.children())), (0, 0));
 }

@@ -6,6 +6,7 @@
 
 use crate::support::{ON_DEMAND, RealTime, SPOT, ask, client, create_from, destroy, pool, victims};
 use fleet_fake_gcp::{Fake, Faults};
+use fleet_fakes::told;
 use fleet_model::{OtherPool, Template};
 use fleet_provider::{Listing, OfferingsRequest};
 use std::path::{Path, PathBuf};
@@ -167,15 +168,9 @@ async fn googles_own_client_is_content_with_the_fake() {
     let fake = Fake::start().await.expect("a port");
     fake.set(Faults { operation_ms: 20, ..Faults::default() });
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gcp/life.py");
-    let output = Command::new(tools().join("bin/python"))
-        .arg(script)
-        .arg(fake.url())
-        .output()
-        .await
-        .expect("python");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}\n{complained}");
+    let mut python = Command::new(tools().join("bin/python"));
+    let said = told(python.arg(script).arg(fake.url())).await;
+    let said = said.unwrap_or_else(|error| panic!("{error}"));
     assert!(said.contains("content"), "{said}");
     assert_eq!(fake.count(), (0, 0), "machines or disks are left");
 }

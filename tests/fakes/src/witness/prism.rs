@@ -2,7 +2,7 @@
 
 use std::io::{Error, Result};
 use std::net::TcpListener;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::net::TcpStream;
@@ -23,17 +23,17 @@ impl Prism {
     /// in both directions.
     pub async fn start(description: &Path, server: &str) -> Result<Self> {
         let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let folder = std::env::var_os("FLEET_WITNESSES").map(PathBuf::from).unwrap_or_default();
-        let process = Command::new(folder.join("node_modules").join(".bin").join("prism"))
-            .args(["proxy", "--errors", "-h", "127.0.0.1", "-p", &port.to_string()])
-            .arg(description)
-            .arg(server)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|cause| Error::new(cause.kind(), format!("{NO_PRISM} ({cause})")))?;
+        let process =
+            Command::new(crate::witnesses().join("node_modules").join(".bin").join("prism"))
+                .args(["proxy", "--errors", "-h", "127.0.0.1", "-p", &port.to_string()])
+                .arg(description)
+                .arg(server)
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .kill_on_drop(true)
+                .spawn()
+                .map_err(|cause| Error::new(cause.kind(), format!("{NO_PRISM} ({cause})")))?;
         for _ in 0..1200 {
             if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
                 return Ok(Prism { port, _process: process });
