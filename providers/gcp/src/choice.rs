@@ -3,7 +3,7 @@
 //! A plan names pools: a type in a zone each. A request names zones and types, and means every pair
 //! of them. So what is asked for is a rectangle within what the plan allows: the zones of its first
 //! type, and every type that is allowed in all of them. What is alike but for its name may stand
-//! side by side; a type with other disks or with accelerators attached may not.
+//! side by side; a type with other disks or with accelerators attached may not, nor a TPU slice.
 
 use crate::kind::Kind;
 use fleet_model::{Create, PoolId, Zone};
@@ -18,7 +18,7 @@ pub(crate) struct Choice<'a> {
 impl<'a> Choice<'a> {
     /// What a launch leaves open; `None`: nothing, it names one pool.
     pub(crate) fn of(create: &'a Create, kind: Kind<'_>) -> Option<Self> {
-        if create.others.is_empty() || kind.attached.is_some() {
+        if create.others.is_empty() || !kind.starts_like(kind) {
             return None;
         }
         let allowed = |machine: &str, zone: &Zone| {

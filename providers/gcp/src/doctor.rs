@@ -7,7 +7,7 @@ use crate::request::refusal;
 use crate::role::{permissions, role};
 use crate::session::{Clients, Session};
 use crate::{image, machines};
-use fleet_model::{Architecture, Region};
+use fleet_model::Region;
 use fleet_provider::{Examination, ExamineRequest, Finding, Listing, Verdict};
 use google_cloud_compute_v1::model::region::Status;
 use std::collections::{BTreeMap, BTreeSet};
@@ -97,13 +97,16 @@ async fn rights(clients: &Clients, request: &ExamineRequest<'_>, findings: &mut 
 }
 
 async fn images(session: &Session, request: &ExamineRequest<'_>, findings: &mut Vec<Finding>) {
-    let mut kinds: BTreeMap<Architecture, Kind<'_>> = BTreeMap::new();
+    let mut kinds: BTreeMap<String, Kind<'_>> = BTreeMap::new();
     for kind in request.pools.iter().filter_map(|pool| Kind::read(pool.instance_type.as_str())) {
-        kinds.entry(kind.architecture()).or_insert(kind);
+        kinds.entry(image::text(request.template, kind)).or_insert(kind);
     }
-    for (architecture, kind) in kinds {
-        let subject = format!("image for {architecture}");
-        findings.push(match image::find(session, request.template.image.as_deref(), kind).await {
+    for (name, kind) in kinds {
+        let subject = match kind.is_tpu() {
+            true => "image for TPUs".to_owned(),
+            false => format!("image for {}", kind.architecture()),
+        };
+        findings.push(match image::find(session, &name).await {
             Ok(link) => Finding::new(Verdict::Good, subject, link),
             Err(error) => Finding::new(Verdict::Bad, subject, error.to_string())
                 .hint("name an image (`projects/P/global/images/NAME`) or a family (`P/FAMILY`)"),

@@ -6,7 +6,8 @@
 use crate::error::{Asked, read, refused};
 use crate::kind::Kind;
 use crate::session::Session;
-use fleet_model::Architecture;
+use crate::tpu;
+use fleet_model::{Architecture, Template};
 use fleet_provider::{Class, Error};
 
 /// What machines boot without a word in the spec.
@@ -21,19 +22,23 @@ enum Named {
     Family(String, String),
 }
 
-/// Reads the name of an image for machines of a type. `project` is where a name without one is
-/// looked for.
-fn named(text: Option<&str>, kind: Kind<'_>, project: &str) -> Option<Named> {
-    let text = match (text, kind.architecture()) {
+/// The name of the image for machines of a type.
+pub(crate) fn text(template: &Template, kind: Kind<'_>) -> String {
+    match (template.image.as_deref(), kind.architecture()) {
         (Some(text), Architecture::X86_64) => text.replace("{arch}", "amd64"),
         (Some(text), Architecture::Arm64) => text.replace("{arch}", "arm64"),
+        (None, _) if kind.is_tpu() => tpu::IMAGE.to_owned(),
         (None, Architecture::X86_64) => DEFAULT.0.to_owned(),
         (None, Architecture::Arm64) => format!("{}{}", DEFAULT.0, DEFAULT.1),
-    };
+    }
+}
+
+/// Reads the name of an image. `project` is where a name without one is looked for.
+fn named(text: &str, project: &str) -> Option<Named> {
     // A link begins with the server's name; what counts begins with the project.
     let path = match text.find("projects/") {
         Some(at) => &text[at..],
-        None => &text,
+        None => text,
     };
     let parts: Vec<&str> = path.split('/').collect();
     if parts.iter().any(|part| part.is_empty()) {
@@ -52,15 +57,11 @@ fn named(text: Option<&str>, kind: Kind<'_>, project: &str) -> Option<Named> {
     })
 }
 
-/// The link of an image, from the name that a template gives.
-pub(crate) async fn find(
-    session: &Session,
-    text: Option<&str>,
-    kind: Kind<'_>,
-) -> Result<String, Error> {
+/// The link of an image, from its name.
+pub(crate) async fn find(session: &Session, text: &str) -> Result<String, Error> {
     let clients = session.clients().await?;
-    let Some(named) = named(text, kind, &clients.project) else {
-        let words = format!("`{}` names no image", text.unwrap_or_default());
+    let Some(named) = named(text, &clients.project) else {
+        let words = format!("`{text}` names no image");
         return Err(refused(Class::Invalid, "InvalidImage", words));
     };
     let (project, family) = match named {
@@ -99,7 +100,8 @@ mod tests {
     fn names() {
         let check = |text: Option<&str>, kind: &str, expect: Option<Named>| {
             let kind = Kind::read(kind).expect("a type");
-            assert_eq!(named(text, kind, "mine"), expect, "{text:?}");
+            let template = Template { image: text.map(str::to_owned), ..Template::default() };
+            assert_eq!(named(&super::text(&template, kind), "mine"), expect, "{text:?}");
         };
         let family = |project: &str, family: &str| {
             Some(Named::Family(project.to_owned(), family.to_owned()))
@@ -108,6 +110,12 @@ mod tests {
             |project: &str, name: &str| Some(Named::Image(project.to_owned(), name.to_owned()));
         check(None, "n2-standard-4", family("debian-cloud", "debian-12"));
         check(None, "t2a-standard-4", family("debian-cloud", "debian-12-arm64"));
+        check(
+            None,
+            "tpu-v6e-8",
+            family("ubuntu-os-accelerator-images", "ubuntu-accel-2204-amd64-tpu-v5e-v5p-v6e"),
+        );
+        check(Some("mine-tpu"), "tpu-v6e-8", image("mine", "mine-tpu"));
         check(Some("cos-cloud/cos-stable"), "n2-standard-4", family("cos-cloud", "cos-stable"));
         check(Some("u/noble-{arch}"), "t2a-standard-4", family("u", "noble-arm64"));
         check(Some("family/golden"), "n2-standard-4", family("mine", "golden"));

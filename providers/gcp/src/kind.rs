@@ -2,8 +2,9 @@
 //!
 //! A type is a machine type (`n2-standard-4`, `a2-highgpu-1g`), an `n1` with accelerators attached
 //! (`n1-standard-8+2xt4`, a name of ours: Google has none for the pair), or a TPU slice
-//! (`tpu-v5litepod-16`).
+//! (`tpu-v6e-8`, see [`tpu`]).
 
+use crate::tpu;
 use fleet_model::Architecture;
 
 /// Accelerators that can be attached to `n1`: our name, Google's.
@@ -29,7 +30,7 @@ const ARM: &[&str] = &["t2a", "c4a", "n4a", "a4x"];
 
 /// Series that take no disks but Hyperdisk.
 const HYPERDISK: &[&str] =
-    &["a4", "a4x", "c4", "c4a", "c4d", "g4", "h4d", "m4", "n4", "n4a", "n4d", "x4"];
+    &["a4", "a4x", "c4", "c4a", "c4d", "ct6e", "g4", "h4d", "m4", "n4", "n4a", "n4d", "x4"];
 
 /// A type that Compute Engine can launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,8 +42,11 @@ pub(crate) struct Kind<'a> {
 }
 
 impl<'a> Kind<'a> {
-    /// Reads a type. `None`: of no series that we know.
+    /// Reads a type. `None`: of no series that we know, or not to be launched.
     pub(crate) fn read(name: &'a str) -> Option<Self> {
+        if tpu::is_slice(name) {
+            return tpu::machine(name).map(|machine| Kind { machine, attached: None });
+        }
         let (machine, attached) = match name.split_once('+') {
             None => (name, None),
             Some((machine, accelerators)) => {
@@ -63,7 +67,11 @@ impl<'a> Kind<'a> {
 
     /// Whether there is an accelerator in it: such machines cannot be moved while they run.
     pub(crate) fn is_accelerated(&self) -> bool {
-        self.attached.is_some() || ACCELERATED.contains(&self.series())
+        self.attached.is_some() || self.is_tpu() || ACCELERATED.contains(&self.series())
+    }
+
+    pub(crate) fn is_tpu(&self) -> bool {
+        tpu::is_series(self.series())
     }
 
     pub(crate) fn architecture(&self) -> Architecture {
@@ -72,8 +80,9 @@ impl<'a> Kind<'a> {
 
     /// Whether machines of both may come of one request that differs in nothing but the type.
     pub(crate) fn starts_like(&self, other: Kind<'_>) -> bool {
-        self.attached.is_none()
-            && other.attached.is_none()
+        let plain = |kind: Kind<'_>| kind.attached.is_none() && !kind.is_tpu();
+        plain(*self)
+            && plain(other)
             && self.is_accelerated() == other.is_accelerated()
             && self.architecture() == other.architecture()
             && self.disk() == other.disk()
@@ -100,13 +109,8 @@ pub(crate) fn name(machine: &str, attached: &[(&str, i32)]) -> String {
         [(google, count)] if series(machine) == "n1" => {
             format!("{machine}+{count}x{}", short(google))
         }
-        _ => machine.to_owned(),
+        _ => tpu::slice(machine).unwrap_or(machine).to_owned(),
     }
-}
-
-/// Whether a type is a TPU slice, which another service launches.
-pub(crate) fn is_tpu(name: &str) -> bool {
-    name.starts_with("tpu-")
 }
 
 /// Every accelerator that can be attached: our name, Google's.
@@ -127,12 +131,14 @@ mod tests {
         };
         check("n2-standard-4", "n2-standard-4", None, false);
         check("a2-highgpu-1g", "a2-highgpu-1g", None, true);
+        check("tpu-v6e-8", "ct6e-standard-8t", None, true);
         check("n1-standard-8+2xt4", "n1-standard-8", Some(("nvidia-tesla-t4", 2)), true);
         let none = [
             "",
             "n2",
             "no-such-type",
             "tpu-v5litepod-16",
+            "ct6e-standard-8t",
             "n2-standard-4+1xt4",
             "n1-standard-8+t4",
             "n1-standard-8+0xt4",
@@ -148,6 +154,7 @@ mod tests {
         assert_eq!(name("n1-standard-8", &[("nvidia-tesla-t4", 2)]), "n1-standard-8+2xt4");
         assert_eq!(name("n1-standard-8", &[]), "n1-standard-8");
         assert_eq!(name("a2-highgpu-1g", &[("nvidia-tesla-a100", 1)]), "a2-highgpu-1g");
+        assert_eq!(name("ct6e-standard-8t", &[("ct6e", 8)]), "tpu-v6e-8");
         assert_eq!(name("n1-standard-8", &[("new", 1)]), "n1-standard-8+1xnew");
     }
 
@@ -158,5 +165,7 @@ mod tests {
         assert_eq!(of("n2-standard-4").architecture(), Architecture::X86_64);
         assert_eq!(of("c4-standard-8").disk(), "hyperdisk-balanced");
         assert_eq!(of("n2-standard-4").disk(), "pd-balanced");
+        assert_eq!(of("tpu-v6e-1").disk(), "hyperdisk-balanced");
+        assert_eq!(of("tpu-v5p-8").disk(), "pd-balanced");
     }
 }

@@ -25,6 +25,7 @@ mod reservation;
 mod role;
 mod session;
 mod terminate;
+mod tpu;
 
 pub use provider::Gcp;
 pub use session::GcpSettings;

@@ -1,15 +1,15 @@
 //! What pools are worth now: images pinned, limits read, chances asked for. Prices are the
 //! catalog's: Google's spot prices change once a month, and its price list has ten thousand rows.
 
-use crate::kind::{Kind, is_tpu};
+use crate::kind::Kind;
 use crate::quota::{ALL_GPUS, Limit, limits, names, quota};
 use crate::request::refusal;
 use crate::session::{Clients, Session};
-use crate::{advice, image};
-use fleet_model::{Architecture, Market, PoolId, Quota, Quote, Region, Signals, Zone};
+use crate::{advice, image, tpu};
+use fleet_model::{Market, PoolId, Quota, Quote, Region, Signals, Zone};
 use fleet_provider::{Error, Offered, OfferingsRequest};
 use futures::future::join_all;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Pools whose chances are asked for, one call each. The others' are unknown.
 const ASKED: usize = 60;
@@ -43,14 +43,14 @@ pub(crate) async fn offered(
     let known = signals.into_iter().zip(quotas);
     for ((pool, kind), (signals, quotas)) in request.pools.iter().zip(&kinds).zip(known) {
         let Some(kind) = kind else {
-            quotes.push(is_tpu(pool.instance_type.as_str()).then(|| Quote {
+            quotes.push(tpu::is_slice(pool.instance_type.as_str()).then(|| Quote {
                 refusal: refusal(pool, request.template).map(Into::into),
                 ..Quote::default()
             }));
             continue;
         };
         let mut refusal = refusal(pool, request.template);
-        let image = match images.get(&kind.architecture()) {
+        let image = match images.get(&image::text(request.template, *kind)) {
             Some(Ok(link)) => Some(link.as_str().into()),
             Some(Err(why)) => {
                 refusal = refusal.or_else(|| Some(why.clone()));
@@ -64,25 +64,23 @@ pub(crate) async fn offered(
     Ok(Offered { quotes, quotas: book.quotas })
 }
 
-/// What the template's image stands for, once per architecture. A name that stands for nothing is
+/// What the template's image stands for, once per name. A name that stands for nothing is
 /// a reason not to launch; a look that failed is not.
 async fn images(
     session: &Session,
     request: &OfferingsRequest<'_>,
     kinds: &[Option<Kind<'_>>],
-) -> BTreeMap<Architecture, Result<String, String>> {
-    let mut one_of_each: BTreeMap<Architecture, Kind<'_>> = BTreeMap::new();
-    for kind in kinds.iter().flatten() {
-        one_of_each.entry(kind.architecture()).or_insert(*kind);
-    }
+) -> BTreeMap<String, Result<String, String>> {
+    let text = |kind: &Kind<'_>| image::text(request.template, *kind);
+    let named: BTreeSet<String> = kinds.iter().flatten().map(text).collect();
     let mut images = BTreeMap::new();
-    for (architecture, kind) in one_of_each {
-        match image::find(session, request.template.image.as_deref(), kind).await {
+    for name in named {
+        match image::find(session, &name).await {
             Ok(link) => {
-                images.insert(architecture, Ok(link));
+                images.insert(name, Ok(link));
             }
             Err(error) if error.class == fleet_provider::Class::Invalid => {
-                images.insert(architecture, Err(error.message));
+                images.insert(name, Err(error.message));
             }
             Err(error) => tracing::warn!(%error, "the image was not looked up"),
         }
@@ -126,8 +124,8 @@ async fn chances(clients: &Clients, pools: &[PoolId], kinds: &[Option<Kind<'_>>]
     let mut spot: Vec<(usize, &PoolId, Kind<'_>)> = Vec::new();
     for (at, (pool, kind)) in pools.iter().zip(kinds).enumerate() {
         let asked = pool.market == Market::Spot && pool.place.zone.as_str() != Zone::REGIONAL;
-        // Google knows nothing of accelerators that are attached.
-        if let Some(kind) = kind.filter(|kind| asked && kind.attached.is_none()) {
+        // Google knows nothing of accelerators that are attached, nor of TPUs.
+        if let Some(kind) = kind.filter(|kind| asked && kind.starts_like(*kind)) {
             spot.push((at, pool, kind));
         }
     }

@@ -82,7 +82,7 @@ impl Provider for Gcp {
         // What the plan says, if it says anything: the same token is then the same request.
         let image = match &request.create.image {
             Some(pinned) => pinned.clone(),
-            None => image::find(&self.session, request.template.image.as_deref(), kind).await?,
+            None => image::find(&self.session, &image::text(request.template, kind)).await?,
         };
         let reservation = match pool.market {
             Market::Reserved => Some(reservation::find(clients, &pool.place, kind).await?),

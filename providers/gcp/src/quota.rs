@@ -88,7 +88,8 @@ pub(crate) fn names(
     if let Some((standard, spot)) = gpus {
         names.extend(preemptible(Some(standard), spot, market, here, QuotaUnit::Accelerators));
     }
-    if kind.is_accelerated() {
+    // What Google keeps on TPUs is not in its list of a region.
+    if kind.is_accelerated() && !kind.is_tpu() {
         names.push((ALL_GPUS, QuotaUnit::Accelerators));
     }
     names

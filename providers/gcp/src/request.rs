@@ -1,9 +1,10 @@
 //! The request for a launch: a pure function of what is asked and of what names stand for.
 
 use crate::choice::Choice;
-use crate::kind::{Kind, is_tpu};
+use crate::kind::Kind;
 use crate::labels;
 use crate::name;
+use crate::tpu;
 use fleet_model::{Market, PoolId, Region, Template, Zone};
 use fleet_provider::CreateRequest;
 use google_cloud_compute_v1::model::location_policy::TargetShape;
@@ -38,8 +39,8 @@ pub(crate) struct Resolved<'a> {
 /// Why machines of a pool cannot be launched from a template at all.
 pub(crate) fn refusal(pool: &PoolId, template: &Template) -> Option<String> {
     let name = pool.instance_type.as_str();
-    if is_tpu(name) {
-        return Some("TPU slices are launched by another service, which is not used yet".into());
+    if let Some(why) = tpu::refusal(name) {
+        return Some(why);
     }
     if Kind::read(name).is_none() {
         return Some(format!("{name} is of no series that we know"));

@@ -161,6 +161,7 @@ fn what_cannot_be_launched_is_said_before_it_is_tried() {
     let plain = Template::default();
     check("gcp/us-central1/us-central1-a/n2-standard-4/spot", &plain, None);
     check("gcp/us-central1/us-central1-a/tpu-v5litepod-16/spot", &plain, Some("TPU"));
+    check("gcp/us-central1/us-central1-a/tpu-v5litepod-8/spot", &plain, None);
     check("gcp/us-central1/us-central1-a/warp-9/spot", &plain, Some("series"));
     let far =
         Template { subnets: vec!["regions/us-east1/subnetworks/e".into()], ..Template::default() };

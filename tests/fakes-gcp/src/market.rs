@@ -26,6 +26,8 @@ const TYPES: &[Type] = &[
     ("g2-standard-4", 4, 16384, Some(("nvidia-l4", 1))),
     ("a2-highgpu-1g", 12, 87040, Some(("nvidia-tesla-a100", 1))),
     ("a3-highgpu-8g", 208, 1_916_928, Some(("nvidia-h100-80gb", 8))),
+    ("ct5lp-hightpu-4t", 112, 196_608, Some(("ct5lp", 4))),
+    ("ct6e-standard-4t", 180, 737_280, Some(("ct6e", 4))),
 ];
 
 /// What can be attached to `n1`.
@@ -36,6 +38,12 @@ const IMAGES: &[(&str, &str, &str, &str)] = &[
     ("debian-cloud", "debian-12-bookworm-v20260714", "debian-12", "X86_64"),
     ("debian-cloud", "debian-12-bookworm-arm64-v20260714", "debian-12-arm64", "ARM64"),
     ("ubuntu-os-cloud", "ubuntu-2404-noble-amd64-v20260701", "ubuntu-2404-lts-amd64", "X86_64"),
+    (
+        "ubuntu-os-accelerator-images",
+        "ubuntu-accel-2204-amd64-tpu-v5e-v5p-v6e-v20260701",
+        "ubuntu-accel-2204-amd64-tpu-v5e-v5p-v6e",
+        "X86_64",
+    ),
     ("ubuntu-os-cloud", "ubuntu-2404-noble-arm64-v20260701", "ubuntu-2404-lts-arm64", "ARM64"),
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::support::{Bed, Hasty, ON_DEMAND, SPOT, ask, create_from, pool, victims};
 use fleet_fake_gcp::{Faults, Refusal};
-use fleet_model::{Machine, MachineState, OtherPool, Template};
+use fleet_model::{Machine, MachineState, Market, OtherPool, Template};
 use fleet_provider::{Class, Error, Listing, OfferingsRequest};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -249,6 +249,34 @@ async fn a_machine_on_its_way_out_is_told_only_once() {
     }
     let states: Vec<MachineState> = bed.list().await.iter().map(|m| m.state).collect();
     assert_eq!(states, [MachineState::Stopping]);
+}
+
+#[tokio::test]
+async fn a_tpu_slice_of_one_host_is_a_machine_like_any_other() {
+    let bed = Bed::new().await;
+    let text = "gcp/us-central1/us-central1-a/tpu-v6e-4/spot";
+    let pools = [pool(text), pool("gcp/us-central1/us-central1-a/tpu-v6e-16/spot")];
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &Template::default(),
+        goal: fleet_model::CapacityGoal::default(),
+    };
+    let offered = bed.provider.offerings(&request).await.expect("quotes");
+    let quote = |at: usize| offered.quotes[at].clone().expect("a quote");
+    assert!(quote(0).image.is_some_and(|image| image.contains("tpu-v5e-v5p-v6e")));
+    assert_eq!(quote(0).refusal, None);
+    assert!(quote(1).refusal.is_some_and(|why| why.contains("more than one host")));
+    // One by `insert`, two by `bulkInsert`; asked again, the same.
+    for (token, count) in [("one", 1), ("two", 2)] {
+        let first = bed.create(&ask(text, token, count)).await.expect("machines");
+        let again = bed.create(&ask(text, token, count)).await.expect("machines");
+        assert_eq!(ids(&first.machines), ids(&again.machines));
+    }
+    let listed = bed.list().await;
+    let kinds: Vec<_> = listed.iter().map(|m| (m.instance_type.as_str(), m.market)).collect();
+    assert_eq!(kinds, [("tpu-v6e-4", Market::Spot); 3]);
+    let ended = bed.destroy(&victims(&listed)).await.expect("ended");
+    assert_eq!((ended.ended.len(), bed.fake.count()), (3, (0, 0)));
 }
 
 #[tokio::test]
