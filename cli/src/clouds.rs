@@ -28,7 +28,7 @@ fn aws(_: &Arc<dyn Clock>, _: &Path) -> Option<Arc<dyn Provider>> {
 #[cfg(feature = "azure")]
 fn azure(clock: &Arc<dyn Clock>) -> Option<Arc<dyn Provider>> {
     let settings = fleet_azure::AzureSettings::from_environment();
-    Some(Arc::new(fleet_azure::Azure::new(settings, clock.clone())))
+    Some(Arc::new(fleet_azure::Azure::of_subscriptions(settings, clock.clone())))
 }
 
 #[cfg(not(feature = "azure"))]

@@ -180,7 +180,7 @@ class Fleet:
             "FLEET_AZURE_ENDPOINT": args.azure,
             "FLEET_AZURE_PRICES_ENDPOINT": args.azure,
             "FLEET_AZURE_TOKEN": AZURE_TOKEN,
-            "FLEET_AZURE_SUBSCRIPTIONS": SUBSCRIPTION,
+            "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
             "FLEET_AZURE_RESOURCE_GROUP": GROUP,
             "LAMBDA_CLOUD_ENDPOINT": getattr(args, "lambda"),
             "LAMBDA_API_KEY": LAMBDA_KEY,

@@ -22,10 +22,16 @@ def amid(folder):
     return False
 
 
-def kill(process, folder, chance, longest):
-    """Kills -9, half of the time amid changes; says whether there was something to kill, and whether it
-    was about to change something."""
-    if chance.random() < 0.5:
+def kill(process, folder, chance, longest, always_amid=False):
+    """Kills -9, half of the time or always amid changes; says whether there was something to kill, and
+    whether it was about to change something."""
+    if always_amid:
+        # One of the first three requests, which are slow here.
+        wanted = len(journals(folder)) + chance.randint(1, 3)
+        while process.poll() is None and not (len(journals(folder)) >= wanted and amid(folder)):
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 0.4))
+    elif chance.random() < 0.5:
         time.sleep(chance.uniform(0, longest))
     else:
         # The intent is on record and its request is on the way, out there, or answered.

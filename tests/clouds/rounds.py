@@ -22,7 +22,9 @@ spec:
   instances: { types: [Standard_D2s_v5, Standard_D4s_v5] }
   placement:
     clouds:
-      - { provider: azure, regions: [eastus, westus2] }
+      - provider: azure
+        regions: [eastus, westus2]
+        accounts: [11111111-1111-1111-1111-111111111111, 22222222-2222-2222-2222-222222222222]
     spread: { maxSharePerPool: 60%% }
   budget: { hourlyUsd: 100 }
   template:
@@ -48,13 +50,10 @@ spec:
   template: { key: { lambda: laptop } }
 """
 
-SUBSCRIPTIONS = "11111111-1111-1111-1111-111111111111,22222222-2222-2222-2222-222222222222"
-
 CLOUDS = {
     # Spec, fewest and most machines, children per machine, variables.
     "azure": (AZURE, 3, 12, 2, {
         "FLEET_AZURE_TOKEN": "fake-token-0123456789",
-        "FLEET_AZURE_SUBSCRIPTIONS": SUBSCRIPTIONS,
         "FLEET_AZURE_RESOURCE_GROUP": "fleets",
     }),
     "lambda": (LAMBDA, 1, 3, 0, {"LAMBDA_API_KEY": "secret_fake_0123456789"}),
@@ -177,6 +176,7 @@ def main():
     args.add_argument("--rounds", type=int, default=10)
     args.add_argument("--seed", type=int, default=1)
     args.add_argument("--longest", type=float, default=4.0, help="latest kill, in seconds")
+    args.add_argument("--amid", action="store_true", help="kill amid changes only")
     args = args.parse_args()
     chance = random.Random(args.seed)
     spec, fewest, most, children, variables = CLOUDS[args.cloud]
@@ -191,7 +191,7 @@ def main():
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         cloud.faults({"latency": 60, **chance.choice(TROUBLES[args.cloud])})
         process = fleet.start(*command)
-        was_killed, was_amid = kill(process, fleet.folder, chance, args.longest)
+        was_killed, was_amid = kill(process, fleet.folder, chance, args.longest, args.amid)
         killed, amid = killed + was_killed, amid + was_amid
         judge(cloud, None, turn)
         cloud.faults({"latency": 60})

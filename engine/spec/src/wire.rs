@@ -185,8 +185,8 @@ wire! {
         "regions" regions: Option<AnyOr<Glob>>,
         /// Zones or patterns, or `any`. Default: `any`.
         "zones" zones: Option<AnyOr<Glob>>,
-        /// AWS account ids or Google projects, for a fleet in several. Default: the one that the
-        /// credentials are for.
+        /// AWS account ids, Google projects or Azure subscriptions, for a fleet in several. Default:
+        /// the one that the credentials are for.
         "accounts" accounts: Option<Vec<Text>>,
     }
 

@@ -97,22 +97,20 @@ impl Api {
         Api { settings, clock, client, chain, reads_left: AtomicI64::new(i64::MAX) }
     }
 
-    /// The resource groups that we look at, one per subscription.
-    pub(crate) fn groups(&self) -> Result<Vec<Group>, Error> {
+    /// The resource group that we look at.
+    pub(crate) fn group(&self) -> Result<Group, Error> {
         let missing = |what: &str| Err(refused(Class::Auth, "NotSetUp", what));
         let Some(name) = &self.settings.resource_group else {
             return missing("no resource group: set FLEET_AZURE_RESOURCE_GROUP");
         };
-        if self.settings.subscriptions.is_empty() {
+        let Some(subscription) = &self.settings.subscription else {
             return missing("no subscription: set AZURE_SUBSCRIPTION_ID");
-        }
-        let group = |id: &String| Group { subscription: id.clone(), name: name.clone() };
-        let groups: Vec<Group> = self.settings.subscriptions.iter().map(group).collect();
+        };
         let odd = |text: &str| text.is_empty() || text.contains(['/', '?', '#', '%', ' ']);
-        if groups.iter().any(|group| odd(&group.subscription) || odd(&group.name)) {
-            return missing("a subscription or the resource group is not a name");
+        if odd(subscription) || odd(name) {
+            return missing("the subscription or the resource group is not a name");
         }
-        Ok(groups)
+        Ok(Group { subscription: subscription.clone(), name: name.clone() })
     }
 
     /// Reads something; anything but a success is an error.

@@ -52,18 +52,15 @@ pub(crate) async fn examine(
     networks: &Networks,
     request: &ExamineRequest<'_>,
 ) -> Examination {
-    let groups = match api.groups() {
-        Ok(groups) => groups,
+    let group = match api.group() {
+        Ok(group) => group,
         Err(error) => {
             let finding = Finding::new(Verdict::Bad, "settings", error.to_string());
             return Examination { findings: vec![finding], policy: None };
         }
     };
-    let mut findings = Vec::new();
-    for group in &groups {
-        findings.extend(account(api, group).await);
-    }
-    let policy = Some(role(request, &groups));
+    let mut findings = account(api, &group).await;
+    let policy = Some(role(request, &group));
     if findings.iter().any(|finding| finding.verdict == Verdict::Bad) {
         return Examination { findings, policy };
     }
@@ -79,16 +76,14 @@ pub(crate) async fn examine(
             Ok(plug) => Finding::new(Verdict::Good, region.as_str(), plug.subnet),
             Err(error) => Finding::new(Verdict::Bad, region.as_str(), error.to_string()),
         });
-        match region_findings(api, skus, &groups[0], region, &pools).await {
+        match region_findings(api, skus, &group, region, &pools).await {
             Ok(more) => findings.extend(more),
             Err(error) => {
                 findings.push(Finding::new(Verdict::Bad, region.as_str(), error.to_string()));
             }
         }
     }
-    for group in &groups {
-        findings.extend(leftovers(api, group).await);
-    }
+    findings.extend(leftovers(api, &group).await);
     Examination { findings, policy }
 }
 
@@ -214,7 +209,7 @@ async fn leftovers(api: &Api, group: &Group) -> Option<Finding> {
 }
 
 /// A custom role with the rights that this needs and no others.
-fn role(request: &ExamineRequest<'_>, groups: &[Group]) -> String {
+fn role(request: &ExamineRequest<'_>, group: &Group) -> String {
     let mut actions: Vec<&str> = NEEDED.iter().chain(NEEDED_ABOVE).copied().collect();
     if request.template.instance_role.is_some() {
         actions.push("Microsoft.ManagedIdentity/userAssignedIdentities/assign/action");
@@ -226,15 +221,13 @@ fn role(request: &ExamineRequest<'_>, groups: &[Group]) -> String {
         actions.push("Microsoft.Compute/sshPublicKeys/read");
     }
     actions.push("Microsoft.Resources/subscriptions/resourceGroups/read");
-    let scopes: Vec<String> =
-        groups.iter().map(|group| format!("/subscriptions/{}", group.subscription)).collect();
     let role = json!({
         "Name": "fleet",
         "IsCustom": true,
         "Description": "Launches and ends the machines of fleets.",
         "Actions": actions,
         "NotActions": [],
-        "AssignableScopes": scopes,
+        "AssignableScopes": [format!("/subscriptions/{}", group.subscription)],
     });
     format!("{role:#}")
 }

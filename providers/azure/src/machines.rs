@@ -8,18 +8,12 @@ use fleet_model::{
     Cloud, InterruptionNotice, Machine, MachineId, MachineState, Market, Place, Timestamp, Zone,
 };
 use fleet_provider::Error;
-use futures::future::try_join_all;
 
-/// Every machine with a tag of ours, in every subscription and region.
+/// Every machine with a tag of ours, in every region.
 pub(crate) async fn all(api: &Api) -> Result<Vec<Vm>, Error> {
-    let groups = api.groups()?;
-    let query = [("api-version", COMPUTE)];
-    let lists = groups.iter().map(|group| {
-        let path = group.all(MACHINES);
-        async move { api.list::<Vm>(&path, &query).await }
-    });
-    let all = try_join_all(lists).await?;
-    Ok(all.into_iter().flatten().filter(|vm| tags::get(vm, tags::UID).is_some()).collect())
+    let path = api.group()?.all(MACHINES);
+    let all: Vec<Vm> = api.list(&path, &[("api-version", COMPUTE)]).await?;
+    Ok(all.into_iter().filter(|vm| tags::get(vm, tags::UID).is_some()).collect())
 }
 
 /// A machine as we speak of it. `None` if it lacks what every machine has.

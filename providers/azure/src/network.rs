@@ -17,7 +17,7 @@ pub(crate) struct Networks(Mutex<BTreeMap<String, String>>);
 pub(crate) const NO_SUBNET: &str = "azure machines need a subnet: name its whole address, one per \
                                     region, in template.subnets";
 
-/// A subnet, and the group in whose subscription its machines are made.
+/// A subnet, and the group in which its machines are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Plug {
     pub(crate) subnet: String,
@@ -25,7 +25,8 @@ pub(crate) struct Plug {
 }
 
 impl Networks {
-    /// The first subnet of the template whose network lies in a region.
+    /// The first subnet of the template whose network lies in a region of our subscription: a
+    /// machine cannot be plugged in anywhere else.
     pub(crate) async fn find(
         &self,
         api: &Api,
@@ -36,26 +37,22 @@ impl Networks {
         if template.subnets.is_empty() {
             return wrong("NoSubnet", NO_SUBNET.to_owned());
         }
-        let groups = api.groups()?;
+        let group = api.group()?;
         for subnet in &template.subnets {
             let (Some(network), Some(of)) =
                 (names::network_of(subnet), names::subscription(subnet))
             else {
                 return wrong("BadSubnet", format!("`{subnet}` is not the address of a subnet"));
             };
-            if self.region_of(api, network).await? != region.as_str() {
-                continue;
+            if of == group.subscription && self.region_of(api, network).await? == region.as_str() {
+                return Ok(Plug { subnet: subnet.clone(), group });
             }
-            let Some(group) = groups.iter().find(|group| group.subscription == of) else {
-                let words = format!(
-                    "the subscription of `{subnet}` is not one of those in use: add it to \
-                     FLEET_AZURE_SUBSCRIPTIONS"
-                );
-                return wrong("ForeignSubscription", words);
-            };
-            return Ok(Plug { subnet: subnet.clone(), group: group.clone() });
         }
-        wrong("NoSubnetInRegion", format!("no subnet of the template lies in {region}"))
+        let words = format!(
+            "no subnet of the template lies in {region} of subscription {}",
+            group.subscription
+        );
+        wrong("NoSubnetInRegion", words)
     }
 
     async fn region_of(&self, api: &Api, network: &str) -> Result<String, Error> {

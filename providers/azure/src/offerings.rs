@@ -1,8 +1,9 @@
-//! What pools cost now, how likely they are, and what the subscription may use: per region four
+//! What pools cost now, how likely they are, and what the subscription may use: per region some
 //! questions, asked side by side. Prices and scores are hints; without them the catalog's stand.
 
 use crate::api::Api;
 use crate::launch::lacks;
+use crate::network::Networks;
 use crate::prices::{self, Prices};
 use crate::quotas;
 use crate::scores::{self, Scores};
@@ -11,7 +12,7 @@ use crate::wire::Usage;
 use fleet_model::{
     Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Zone,
 };
-use fleet_provider::{Error, Offered, OfferingsRequest};
+use fleet_provider::{Class, Error, Offered, OfferingsRequest};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -31,21 +32,30 @@ struct Known {
 pub(crate) async fn offerings(
     api: &Api,
     skus: &Skus,
+    networks: &Networks,
     request: &OfferingsRequest<'_>,
 ) -> Result<Offered, Error> {
-    let groups = api.groups()?;
-    let Some(subscription) = groups.first().map(|group| group.subscription.as_str()) else {
-        return Ok(Offered { quotes: vec![None; request.pools.len()], quotas: Vec::new() });
-    };
+    let group = api.group()?;
+    let subscription = group.subscription.as_str();
     let mut regions: BTreeMap<&Region, Vec<&PoolId>> = BTreeMap::new();
     for pool in request.pools {
         regions.entry(&pool.place.region).or_default().push(pool);
     }
+    let lacking: Option<Arc<str>> = lacks(request.template).map(Into::into);
     let asked = regions.iter().map(|(region, pools)| async move {
-        (*region, learn(api, skus, subscription, region, pools).await)
+        let plug = networks.find(api, request.template, region);
+        let (plug, learnt) = futures::join!(plug, learn(api, skus, subscription, region, pools));
+        (*region, plug, learnt)
     });
     let mut known = BTreeMap::new();
-    for (region, answer) in join_all(asked).await {
+    let mut unplugged: BTreeMap<&Region, Arc<str>> = BTreeMap::new();
+    for (region, plug, answer) in join_all(asked).await {
+        // A look that failed is no reason not to launch.
+        if let Err(error) = plug
+            && error.class == Class::Invalid
+        {
+            unplugged.insert(region, error.message.into());
+        }
         match answer {
             Ok(here) => {
                 known.insert(region, here);
@@ -54,7 +64,6 @@ pub(crate) async fn offerings(
             Err(error) => tracing::warn!(%region, %error, "no present offers"),
         }
     }
-    let refusal: Option<Arc<str>> = lacks(request.template).map(Into::into);
     // In an order of their own, so that the order of pools does not matter.
     let here = |pool: &PoolId| known.get(&pool.place.region).map(|known| limits(pool, known));
     let mut quotas: Vec<Quota> = request.pools.iter().filter_map(here).flatten().collect();
@@ -62,7 +71,8 @@ pub(crate) async fn offerings(
     quotas.dedup();
     let quote = |pool: &PoolId| {
         let mut quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
-        quote.refusal = refusal.clone().or(quote.refusal);
+        let unplugged = unplugged.get(&pool.place.region);
+        quote.refusal = lacking.as_ref().or(unplugged).cloned().or(quote.refusal);
         Some(quote)
     };
     let quotes = request.pools.iter().map(quote).collect();

@@ -13,12 +13,12 @@ use crate::{doctor, machines, names, offerings, prices, terminate};
 use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, Market, Scope};
 use fleet_provider::{
-    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
 };
 use std::sync::Arc;
 
-/// A resource group, in one subscription or several.
+/// A resource group of a subscription.
 pub struct Azure {
     api: Api,
     skus: Skus,
@@ -38,6 +38,14 @@ impl Azure {
         }
     }
 
+    /// The same for every subscription that a spec names.
+    pub fn of_subscriptions(settings: AzureSettings, clock: Arc<dyn Clock>) -> Accounts {
+        let home = Arc::new(Azure::new(settings.clone(), clock.clone()));
+        Accounts::new(home, move |id| {
+            Arc::new(Azure::new(settings.for_subscription(id), clock.clone()))
+        })
+    }
+
     /// The public key itself: as it stands, or from a resource that holds it.
     async fn key(&self, group: &Group, text: &str) -> Result<String, Error> {
         if text.contains(' ') {
@@ -54,9 +62,7 @@ impl Azure {
 
     /// Every region that the spec's words allow and the subscription knows.
     async fn regions(&self, request: &PriceListRequest<'_>) -> Result<Vec<String>, Error> {
-        let groups = self.api.groups()?;
-        let Some(group) = groups.first() else { return Ok(Vec::new()) };
-        let path = format!("/subscriptions/{}/locations", group.subscription);
+        let path = format!("/subscriptions/{}/locations", self.api.group()?.subscription);
         let all: Vec<Resource> = self.api.list(&path, &[("api-version", "2022-12-01")]).await?;
         let wanted = |region: &str| {
             request.regions.is_empty() || request.regions.iter().any(|p| p.matches(region))
@@ -77,7 +83,7 @@ impl Provider for Azure {
     }
 
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
-        offerings::offerings(&self.api, &self.skus, request).await
+        offerings::offerings(&self.api, &self.skus, &self.networks, request).await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
@@ -141,8 +147,7 @@ impl Provider for Azure {
     }
 
     async fn price_list(&self, request: &PriceListRequest<'_>) -> Result<Vec<Listed>, Error> {
-        let groups = self.api.groups()?;
-        let Some(group) = groups.first() else { return Ok(Vec::new()) };
+        let group = self.api.group()?;
         let mut listed = Vec::new();
         for region in self.regions(request).await? {
             let sizes = self.skus.of(&self.api, &group.subscription, &region).await?;

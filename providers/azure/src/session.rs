@@ -32,10 +32,9 @@ impl fmt::Debug for Token {
 /// Whose account is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AzureSettings {
-    /// Subscriptions whose machines are looked at. A machine is made in the subscription of its
-    /// subnet, which must be one of these.
-    pub subscriptions: Vec<String>,
-    /// The resource group, of the same name in each subscription, in which machines are made.
+    /// The subscription in which machines are made.
+    pub subscription: Option<String>,
+    /// The resource group in which machines are made, of the same name in each subscription.
     pub resource_group: Option<String>,
     /// The capacity reservation group that machines of the reserved market are taken from.
     pub reservation_group: Option<String>,
@@ -50,7 +49,7 @@ pub struct AzureSettings {
 impl Default for AzureSettings {
     fn default() -> Self {
         AzureSettings {
-            subscriptions: Vec::new(),
+            subscription: None,
             resource_group: None,
             reservation_group: None,
             token: None,
@@ -61,30 +60,28 @@ impl Default for AzureSettings {
 }
 
 impl AzureSettings {
-    /// From `FLEET_AZURE_SUBSCRIPTIONS` (or `AZURE_SUBSCRIPTION_ID`), `FLEET_AZURE_RESOURCE_GROUP`,
-    /// `FLEET_AZURE_RESERVATION_GROUP`, `FLEET_AZURE_TOKEN`, `FLEET_AZURE_ENDPOINT` and
-    /// `FLEET_AZURE_PRICES_ENDPOINT`.
+    /// From `AZURE_SUBSCRIPTION_ID`, `FLEET_AZURE_RESOURCE_GROUP`, `FLEET_AZURE_RESERVATION_GROUP`,
+    /// `FLEET_AZURE_TOKEN`, `FLEET_AZURE_ENDPOINT` and `FLEET_AZURE_PRICES_ENDPOINT`.
     pub fn from_environment() -> Self {
         AzureSettings::read(|name| std::env::var(name).ok())
     }
 
     fn read(variable: impl Fn(&str) -> Option<String>) -> Self {
         let set = |name: &str| variable(name).filter(|value| !value.trim().is_empty());
-        let all = set("FLEET_AZURE_SUBSCRIPTIONS").or_else(|| set("AZURE_SUBSCRIPTION_ID"));
         let default = AzureSettings::default();
         AzureSettings {
-            subscriptions: all
-                .unwrap_or_default()
-                .split(',')
-                .map(|id| id.trim().to_ascii_lowercase())
-                .filter(|id| !id.is_empty())
-                .collect(),
+            subscription: set("AZURE_SUBSCRIPTION_ID").map(|id| id.trim().to_ascii_lowercase()),
             resource_group: set("FLEET_AZURE_RESOURCE_GROUP"),
             reservation_group: set("FLEET_AZURE_RESERVATION_GROUP"),
             token: set("FLEET_AZURE_TOKEN").map(Token::new),
             endpoint: set("FLEET_AZURE_ENDPOINT").unwrap_or(default.endpoint),
             prices: set("FLEET_AZURE_PRICES_ENDPOINT").unwrap_or(default.prices),
         }
+    }
+
+    /// The same in another subscription.
+    pub(crate) fn for_subscription(&self, id: &str) -> Self {
+        AzureSettings { subscription: Some(id.to_ascii_lowercase()), ..self.clone() }
     }
 }
 
@@ -95,13 +92,13 @@ mod tests {
     #[test]
     fn variables() {
         let settings = AzureSettings::read(|name| match name {
-            "FLEET_AZURE_SUBSCRIPTIONS" => Some("A1, b2,".into()),
-            "AZURE_SUBSCRIPTION_ID" => Some("c3".into()),
+            "AZURE_SUBSCRIPTION_ID" => Some(" A1".into()),
             "FLEET_AZURE_RESOURCE_GROUP" => Some("fleets".into()),
             "FLEET_AZURE_TOKEN" => Some("canary".into()),
             _ => None,
         });
-        assert_eq!(settings.subscriptions, ["a1", "b2"]);
+        assert_eq!(settings.subscription.as_deref(), Some("a1"));
+        assert_eq!(settings.for_subscription("B2").subscription.as_deref(), Some("b2"));
         assert_eq!(settings.resource_group.as_deref(), Some("fleets"));
         assert_eq!(settings.endpoint, ENDPOINT);
         assert!(!format!("{settings:?}").contains("canary"));

@@ -41,8 +41,8 @@ impl Ended {
 struct Verdicts {
     /// Gone already.
     gone: Vec<MachineId>,
-    /// Still what the plan took them for, and where.
-    doomed: Vec<(Machine, Group)>,
+    /// Still what the plan took them for.
+    doomed: Vec<Machine>,
     /// Something else.
     refused: Vec<(MachineId, String)>,
     /// Too new for their absence to mean anything.
@@ -56,9 +56,9 @@ pub(crate) async fn end(
     request: &DestroyRequest<'_>,
     now: Timestamp,
 ) -> Result<Destroyed, Error> {
-    let groups = api.groups()?;
+    let group = api.group()?;
     let found = all(api).await?;
-    let mut verdicts = judge(request.fleet, request.scope, request.victims, &found, &groups, now);
+    let mut verdicts = judge(request.fleet, request.scope, request.victims, &found, now);
     let known = before.lately(request.scope, now);
     let (gone, unseen): (Vec<_>, Vec<_>) =
         verdicts.unseen.into_iter().partition(|id| known.iter().any(|machine| machine.id == *id));
@@ -66,9 +66,9 @@ pub(crate) async fn end(
     verdicts.unseen = unseen;
     let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
     let mut ended = gone;
-    let deletes = doomed.iter().map(|(machine, group)| delete(api, group, machine.id.as_str()));
+    let deletes = doomed.iter().map(|machine| delete(api, &group, machine.id.as_str()));
     let mut failed = None;
-    for ((machine, _), outcome) in doomed.iter().zip(join_all(deletes).await) {
+    for (machine, outcome) in doomed.iter().zip(join_all(deletes).await) {
         match outcome {
             Ok(over) => {
                 ended.push(machine.id.clone());
@@ -134,7 +134,6 @@ fn judge(
     scope: &Scope,
     victims: &[Victim],
     found: &[Vm],
-    groups: &[Group],
     now: Timestamp,
 ) -> Verdicts {
     let mut verdicts = Verdicts::default();
@@ -149,16 +148,13 @@ fn judge(
             }
             continue;
         };
-        let of = names::subscription(&vm.id);
-        let group = groups.iter().find(|group| Some(&group.subscription) == of.as_ref());
-        let unreadable = || "its description cannot be read".to_owned();
-        match (machine(vm), group) {
-            (Some(machine), Some(group)) => match mistaken(fleet, scope, victim, &machine) {
+        match machine(vm) {
+            Some(machine) => match mistaken(fleet, scope, victim, &machine) {
                 Some(why) => verdicts.refused.push((id, why)),
                 None if machine.state == MachineState::Stopping => verdicts.gone.push(id),
-                None => verdicts.doomed.push((machine, group.clone())),
+                None => verdicts.doomed.push(machine),
             },
-            (None, _) | (_, None) => verdicts.refused.push((id, unreadable())),
+            None => verdicts.refused.push((id, "its description cannot be read".to_owned())),
         }
     }
     verdicts

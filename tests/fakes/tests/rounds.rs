@@ -30,11 +30,20 @@ async fn azure_killed_and_resumed() {
     rounds("azure", &server.url(), &["--rounds", &count]).await;
 }
 
-/// Few: Lambda's rates are kept, and a launch in doubt takes five minutes to settle.
+/// Side by side, an account each: Lambda's rates are kept, and a launch in doubt takes five minutes to
+/// settle.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 #[ignore = "needs the fleet binary: cargo xtask test clouds"]
 async fn lambda_killed_and_resumed() {
-    let server =
-        Server::start(LambdaCloud::default(), Arc::new(RealClock), 0).await.expect("a fake");
-    rounds("lambda", &server.url(), &["--rounds", "3", "--longest", "20"]).await;
+    let lane = |seed: u32| async move {
+        let server =
+            Server::start(LambdaCloud::default(), Arc::new(RealClock), 0).await.expect("a fake");
+        let seed = seed.to_string();
+        rounds("lambda", &server.url(), &["--rounds", "2", "--amid", "--seed", &seed]).await;
+    };
+    let mut lanes = tokio::task::JoinSet::new();
+    for seed in 1..=6 {
+        lanes.spawn(lane(seed));
+    }
+    lanes.join_all().await;
 }

@@ -115,10 +115,10 @@ fn cloud(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<CloudRule> {
     let accounts: Vec<String> =
         accounts_at.as_ref().map(|field| reader.list(field, account)).unwrap_or_default();
     if let (Some(cloud), Some(field), false) = (cloud, &accounts_at, accounts.is_empty())
-        && !matches!(cloud, Cloud::Aws | Cloud::Gcp)
+        && cloud == Cloud::Lambda
     {
-        let message = format!("a spec names no accounts of {cloud}");
-        let hint = "remove accounts; the settings of that cloud name them";
+        let message = "lambda has one account, that of the key".into();
+        let hint = "remove accounts; LAMBDA_API_KEY says whose it is";
         reader.error(field, message, Some(hint.into()));
     }
     Some(CloudRule { cloud: cloud?, regions: regions.unwrap_or_default(), zones, accounts })
@@ -130,7 +130,7 @@ fn account(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
     let plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '-' | '_' | '.' | ':');
     if text.is_empty() || text.len() > 64 || !text.chars().all(plain) {
         let message = format!("`{}` is not an account", crate::source::quote(&text));
-        let hint = "name an AWS account id, in quotes: \"111122223333\", or a Google project";
+        let hint = "name an AWS account id, in quotes: \"111122223333\", a Google project or an Azure subscription";
         reader.error(field, message, Some(hint.into()));
         return None;
     }

@@ -4,13 +4,17 @@ use crate::fleet;
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
-/// The bytes are refused within a second, and an error says this.
+/// Far more than any of these takes, on the busiest machine: what grows faster than its input takes
+/// hours.
+const FOR_EVER: Duration = Duration::from_secs(30);
+
+/// The bytes are refused, not for ever pondered, and an error says this.
 fn refuse(name: &str, bytes: &[u8], says: &str) {
     let start = Instant::now();
     let errors = fleet_spec::load_bytes("bad.yaml", bytes).expect_err(name);
     let rendered = errors.render(true);
     let took = start.elapsed();
-    assert!(took < Duration::from_secs(1), "{name} took {took:?}");
+    assert!(took < FOR_EVER, "{name} took {took:?}");
     assert!(errors.0.len() <= 101, "{name}: {} errors", errors.0.len());
     assert!(rendered.len() < 100_000, "{name}: {} bytes of errors", rendered.len());
     let first = errors.errors().next().expect("an error");

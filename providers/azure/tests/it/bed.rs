@@ -24,7 +24,7 @@ pub(crate) fn template() -> Template {
 
 pub(crate) fn settings(endpoint: String) -> AzureSettings {
     AzureSettings {
-        subscriptions: SUBSCRIPTIONS.map(str::to_owned).to_vec(),
+        subscription: Some(SUBSCRIPTIONS[0].into()),
         resource_group: Some(GROUP.into()),
         token: Some(Token::new(TOKEN)),
         prices: endpoint.clone(),
@@ -49,6 +49,6 @@ pub(crate) async fn bed_with(change: impl FnOnce(&mut AzureSettings)) -> Bed {
     let server = Server::start(AzureCloud::default(), clock.clone(), 0).await.expect("a fake");
     let mut settings = settings(server.url());
     change(&mut settings);
-    let provider = Arc::new(Azure::new(settings, clock.clone()));
+    let provider = Arc::new(Azure::of_subscriptions(settings, clock.clone()));
     Bed { server, clock, asks: Asks { provider, pool: pool(POOL), template: template() } }
 }

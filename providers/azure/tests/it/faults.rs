@@ -154,9 +154,10 @@ async fn children_that_stay_behind_are_cleared_away() {
 }
 
 #[tokio::test]
-async fn machines_stand_in_the_subscription_of_their_subnet() {
+async fn machines_stand_in_the_subscription_that_the_spec_names() {
     let bed = bed().await;
-    let west = ask(&pool("azure/westus2/1/Standard_D4s_v5/spot"), "w", &template());
+    let there = format!("azure/westus2@{}/1/Standard_D4s_v5/spot", SUBSCRIPTIONS[1]);
+    let west = ask(&pool(&there), "w", &template());
     let west = Create { max_price: Some(MicroUsd(50_000)), ..west };
     let created = bed.asks.create(&west).await.expect("one in the west");
     assert_eq!(created.machines[0].market, Market::Spot);
@@ -219,10 +220,13 @@ async fn few_reads_left_slow_us_down() {
 #[tokio::test]
 async fn pools_have_prices_scores_limits_and_restrictions() {
     let bed = bed().await;
+    let second = format!("westus2@{}", SUBSCRIPTIONS[1]);
     let pools = [
         pool("azure/eastus/regional/Standard_D4s_v5/on-demand"),
         pool("azure/eastus/regional/Standard_D4s_v5/spot"),
-        pool("azure/westus2/regional/Standard_NC48ads_A100_v4/on-demand"),
+        pool(&format!("azure/{second}/regional/Standard_NC48ads_A100_v4/on-demand")),
+        pool(&format!("azure/{second}/regional/Standard_D4s_v5/on-demand")),
+        pool("azure/westus2/regional/Standard_D4s_v5/on-demand"),
     ];
     let template = template();
     let request = OfferingsRequest {
@@ -242,6 +246,11 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
     };
     assert_eq!(names(0), ["standardDSv5Family", "cores"]);
     assert_eq!(names(1), ["lowPriorityCores"]);
+    // The limits of each subscription are its own, and so are its networks.
+    assert_eq!(names(3), ["standardDSv5Family", "cores"]);
+    let of_second = |at: &u32| offered.quotas[*at as usize].region.as_str() == second;
+    assert!(quote(3).quotas.iter().all(of_second) && quote(3).refusal.is_none());
+    assert!(quote(4).refusal.is_some_and(|why| why.contains("no subnet")));
     let listed = PriceListRequest { regions: &[Pattern::new("east*")] };
     let listed = bed.asks.provider.price_list(&listed).await.expect("a list");
     assert_eq!(listed.len(), 5 * 4);
@@ -261,7 +270,7 @@ async fn an_account_is_looked_over() {
     let bad: Vec<_> = found.findings.iter().filter(|f| f.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");
     let role: Value = serde_json::from_str(&found.policy.expect("a role")).expect("JSON");
-    assert_eq!(role["AssignableScopes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(role["AssignableScopes"], json!([format!("/subscriptions/{}", SUBSCRIPTIONS[0])]));
     let wrong = Template { subnets: vec![subnet(0, "mars")], ..template() };
     let request = ExamineRequest {
         pools: &pools,

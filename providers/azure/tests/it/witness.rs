@@ -64,7 +64,8 @@ async fn a_whole_life_is_as_described() {
     assert!(offered.quotes[0].is_some() && !offered.quotas.is_empty());
     let spot = Create { max_price: Some(MicroUsd(1_500_000)), ..bed.asks.ask("t") };
     let created = bed.asks.create(&spot).await.expect("one");
-    let plain = pool("azure/westus2/regional/Standard_D2s_v5/on-demand");
+    let there = format!("azure/westus2@{}/regional/Standard_D2s_v5/on-demand", SUBSCRIPTIONS[1]);
+    let plain = pool(&there);
     bed.asks.create(&ask(&plain, "plain", &bed.asks.template)).await.expect("another");
     bed.server.set(Faults { fails_later: Some("AllocationFailed".into()), ..Faults::default() });
     let error = bed.asks.create(&bed.asks.ask("u")).await.expect_err("full");
