@@ -1,62 +1,28 @@
 """What the scripts share: the fleet binary, and EC2 as Amazon's own client sees it."""
 
-import json
 import os
-import subprocess
 import sys
 
 import boto3
+
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../clouds"))
+import binary  # noqa: E402
+from binary import check  # noqa: E402,F401
 
 REGIONS = ["us-east-1", "us-west-2", "eu-west-1"]
 LIVE = ["pending", "running", "shutting-down", "stopping", "stopped"]
 
 
-def fail(why):
-    print(f"FAIL: {why}", file=sys.stderr)
-    sys.exit(1)
+class Fleet(binary.Fleet):
+    """The binary, with Amazon's variables."""
 
-
-def check(holds, why):
-    if not holds:
-        fail(why)
-
-
-class Fleet:
-    """The binary, in a folder of its own."""
-
-    def __init__(self, binary, folder, endpoint):
-        self.binary = binary
-        self.folder = folder
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": folder,
+    def __init__(self, path, folder, endpoint):
+        super().__init__(path, folder, {
             "AWS_ENDPOINT_URL": endpoint,
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",
             "AWS_EC2_METADATA_DISABLED": "true",
-            "NO_COLOR": "1",
-        }
-
-    def write(self, spec):
-        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
-            file.write(spec)
-
-    def start(self, *args):
-        out = subprocess.DEVNULL
-        return subprocess.Popen(
-            [self.binary, *args], cwd=self.folder, env=self.env, stdout=out, stderr=out
-        )
-
-    def run(self, *args, expect=(0,)):
-        done = subprocess.run(
-            [self.binary, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
-        )
-        if done.returncode not in expect:
-            fail(f"fleet {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}")
-        return done
-
-    def json(self, *args, expect=(0,)):
-        return json.loads(self.run(*args, "-o", "json", expect=expect).stdout)
+        })
 
 
 class Region:

@@ -2,14 +2,11 @@
 
 import argparse
 import collections
-import os
 import random
 import sys
 
 from common import LIVE, REGIONS, Fleet, Region, check, slots
-
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "..", "clouds"))
-from killing import kill  # noqa: E402
+from killing import kill
 
 SPEC = """
 apiVersion: fleet/v1

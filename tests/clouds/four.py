@@ -5,7 +5,6 @@ import argparse
 import collections
 import json
 import os
-import subprocess
 import sys
 import time
 import urllib.request
@@ -17,6 +16,8 @@ from azure.mgmt.compute import ComputeManagementClient
 from google.api_core.client_options import ClientOptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
+
+from binary import Fleet, check
 
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 NETWORK = f"/subscriptions/{SUBSCRIPTION}/resourceGroups/net/providers/Microsoft.Network"
@@ -51,12 +52,6 @@ spec:
 GPUS = {"gpu_8x_a100_80gb_sxm4": 8}
 
 Machine = collections.namedtuple("Machine", "cloud id kind spot tags")
-
-
-def check(holds, why):
-    if not holds:
-        print(f"FAIL: {why}", file=sys.stderr)
-        sys.exit(1)
 
 
 def gpus(machines):
@@ -162,42 +157,23 @@ class Lambda:
                 yield Machine("lambda", one["id"], one["instance_type"]["name"], False, tags)
 
 
-class Fleet:
-    """The binary, in a folder of its own."""
-
-    def __init__(self, args):
-        self.binary, self.folder = args.fleet, args.dir
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": args.dir,
-            "NO_COLOR": "1",
-            "AWS_ENDPOINT_URL": args.aws,
-            "AWS_ACCESS_KEY_ID": "test",
-            "AWS_SECRET_ACCESS_KEY": "test",
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "FLEET_GCP_ENDPOINT": args.gcp,
-            "FLEET_GCP_PROJECT": PROJECT,
-            "FLEET_AZURE_ENDPOINT": args.azure,
-            "FLEET_AZURE_PRICES_ENDPOINT": args.azure,
-            "FLEET_AZURE_TOKEN": AZURE_TOKEN,
-            "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
-            "FLEET_AZURE_RESOURCE_GROUP": GROUP,
-            "LAMBDA_CLOUD_ENDPOINT": getattr(args, "lambda"),
-            "LAMBDA_API_KEY": LAMBDA_KEY,
-        }
-
-    def write(self, target, share):
-        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
-            file.write(SPEC % (target, share))
-
-    def run(self, *args, expect=(0,)):
-        done = subprocess.run(
-            [self.binary, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
-        )
-        words = f"fleet {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-        check(done.returncode in expect, words)
-        print(f"fleet {' '.join(args)}: exit {done.returncode}", file=sys.stderr, flush=True)
-        return done.stdout
+def variables(args):
+    """What the binary needs to know of its clouds."""
+    return {
+        "AWS_ENDPOINT_URL": args.aws,
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "FLEET_GCP_ENDPOINT": args.gcp,
+        "FLEET_GCP_PROJECT": PROJECT,
+        "FLEET_AZURE_ENDPOINT": args.azure,
+        "FLEET_AZURE_PRICES_ENDPOINT": args.azure,
+        "FLEET_AZURE_TOKEN": AZURE_TOKEN,
+        "AZURE_SUBSCRIPTION_ID": SUBSCRIPTION,
+        "FLEET_AZURE_RESOURCE_GROUP": GROUP,
+        "LAMBDA_CLOUD_ENDPOINT": getattr(args, "lambda"),
+        "LAMBDA_API_KEY": LAMBDA_KEY,
+    }
 
 
 def main():
@@ -205,13 +181,14 @@ def main():
     for name in ("--fleet", "--dir", "--aws", "--gcp", "--azure", "--lambda"):
         args.add_argument(name, required=True)
     args = args.parse_args()
-    fleet, amazon, google = Fleet(args), Amazon(args.aws), Google(args.gcp)
+    fleet = Fleet(args.fleet, args.dir, variables(args))
+    amazon, google = Amazon(args.aws), Google(args.gcp)
     clouds = [amazon, google, Microsoft(args.azure), Lambda(getattr(args, "lambda"))]
 
     def machines(but=()):
         return [m for cloud in clouds if cloud not in but for m in cloud.machines()]
 
-    fleet.write(64, 25)
+    fleet.write(SPEC % (64, 25))
     fleet.run("apply", "--yes")
     first = machines()
     check(by_cloud(first) == {"aws": 16, "azure": 16, "gcp": 16, "lambda": 16}, by_cloud(first))
@@ -226,8 +203,8 @@ def main():
     taken = [m for m in first if m.cloud == "aws"][:2]
     google.faults(outage=True)
     amazon.take_back(taken)
-    fleet.write(72, 40)
-    plan = json.loads(fleet.run("plan", "-o", "json"))
+    fleet.write(SPEC % (72, 40))
+    plan = fleet.json("plan")
     text = json.dumps(plan["steps"])
     check("gcp/" not in text, f"the plan touches a cloud that does not answer: {text}")
     gaps = {(gap["provider"], gap["region"]) for gap in plan["gaps"]}

@@ -6,11 +6,11 @@ import collections
 import json
 import os
 import random
-import subprocess
 import sys
 import time
 import urllib.request
 
+from binary import Fleet, check
 from killing import kill
 
 AZURE = """
@@ -67,12 +67,6 @@ TROUBLES = {
 }
 
 
-def check(holds, why):
-    if not holds:
-        print(f"FAIL: {why}", file=sys.stderr)
-        sys.exit(1)
-
-
 class Cloud:
     """The fake, asked directly."""
 
@@ -101,46 +95,10 @@ def slot(machine):
     return tags["fleet:slot"].rpartition(".")[0]
 
 
-class Fleet:
-    """The binary, in a folder of its own."""
-
-    def __init__(self, args, variables):
-        self.args = args
-        self.number = -1
-        self.renew()
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": args.dir,
-            "NO_COLOR": "1",
-            "FLEET_AZURE_ENDPOINT": args.endpoint,
-            "FLEET_AZURE_PRICES_ENDPOINT": args.endpoint,
-            "LAMBDA_CLOUD_ENDPOINT": args.endpoint,
-            **variables,
-        }
-
-    def renew(self):
-        """Another fleet, for absence proves nothing of machines younger than five minutes."""
-        self.number += 1
-        self.folder = os.path.join(self.args.dir, str(self.number))
-        os.makedirs(self.folder)
-
-    def write(self, spec, target):
-        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
-            file.write(spec % (self.number, target))
-
-    def start(self, *args):
-        out = subprocess.DEVNULL
-        return subprocess.Popen(
-            [self.args.fleet, *args], cwd=self.folder, env=self.env, stdout=out, stderr=out
-        )
-
-    def run(self, *args, expect=(0,)):
-        done = subprocess.run(
-            [self.args.fleet, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
-        )
-        words = f"fleet {' '.join(args)}: exit {done.returncode}\n{done.stdout}\n{done.stderr}"
-        check(done.returncode in expect, words)
-        return done
+def renew(fleet, folder, number):
+    """Another fleet, for absence proves nothing of machines younger than five minutes."""
+    fleet.folder = os.path.join(folder, str(number))
+    os.makedirs(fleet.folder)
 
 
 def is_going(machine):
@@ -180,14 +138,18 @@ def main():
     args = args.parse_args()
     chance = random.Random(args.seed)
     spec, fewest, most, children, variables = CLOUDS[args.cloud]
-    cloud, fleet = Cloud(args.endpoint, children), Fleet(args, variables)
-    killed = amid = target = 0
+    cloud = Cloud(args.endpoint, children)
+    endpoints = ("FLEET_AZURE_ENDPOINT", "FLEET_AZURE_PRICES_ENDPOINT", "LAMBDA_CLOUD_ENDPOINT")
+    variables |= dict.fromkeys(endpoints, args.endpoint)
+    fleet = Fleet(args.fleet, args.dir, variables)
+    killed = amid = target = number = 0
+    renew(fleet, args.dir, number)
     for turn in range(args.rounds):
         # Up in one or two goes, then down, so that launches and ends are both cut short.
         before = target
         down = target == most or (target > 0 and chance.random() < 0.4)
         target = 0 if down else chance.randint(max(target + 1, fewest), most)
-        fleet.write(spec, max(target, fewest))
+        fleet.write(spec % (number, max(target, fewest)))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]
         cloud.faults({"latency": 60, **chance.choice(TROUBLES[args.cloud])})
         process = fleet.start(*command)
@@ -198,7 +160,8 @@ def main():
         fleet.run(*command)
         judge(cloud, target, turn)
         if down:
-            fleet.renew()
+            number += 1
+            renew(fleet, args.dir, number)
         else:
             fleet.run("plan", "--detailed-exitcode")
         print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)

@@ -3,10 +3,8 @@ duplicates, no orphans, no disks left behind."""
 
 import argparse
 import collections
-import json
 import os
 import random
-import subprocess
 import sys
 import time
 
@@ -15,6 +13,7 @@ from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
 
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../../tests/clouds"))
+from binary import Fleet, check  # noqa: E402
 from killing import kill  # noqa: E402
 
 SPEC = """
@@ -34,44 +33,6 @@ PROJECT = "test-project"
 MOST = 24
 # Fewer could not be spread: one machine of four is more than a fifth.
 FEWEST = 5
-
-
-def check(holds, why):
-    if not holds:
-        print(f"FAIL: {why}", file=sys.stderr)
-        sys.exit(1)
-
-
-class Fleet:
-    """The binary, in a folder of its own."""
-
-    def __init__(self, binary, folder, endpoint):
-        self.binary, self.folder = binary, folder
-        self.env = {
-            "PATH": os.environ["PATH"],
-            "HOME": folder,
-            "FLEET_GCP_ENDPOINT": endpoint,
-            "FLEET_GCP_PROJECT": PROJECT,
-            "NO_COLOR": "1",
-        }
-
-    def write(self, spec):
-        with open(os.path.join(self.folder, "fleet.yaml"), "w") as file:
-            file.write(spec)
-
-    def start(self, *args):
-        out = subprocess.DEVNULL
-        return subprocess.Popen(
-            [self.binary, *args], cwd=self.folder, env=self.env, stdout=out, stderr=out
-        )
-
-    def run(self, *args):
-        done = subprocess.run(
-            [self.binary, *args], cwd=self.folder, env=self.env, capture_output=True, text=True
-        )
-        said = f"{done.stdout}\n{done.stderr}"
-        check(done.returncode == 0, f"fleet {' '.join(args)}: exit {done.returncode}\n{said}")
-        return done.stdout
 
 
 class Google:
@@ -129,7 +90,8 @@ def main():
     args.add_argument("--longest", type=float, default=5.0, help="latest kill, in seconds")
     args = args.parse_args()
     chance = random.Random(args.seed)
-    fleet = Fleet(args.fleet, args.dir, args.endpoint)
+    variables = {"FLEET_GCP_ENDPOINT": args.endpoint, "FLEET_GCP_PROJECT": PROJECT}
+    fleet = Fleet(args.fleet, args.dir, variables)
     google = Google(args.endpoint)
     killed = amid = target = cycle = 0
     for turn in range(args.rounds):
@@ -157,7 +119,7 @@ def main():
             os.mkdir(fleet.folder)
             continue
         fleet.run("plan", "--detailed-exitcode")
-        told = json.loads(fleet.run("status", "-o", "json"))["machines"]
+        told = fleet.json("status")["machines"]
         told = {machine["id"] for machine in told if machine["state"] != "terminated"}
         seen = {f"{machine.zone.rpartition('/')[2]}/{machine.id}" for machine in live}
         check(told == seen, f"round {turn}: status and Google differ by {told ^ seen}")
