@@ -147,7 +147,8 @@ def main():
     for turn in range(args.rounds):
         # Up in one or two goes, then down, so that launches and ends are both cut short.
         before = target
-        down = target == most or (target > 0 and chance.random() < 0.4)
+        last = turn == args.rounds - 1
+        down = target == most or (target > 0 and (last or chance.random() < 0.4))
         target = 0 if down else chance.randint(max(target + 1, fewest), most)
         fleet.write(spec % (number, max(target, fewest)))
         command = ["destroy", "--yes"] if down else ["apply", "--yes"]

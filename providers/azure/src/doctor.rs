@@ -34,6 +34,7 @@ const NEEDED_ABOVE: &[&str] = &[
     "Microsoft.Compute/locations/usages/read",
     "Microsoft.Compute/locations/operations/read",
     "Microsoft.Compute/locations/placementScores/generate/action",
+    "Microsoft.Compute/locations/publishers/artifacttypes/offers/skus/versions/read",
     "Microsoft.Network/virtualNetworks/read",
     "Microsoft.Network/virtualNetworks/subnets/join/action",
 ];

@@ -1,16 +1,13 @@
 //! The request for a machine: a pure function of what is asked and of what names stand for.
 
 use crate::error::refused;
+use crate::image;
 use crate::names::{self, FIREWALLS, Group, IDENTITIES, RESERVATIONS};
 use crate::network::Plug;
 use crate::tags;
 use fleet_model::{Cloud, Market, MicroUsd, SlotId, Template, Zone};
 use fleet_provider::{Class, CreateRequest, Error};
 use serde_json::{Value, json};
-
-/// What machines run if the spec does not say, and the same for Arm.
-const IMAGE: &str = "Canonical:ubuntu-24_04-lts:server:latest";
-const IMAGE_ARM: &str = "Canonical:ubuntu-24_04-lts:server-arm64:latest";
 
 /// The user that the SSH key is for.
 const USER: &str = "fleet";
@@ -72,15 +69,14 @@ pub(crate) fn body(asked: &CreateRequest<'_>, slot: SlotId, found: &Found<'_>) -
     let CreateRequest { create, template, .. } = asked;
     let (pool, group) = (&create.pool, &found.plug.group);
     let name = names::machine(create.token.as_str());
-    let image = create.image.as_deref().or(template.image.as_deref());
-    let image = image.unwrap_or(if found.arm { IMAGE_ARM } else { IMAGE });
+    let image = create.image.as_deref().unwrap_or(image::text(template, found.arm));
     let mut body = json!({
         "location": pool.place.region,
         "tags": tags::of(asked, slot),
         "properties": {
             "hardwareProfile": { "vmSize": pool.instance_type },
             "storageProfile": {
-                "imageReference": self::image(image),
+                "imageReference": image::reference(image),
                 "osDisk": disk(template, &name),
             },
             "osProfile": {
@@ -129,22 +125,6 @@ pub(crate) fn body(asked: &CreateRequest<'_>, slot: SlotId, found: &Found<'_>) -
 /// The most to pay: dollars, or −1 for "up to the on-demand price".
 fn most(price: Option<MicroUsd>) -> Value {
     price.map_or_else(|| json!(-1), |price| json!(price.as_f64()))
-}
-
-/// `publisher:offer:sku:version`, or the address of an image.
-fn image(text: &str) -> Value {
-    let parts: Vec<&str> = text.split(':').collect();
-    if let [publisher, offer, sku, version] = parts[..] {
-        return json!({ "publisher": publisher, "offer": offer, "sku": sku, "version": version });
-    }
-    let lower = text.to_ascii_lowercase();
-    if lower.starts_with("/communitygalleries/") {
-        json!({ "communityGalleryImageId": text })
-    } else if lower.starts_with("/sharedgalleries/") {
-        json!({ "sharedGalleryImageId": text })
-    } else {
-        json!({ "id": text })
-    }
 }
 
 fn disk(template: &Template, name: &str) -> Value {

@@ -10,6 +10,7 @@ mod create;
 mod credential;
 mod doctor;
 mod error;
+mod image;
 mod launch;
 mod machines;
 mod names;

@@ -2,6 +2,7 @@
 //! questions, asked side by side. Prices and scores are hints; without them the catalog's stand.
 
 use crate::api::Api;
+use crate::image::{self, Images};
 use crate::launch::lacks;
 use crate::network::Networks;
 use crate::prices::{self, Prices};
@@ -10,7 +11,7 @@ use crate::scores::{self, Scores};
 use crate::skus::{Sizes, Skus, find};
 use crate::wire::Usage;
 use fleet_model::{
-    Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Zone,
+    Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Template, Zone,
 };
 use fleet_provider::{Class, Error, Offered, OfferingsRequest};
 use futures::future::join_all;
@@ -20,100 +21,124 @@ use std::sync::Arc;
 /// Spot sizes that scores are asked for, per region: questions are few.
 const SCORED: usize = 20;
 
+/// Where knowledge comes from.
+pub(crate) struct Sources<'a> {
+    pub(crate) api: &'a Api,
+    pub(crate) skus: &'a Skus,
+    pub(crate) networks: &'a Networks,
+    pub(crate) images: &'a Images,
+}
+
 /// What is known of a region.
 struct Known {
     sizes: Arc<Sizes>,
     usages: Vec<Usage>,
     prices: Prices,
     scores: Scores,
+    /// Why nothing can be launched there, if so.
+    unplugged: Option<Arc<str>>,
+    /// The pinned image for x86 and for Arm, where machines of such sizes are asked for.
+    images: BTreeMap<bool, Image>,
 }
 
-/// Quotes every pool.
-pub(crate) async fn offerings(
-    api: &Api,
-    skus: &Skus,
-    networks: &Networks,
-    request: &OfferingsRequest<'_>,
-) -> Result<Offered, Error> {
-    let group = api.group()?;
-    let subscription = group.subscription.as_str();
-    let mut regions: BTreeMap<&Region, Vec<&PoolId>> = BTreeMap::new();
-    for pool in request.pools {
-        regions.entry(&pool.place.region).or_default().push(pool);
-    }
-    let lacking: Option<Arc<str>> = lacks(request.template).map(Into::into);
-    let asked = regions.iter().map(|(region, pools)| async move {
-        let plug = networks.find(api, request.template, region);
-        let (plug, learnt) = futures::join!(plug, learn(api, skus, subscription, region, pools));
-        (*region, plug, learnt)
-    });
-    let mut known = BTreeMap::new();
-    let mut unplugged: BTreeMap<&Region, Arc<str>> = BTreeMap::new();
-    for (region, plug, answer) in join_all(asked).await {
-        // A look that failed is no reason not to launch.
-        if let Err(error) = plug
-            && error.class == Class::Invalid
-        {
-            unplugged.insert(region, error.message.into());
+/// The name of an image; without one, why there is none. A look that failed is neither.
+type Image = Option<Result<Arc<str>, Arc<str>>>;
+
+impl Sources<'_> {
+    /// Quotes every pool.
+    pub(crate) async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        let group = self.api.group()?;
+        let mut regions: BTreeMap<&Region, Vec<&PoolId>> = BTreeMap::new();
+        for pool in request.pools {
+            regions.entry(&pool.place.region).or_default().push(pool);
         }
-        match answer {
-            Ok(here) => {
-                known.insert(region, here);
+        let asked = regions.iter().map(|(region, pools)| {
+            let learn = self.learn(&group.subscription, region, pools, request.template);
+            async move { (*region, learn.await) }
+        });
+        let mut known = BTreeMap::new();
+        for (region, answer) in join_all(asked).await {
+            match answer {
+                Ok(here) => {
+                    known.insert(region, here);
+                }
+                // One silent region must not hide what is known of the others.
+                Err(error) => tracing::warn!(%region, %error, "no present offers"),
             }
-            // One silent region must not hide what is known of the others.
-            Err(error) => tracing::warn!(%region, %error, "no present offers"),
         }
+        let lacking: Option<Arc<str>> = lacks(request.template).map(Into::into);
+        // In an order of their own, so that the order of pools does not matter.
+        let here = |pool: &PoolId| known.get(&pool.place.region).map(|known| limits(pool, known));
+        let mut quotas: Vec<Quota> = request.pools.iter().filter_map(here).flatten().collect();
+        quotas.sort_by(|a, b| (&a.region, a.market, &a.name).cmp(&(&b.region, b.market, &b.name)));
+        quotas.dedup();
+        let quote = |pool: &PoolId| {
+            let quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
+            Some(Quote { refusal: lacking.clone().or(quote.refusal), ..quote })
+        };
+        let quotes = request.pools.iter().map(quote).collect();
+        Ok(Offered { quotes, quotas })
     }
-    // In an order of their own, so that the order of pools does not matter.
-    let here = |pool: &PoolId| known.get(&pool.place.region).map(|known| limits(pool, known));
-    let mut quotas: Vec<Quota> = request.pools.iter().filter_map(here).flatten().collect();
-    quotas.sort_by(|a, b| (&a.region, a.market, &a.name).cmp(&(&b.region, b.market, &b.name)));
-    quotas.dedup();
-    let quote = |pool: &PoolId| {
-        let mut quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
-        let unplugged = unplugged.get(&pool.place.region);
-        quote.refusal = lacking.as_ref().or(unplugged).cloned().or(quote.refusal);
-        Some(quote)
-    };
-    let quotes = request.pools.iter().map(quote).collect();
-    Ok(Offered { quotes, quotas })
+
+    async fn learn(
+        &self,
+        subscription: &str,
+        region: &Region,
+        pools: &[&PoolId],
+        template: &Template,
+    ) -> Result<Known, Error> {
+        let (api, here) = (self.api, region.as_str());
+        let sizes = self.skus.of(api, subscription, here).await?;
+        let named: BTreeSet<&str> = pools.iter().map(|pool| pool.instance_type.as_str()).collect();
+        let named: Vec<String> = named.into_iter().map(str::to_owned).collect();
+        let spot: BTreeSet<&str> = pools
+            .iter()
+            .filter(|pool| pool.market == Market::Spot)
+            .map(|pool| pool.instance_type.as_str())
+            .collect();
+        let spot: Vec<String> = spot.into_iter().take(SCORED).map(str::to_owned).collect();
+        let zones = pools.iter().any(|pool| pool.place.zone.as_str() != Zone::REGIONAL);
+        let chunks = spot.chunks(scores::SIZES);
+        let scored = join_all(chunks.map(|some| scores::ask(api, subscription, here, some, zones)));
+        let kinds = pools.iter().filter_map(|pool| find(&sizes, &pool.instance_type));
+        let kinds: BTreeSet<bool> = kinds.map(|sku| sku.is_arm()).collect();
+        let (usages, prices, scored, plug, images) = futures::join!(
+            quotas::usages(api, subscription, here),
+            prices::ask(api, here, &named),
+            scored,
+            self.networks.find(api, template, region),
+            join_all(kinds.into_iter().map(|arm| self.image(here, template, arm))),
+        );
+        let hint = |error: &Error| tracing::debug!(%region, %error, "a hint is missing");
+        Ok(Known {
+            sizes,
+            usages: usages?,
+            prices: prices.inspect_err(hint).unwrap_or_default(),
+            scores: scored
+                .into_iter()
+                .flat_map(|scores| scores.inspect_err(hint).unwrap_or_default())
+                .collect(),
+            // A look that failed is no reason not to launch.
+            unplugged: plug.err().filter(|error| error.class == Class::Invalid).map(words),
+            images: images.into_iter().collect(),
+        })
+    }
+
+    async fn image(&self, region: &str, template: &Template, arm: bool) -> (bool, Image) {
+        let pinned = match self.images.pin(self.api, region, image::text(template, arm)).await {
+            Ok(name) => Some(Ok(name.into())),
+            Err(error) if error.class == Class::Invalid => Some(Err(words(error))),
+            Err(error) => {
+                tracing::warn!(%region, %error, "the image was not looked up");
+                None
+            }
+        };
+        (arm, pinned)
+    }
 }
 
-async fn learn(
-    api: &Api,
-    skus: &Skus,
-    subscription: &str,
-    region: &Region,
-    pools: &[&PoolId],
-) -> Result<Known, Error> {
-    let here = region.as_str();
-    let sizes = skus.of(api, subscription, here).await?;
-    let named: BTreeSet<&str> = pools.iter().map(|pool| pool.instance_type.as_str()).collect();
-    let named: Vec<String> = named.into_iter().map(str::to_owned).collect();
-    let spot: BTreeSet<&str> = pools
-        .iter()
-        .filter(|pool| pool.market == Market::Spot)
-        .map(|pool| pool.instance_type.as_str())
-        .collect();
-    let spot: Vec<String> = spot.into_iter().take(SCORED).map(str::to_owned).collect();
-    let zones = pools.iter().any(|pool| pool.place.zone.as_str() != Zone::REGIONAL);
-    let chunks = spot.chunks(scores::SIZES);
-    let scored = join_all(chunks.map(|some| scores::ask(api, subscription, here, some, zones)));
-    let (usages, prices, scored) = futures::join!(
-        quotas::usages(api, subscription, here),
-        prices::ask(api, here, &named),
-        scored,
-    );
-    let hint = |error: &Error| tracing::debug!(%region, %error, "a hint is missing");
-    Ok(Known {
-        sizes,
-        usages: usages?,
-        prices: prices.inspect_err(hint).unwrap_or_default(),
-        scores: scored
-            .into_iter()
-            .flat_map(|scores| scores.inspect_err(hint).unwrap_or_default())
-            .collect(),
-    })
+fn words(error: Error) -> Arc<str> {
+    error.message.into()
 }
 
 /// The limits that machines of a pool count toward.
@@ -131,6 +156,7 @@ fn quote(pool: &PoolId, known: &Known, quotas: &[Quota]) -> Option<Quote> {
     let zone = Some(pool.place.zone.to_string()).filter(|zone| zone != Zone::REGIONAL);
     let score = known.scores.get(&(size, zone)).filter(|_| pool.market == Market::Spot);
     let position = |limit: &Quota| quotas.iter().position(|other| other == limit);
+    let image = known.images.get(&sku.is_arm()).cloned().flatten();
     let counts = limits(pool, known).iter().filter_map(position).collect::<Vec<usize>>();
     Some(Quote {
         price: match pool.market {
@@ -144,8 +170,12 @@ fn quote(pool: &PoolId, known: &Known, quotas: &[Quota]) -> Option<Quote> {
             }),
             ..Signals::default()
         },
-        image: None,
-        refusal: sku.refusal(region.as_str(), &pool.place.zone, pool.market).map(Into::into),
+        image: image.as_ref().and_then(|known| known.clone().ok()),
+        refusal: known
+            .unplugged
+            .clone()
+            .or(image.and_then(Result::err))
+            .or(sku.refusal(region.as_str(), &pool.place.zone, pool.market).map(Into::into)),
         quotas: counts.into_iter().filter_map(|at| u32::try_from(at).ok()).collect(),
     })
 }

@@ -3,6 +3,7 @@
 use crate::api::{Api, COMPUTE};
 use crate::create::Launch;
 use crate::error::refused;
+use crate::image::Images;
 use crate::launch::{Found, check};
 use crate::names::{Group, KEYS};
 use crate::network::Networks;
@@ -23,6 +24,7 @@ pub struct Azure {
     api: Api,
     skus: Skus,
     networks: Networks,
+    images: Images,
     ended: terminate::Ended,
 }
 
@@ -34,6 +36,7 @@ impl Azure {
             api,
             skus: Skus::default(),
             networks: Networks::default(),
+            images: Images::default(),
             ended: terminate::Ended::default(),
         }
     }
@@ -83,7 +86,14 @@ impl Provider for Azure {
     }
 
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
-        offerings::offerings(&self.api, &self.skus, &self.networks, request).await
+        offerings::Sources {
+            api: &self.api,
+            skus: &self.skus,
+            networks: &self.networks,
+            images: &self.images,
+        }
+        .offerings(request)
+        .await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

@@ -241,6 +241,8 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
     assert_eq!(quote(1).signals.obtainability.map(|signal| signal.percent), Some(90));
     assert_eq!(quote(0).signals.obtainability, None);
     assert!(quote(0).refusal.is_none() && quote(2).refusal.is_some());
+    let newest = "Canonical:ubuntu-24_04-lts:server:24.04.202607100";
+    assert_eq!(quote(0).image.as_deref(), Some(newest));
     let names = |n: usize| -> Vec<&str> {
         quote(n).quotas.iter().map(|at| offered.quotas[*at as usize].name.as_str()).collect()
     };
@@ -251,6 +253,12 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
     let of_second = |at: &u32| offered.quotas[*at as usize].region.as_str() == second;
     assert!(quote(3).quotas.iter().all(of_second) && quote(3).refusal.is_none());
     assert!(quote(4).refusal.is_some_and(|why| why.contains("no subnet")));
+    let image = Some("Canonical:nothing:server:latest".to_owned());
+    let nothing = Template { image, ..template.clone() };
+    let request = OfferingsRequest { template: &nothing, ..request };
+    let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+    let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
+    assert!(refusal.is_some_and(|why| why.contains("has no image")));
     let listed = PriceListRequest { regions: &[Pattern::new("east*")] };
     let listed = bed.asks.provider.price_list(&listed).await.expect("a list");
     assert_eq!(listed.len(), 5 * 4);

@@ -23,7 +23,10 @@ struct Bed {
 }
 
 fn described(path: &str) -> bool {
-    path.contains("/virtualMachines") || path.ends_with("/skus") || path.ends_with("/usages")
+    path.contains("/virtualMachines")
+        || path.ends_with("/skus")
+        || path.ends_with("/usages")
+        || path.ends_with("/versions")
 }
 
 async fn bed() -> Option<Bed> {
@@ -38,7 +41,7 @@ async fn bed() -> Option<Bed> {
     let prism = Prism::start(&description, &server.url()).await.expect("Prism");
     let router = Router::start(prism.port(), server.port(), described).await.expect("a router");
     let asks = Asks {
-        provider: Arc::new(Azure::new(settings(router.url()), clock)),
+        provider: Arc::new(Azure::of_subscriptions(settings(router.url()), clock)),
         pool: pool("azure/eastus/2/Standard_NC24ads_A100_v4/spot"),
         template: Template {
             security_groups: vec!["web".into()],

@@ -110,6 +110,26 @@ pub(super) fn answer(
         }
         (
             "GET",
+            [
+                "subscriptions",
+                _,
+                "providers",
+                "microsoft.compute",
+                "locations",
+                region,
+                "publishers",
+                publisher,
+                "artifacttypes",
+                "vmimage",
+                "offers",
+                offer,
+                "skus",
+                sku,
+                "versions",
+            ],
+        ) => versions(request, region, [publisher, offer, sku]),
+        (
+            "GET",
             ["subscriptions", _, "providers", "microsoft.compute", "locations", region, "usages"],
         ) => Answer::json(200, json!({ "value": usages(region, machines) })),
         (
@@ -136,6 +156,24 @@ pub(super) fn answer(
         ("GET", ["api", "retail", "prices"]) => Answer::json(200, prices(request)),
         _ => return None,
     })
+}
+
+/// The versions of an image, as asked for: the newest first, or all.
+fn versions(request: &Request, region: &str, image: [&str; 3]) -> Answer {
+    let [publisher, offer, sku] = image;
+    let known = publisher == "canonical"
+        && offer == "ubuntu-24_04-lts"
+        && ["server", "server-arm64"].contains(&sku);
+    if !known || !REGIONS.contains(&region) {
+        return error(404, "NotFound", "Artifact: VMImage was not found.");
+    }
+    let mut names = vec!["24.04.202606260", "24.04.202607100"];
+    if request.query("$orderby") == Some("name desc") {
+        names.reverse();
+    }
+    let most = request.query("$top").and_then(|top| top.parse().ok()).unwrap_or(names.len());
+    let one = |name: &&str| json!({ "location": region, "name": name, "id": format!("{}/{name}", request.path) });
+    Answer::json(200, json!(names.iter().take(most).map(one).collect::<Vec<_>>()))
 }
 
 /// Cores in use by family and in all; `machines` are regions and sizes of those that live.

@@ -17,12 +17,14 @@ const FILES: &[&str] = &[
     "ComputeRP/stable/2023-07-01/virtualMachineScaleSet.json",
     "Skus/stable/2021-07-01/skus.json",
     "common-types/v1/common.json",
+    "ComputeRP/stable/2023-07-01/virtualMachineImage.json",
 ];
 
 /// The others whose paths are added to the first.
 const MORE: &[(&str, &str)] = &[
     (FILES[3], "../../../Skus/stable/2021-07-01/skus.json"),
     (FILES[1], "./computeRPCommon.json"),
+    (FILES[5], "./virtualMachineImage.json"),
 ];
 
 /// Writes Microsoft's descriptions into a folder as one, without lists of values that Microsoft

@@ -1,0 +1,108 @@
+//! Images: what a name of the spec stands for.
+//!
+//! The version `latest` is another one next week. It is looked up when a plan is made, and the
+//! plan's launches carry the version itself.
+
+use crate::api::{Api, COMPUTE};
+use crate::error::{Asked, refused};
+use fleet_model::Template;
+use fleet_provider::{Class, Error};
+use reqwest::Method;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use tokio::sync::Mutex;
+
+/// What machines run if the spec does not say, and the same for Arm.
+const IMAGE: &str = "Canonical:ubuntu-24_04-lts:server:latest";
+const IMAGE_ARM: &str = "Canonical:ubuntu-24_04-lts:server-arm64:latest";
+
+/// Versions that `latest` stood for, by region and name, looked up once.
+#[derive(Default)]
+pub(crate) struct Images(Mutex<BTreeMap<(String, String), String>>);
+
+#[derive(Deserialize)]
+struct Version {
+    name: String,
+}
+
+/// The name of the image for machines of a processor.
+pub(crate) fn text(template: &Template, arm: bool) -> &str {
+    template.image.as_deref().unwrap_or(if arm { IMAGE_ARM } else { IMAGE })
+}
+
+impl Images {
+    /// A name that stands for one image for ever: that of the newest version, or the name itself.
+    pub(crate) async fn pin(&self, api: &Api, region: &str, text: &str) -> Result<String, Error> {
+        let Some((publisher, offer, sku)) = latest(text) else { return Ok(text.to_owned()) };
+        let mut known = self.0.lock().await;
+        let key = (region.to_owned(), text.to_owned());
+        if let Some(pinned) = known.get(&key) {
+            return Ok(pinned.clone());
+        }
+        let path = format!(
+            "/subscriptions/{}/providers/Microsoft.Compute/locations/{region}/publishers/{publisher}\
+             /artifacttypes/vmimage/offers/{offer}/skus/{sku}/versions",
+            api.group()?.subscription
+        );
+        let query = [("api-version", COMPUTE), ("$top", "1"), ("$orderby", "name desc")];
+        let answer = api.send(Asked::Read, Method::GET, &path, &query, None).await?;
+        let versions: Vec<Version> = match answer.status {
+            200 => answer.json(Asked::Read)?,
+            404 => Vec::new(),
+            _ => return Err(answer.error(Asked::Read)),
+        };
+        let Some(Version { name }) = versions.into_iter().next() else {
+            let words = format!("{region} has no image {publisher}:{offer}:{sku}");
+            return Err(refused(Class::Invalid, "ImageNotFound", words));
+        };
+        let pinned = format!("{publisher}:{offer}:{sku}:{name}");
+        known.insert(key, pinned.clone());
+        Ok(pinned)
+    }
+}
+
+/// The parts of `publisher:offer:sku:latest`; `None` for any other name.
+fn latest(text: &str) -> Option<(&str, &str, &str)> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let plain = |part: &str| !part.is_empty() && !part.contains(['/', '?', '#', '%', ' ']);
+    match parts[..] {
+        [publisher, offer, sku, version] if version.eq_ignore_ascii_case("latest") => {
+            [publisher, offer, sku].into_iter().all(plain).then_some((publisher, offer, sku))
+        }
+        _ => None,
+    }
+}
+
+/// `publisher:offer:sku:version`, or the address of an image.
+pub(crate) fn reference(text: &str) -> Value {
+    let parts: Vec<&str> = text.split(':').collect();
+    if let [publisher, offer, sku, version] = parts[..] {
+        return json!({ "publisher": publisher, "offer": offer, "sku": sku, "version": version });
+    }
+    let lower = text.to_ascii_lowercase();
+    if lower.starts_with("/communitygalleries/") {
+        json!({ "communityGalleryImageId": text })
+    } else if lower.starts_with("/sharedgalleries/") {
+        json!({ "sharedGalleryImageId": text })
+    } else {
+        json!({ "id": text })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_latest_version_is_looked_up() {
+        assert_eq!(latest("p:o:s:latest"), Some(("p", "o", "s")));
+        for other in
+            ["p:o:s:1.2.3", "/subscriptions/s/x/images/y", "p:o:latest", "p:o/../x:s:latest"]
+        {
+            assert_eq!(latest(other), None, "{other}");
+        }
+        assert_eq!(reference("p:o:s:1.2")["version"], "1.2");
+        assert_eq!(reference("/subscriptions/s/x")["id"], "/subscriptions/s/x");
+    }
+}
