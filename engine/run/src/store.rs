@@ -77,12 +77,14 @@ impl Store {
 
     /// State that lives as long as the process, for tests.
     pub fn in_memory() -> Self {
-        Store {
-            inner: Arc::new(object_store::memory::InMemory::new()),
-            root: Path::default(),
-            folder: None,
-            shown: "memory".into(),
-        }
+        Store::over(Arc::new(object_store::memory::InMemory::new()))
+    }
+
+    /// State in any object store that refuses to create what exists: for tests, and for those who
+    /// embed the engine.
+    pub fn over(inner: Arc<dyn ObjectStore>) -> Self {
+        let shown = inner.to_string();
+        Store { inner, root: Path::default(), folder: None, shown }
     }
 
     /// The local folder, if the store is one.

@@ -1,12 +1,18 @@
 //! A fleet, four simulated clouds, and a state that outlives the engine.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod mortal;
+
 use fleet_core::{Planned, check, plan};
-use fleet_model::{Catalog, Cloud, Desired, Inputs, Limits, Machine, MachineState, SlotId};
+use fleet_model::{
+    Catalog, CatalogRow, Cloud, Desired, Inputs, Limits, Machine, MachineState, SlotId,
+};
 use fleet_provider::Provider;
 use fleet_run::{Converged, Engine, Fresh, RunError, Stop, Store};
 use fleet_sim::{Preset, Settings, Sim};
-use std::collections::BTreeMap;
+use mortal::{Fate, MortalProvider, MortalStore};
+use object_store::memory::InMemory;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
@@ -39,19 +45,56 @@ pub(crate) fn desired(spec: &str) -> Desired {
 pub(crate) static CATALOG: LazyLock<Arc<Catalog>> =
     LazyLock::new(|| Arc::new(fleet_catalog::embedded()));
 
+/// The part of the catalog that some fleets can use: a world in which looking costs little.
+pub(crate) fn catalog_for(fleets: &[&Desired]) -> Arc<Catalog> {
+    let all = &**CATALOG;
+    let offerings = fleets.iter().flat_map(|fleet| fleet_core::eligible(fleet, all).offerings);
+    let wanted: BTreeSet<_> =
+        offerings.map(|offering| (offering.pool.place, offering.kind)).collect();
+    let kept =
+        |row: &&CatalogRow| wanted.contains(&(all.place(row).clone(), all.kind(row).clone()));
+    let rows: Vec<&CatalogRow> = all.rows.iter().filter(kept).collect();
+    let kinds: BTreeSet<_> = rows.iter().map(|row| all.kind(row).clone()).collect();
+    let places: BTreeSet<_> = rows.iter().map(|row| all.place(row).clone()).collect();
+    let (kinds, places) = (Vec::from_iter(kinds), Vec::from_iter(places));
+    let renumber = |row: &CatalogRow| CatalogRow {
+        kind: kinds.binary_search(all.kind(row)).expect("a kind") as u32,
+        place: places.binary_search(all.place(row)).expect("a place") as u32,
+        ..*row
+    };
+    let rows = rows.into_iter().map(renumber).collect();
+    Arc::new(Catalog { source: all.source.clone(), as_of: all.as_of, kinds, places, rows })
+}
+
 pub(crate) struct Bed {
     pub(crate) sim: Sim,
     pub(crate) store: Store,
     pub(crate) engine: Engine,
+    catalog: Arc<Catalog>,
+    objects: Arc<InMemory>,
 }
 
 impl Bed {
     pub(crate) fn new(preset: Preset, seed: u64) -> Self {
+        Bed::with(preset, seed, CATALOG.clone())
+    }
+
+    pub(crate) fn with(preset: Preset, seed: u64, catalog: Arc<Catalog>) -> Self {
         let settings = Settings { seed, preset, ..Settings::default() };
-        let sim = Sim::in_memory(settings, CATALOG.clone());
-        let store = Store::in_memory();
-        let engine = engine(&sim, &store, |provider| provider);
-        Bed { sim, store, engine }
+        let sim = Sim::in_memory(settings, catalog.clone());
+        let objects = Arc::new(InMemory::new());
+        let store = Store::over(objects.clone());
+        let engine = engine_over(&sim, &store, catalog.clone(), |provider| provider);
+        Bed { sim, store, engine, catalog, objects }
+    }
+
+    /// The engine of a process with a fate; what it writes and launches outlives it.
+    pub(crate) fn mortal(&self, fate: &Arc<Fate>) -> Engine {
+        let inner = self.objects.clone();
+        let store = Store::over(Arc::new(MortalStore { inner, fate: fate.clone() }));
+        let mortal =
+            |inner| -> Arc<dyn Provider> { Arc::new(MortalProvider { inner, fate: fate.clone() }) };
+        engine_over(&self.sim, &store, self.catalog.clone(), mortal)
     }
 
     pub(crate) fn lifelike() -> Self {
@@ -102,7 +145,7 @@ impl Bed {
         assert!(planned.report.unplaced.is_empty(), "{:#?}", planned.report.unplaced);
         assert!(planned.report.in_doubt.is_empty(), "{:#?}", planned.report.in_doubt);
         self.assert_one_per_slot();
-        let recorded: std::collections::BTreeSet<_> = inputs
+        let recorded: BTreeSet<_> = inputs
             .recorded
             .slots
             .values()
@@ -125,9 +168,18 @@ pub(crate) fn engine(
     store: &Store,
     wrap: impl Fn(Arc<dyn Provider>) -> Arc<dyn Provider>,
 ) -> Engine {
+    engine_over(sim, store, CATALOG.clone(), wrap)
+}
+
+fn engine_over(
+    sim: &Sim,
+    store: &Store,
+    catalog: Arc<Catalog>,
+    wrap: impl Fn(Arc<dyn Provider>) -> Arc<dyn Provider>,
+) -> Engine {
     let providers =
         Cloud::ALL.into_iter().map(|cloud| (cloud, wrap(sim.provider(cloud)))).collect();
-    Engine::new(store.clone(), providers, sim.clock(), CATALOG.clone(), Fresh::Derived)
+    Engine::new(store.clone(), providers, sim.clock(), catalog, Fresh::Derived)
 }
 
 pub(crate) async fn apply_with(
