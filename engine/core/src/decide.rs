@@ -1,12 +1,12 @@
 //! The decision: what to keep, what to launch, what to end.
 
+use crate::bound::Certificate;
 use crate::candidates::{Candidate, Ground, candidates};
 use crate::hedge::{self, Hedged};
 use crate::ledger::{Holding, Ledger, Standing, ledger};
 use crate::market::portfolio::Portfolio;
 use crate::order;
 use crate::place::{Field, Taken, Usage};
-use crate::polish::Certificate;
 use crate::report;
 use fleet_model::{
     AtCap, Departure, Group, Hedge, Hold, Inputs, MicroUsd, Offering, Place, Plan, Rejection,

@@ -3,11 +3,13 @@
 //! No clock, no chance, no file, no network. What cannot be done is in the report, not an error:
 //! one GPU that cannot be placed must not hide nine good nodes.
 
+mod bound;
 mod candidates;
 mod check;
 mod cost;
 mod decide;
 mod eligible;
+mod exact;
 mod explain;
 mod fold;
 mod hedge;
@@ -21,16 +23,17 @@ mod rank;
 mod relax;
 mod report;
 mod staleness;
+mod table;
 mod token;
 mod walk;
 
+pub use bound::Certificate;
 pub use check::{Violation, check};
 pub use decide::{Placement, Planned, placement, plan};
 pub use eligible::{Eligible, eligible, rejection};
 pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
 pub use fold::fold;
 pub use ledger::SETTLE_WINDOW;
-pub use polish::Certificate;
 pub use relax::{Relax, Relaxation, relaxations};
 pub use staleness::{Stale, premises, same_steps, stale};
 pub use walk::{StepState, Walk};

@@ -4,8 +4,9 @@
 //! rises as it fills, so the heap always knows the next best. What does not fit any more is set
 //! aside with its reason.
 
+use crate::bound::Certificate;
 use crate::candidates::{Candidate, Ground};
-use crate::polish::Certificate;
+use crate::exact::Goal;
 use crate::rank::{self, Key};
 use fleet_model::{
     Cloud, Desired, Fulfilment, Inputs, Market, MicroUsd, Place, PoolId, Quota, Rejection, Share,
@@ -223,7 +224,7 @@ impl<'a> Field<'a> {
     }
 
     /// Counts `count` machines of a candidate.
-    fn take(&self, usage: &mut Usage, at: u32, count: u64) {
+    pub(crate) fn take(&self, usage: &mut Usage, at: u32, count: u64) {
         let candidate = &self.candidates[at as usize];
         let &Candidate { offering, weight, zone, region, .. } = candidate;
         let all = Units(weight.0.saturating_mul(count));
@@ -305,18 +306,36 @@ impl<'a> Field<'a> {
             let whole = cap.saturating_sub(held).0 / weight * weight;
             room = (held.0 + whole).saturating_sub(usage.pools[at as usize].0);
         }
-        let cloud = usage.clouds[candidate.offering.pool.place.cloud as usize];
-        let groups = [
-            (self.caps.zone, usage.zones[candidate.zone as usize]),
-            (self.caps.region, usage.regions[candidate.region as usize]),
-            (self.caps.cloud, cloud),
-        ];
-        for (cap, used) in groups {
-            if let Some((_, cap)) = cap {
-                room = room.min(cap.saturating_sub(used).0);
-            }
-        }
-        room
+        self.rooms(usage, at).into_iter().flatten().fold(room, u64::min)
+    }
+
+    /// What is left of the limits of a candidate's zone, region and cloud, as far as they have one.
+    pub(crate) fn rooms(&self, usage: &Usage, at: u32) -> [Option<u64>; 3] {
+        let candidate = &self.candidates[at as usize];
+        let left = |cap: Option<(Share, Units)>, used: Units| {
+            cap.map(|(_, cap)| cap.saturating_sub(used).0)
+        };
+        [
+            left(self.caps.zone, usage.zones[candidate.zone as usize]),
+            left(self.caps.region, usage.regions[candidate.region as usize]),
+            left(self.caps.cloud, usage.clouds[candidate.offering.pool.place.cloud as usize]),
+        ]
+    }
+
+    /// Whether zones, regions and clouds have limits.
+    pub(crate) fn limited(&self) -> [bool; 3] {
+        [self.caps.zone, self.caps.region, self.caps.cloud].map(|cap| cap.is_some())
+    }
+
+    /// Whether something stands in a candidate's zone.
+    pub(crate) fn zone_is_used(&self, usage: &Usage, at: u32) -> bool {
+        !usage.zones[self.candidates[at as usize].zone as usize].is_zero()
+    }
+
+    /// The candidates of a market.
+    pub(crate) fn of_market(&self, market: Market) -> impl Iterator<Item = u32> {
+        let all = 0..self.candidates.len() as u32;
+        all.filter(move |at| self.candidates[*at as usize].offering.pool.market == market)
     }
 
     fn untake(&self, usage: &mut Usage, at: u32) {
@@ -352,12 +371,8 @@ impl<'a> Field<'a> {
         let before = usage.clone();
         let wanted = Need { now: need, later };
         let mut taken = self.fill_by(usage, market, wanted, strategy);
-        if self.certify && taken.short.is_zero() {
-            let cost = self.cost_of(&before, &taken, strategy);
-            let bound = self.bound(&before, market, need, strategy);
-            let both = cost.zip(bound);
-            taken.certificate = both.map(|(cost, bound)| Certificate { cost, bound });
-        }
+        let goal = Goal { market, need, strategy };
+        taken.certificate = self.perfect(&before, usage, &mut taken, goal);
         let over_budget =
             taken.refused.keys().any(|r| matches!(r, Rejection::BudgetReached { .. }));
         if taken.short.is_zero() || !over_budget || strategy == Strategy::LowestPrice {

@@ -1,9 +1,9 @@
-//! The end of a fill, solved exactly, and a bound that proves how good the whole is.
+//! The end of a fill, solved anew.
 //!
-//! Greedy by cost per unit is the optimum as long as machines can be cut into units: share limits
-//! are nested, so it is a polymatroid. What whole machines cost beyond that is decided at the end
-//! of the fill. There the dearest machines are released, the cheapest next ones are offered, and
-//! the small covering knapsack that is left is solved by dynamic programming.
+//! Greedy by cost per unit is the best as long as machines can be cut into units (`bound.rs`). What
+//! whole machines cost beyond that is decided at the end of the fill. There the dearest machines
+//! are released, the cheapest next ones are offered, and the small covering knapsack that is left
+//! is solved by dynamic programming. What that leaves to be gained, `exact.rs` finds.
 
 use crate::place::{Field, Need, Taken, Usage};
 use crate::rank;
@@ -18,24 +18,8 @@ const OFFERED: usize = 256;
 /// The longest table of the dynamic program.
 const STATES: u64 = 8192;
 
-/// What a fill costs under its strategy, and what no fill can be cheaper than.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Certificate {
-    /// The objective.
-    pub cost: f64,
-    /// The bound: machines cut into units, quotas and budget aside.
-    pub bound: f64,
-}
-
-impl Certificate {
-    /// How far the fill may be from the best, as a share of it.
-    pub fn gap(&self) -> f64 {
-        if self.bound > 0.0 { ((self.cost - self.bound) / self.bound).max(0.0) } else { 0.0 }
-    }
-}
-
 impl Field<'_> {
-    fn cost_of_next(&self, strategy: Strategy, at: u32, carried: Units) -> Option<u64> {
+    pub(crate) fn cost_of_next(&self, strategy: Strategy, at: u32, carried: Units) -> Option<u64> {
         let target = self.desired.capacity.target;
         rank::machine_cost(strategy, &self.candidates[at as usize], carried, target)
     }
@@ -71,7 +55,7 @@ impl Field<'_> {
         }
     }
 
-    fn weight(&self, at: u32) -> u64 {
+    pub(crate) fn weight(&self, at: u32) -> u64 {
         self.candidates[at as usize].weight.0.max(1)
     }
 
@@ -136,68 +120,10 @@ impl Field<'_> {
         }
         offered
     }
-
-    /// The least that any fill can cost: the same greedy with machines cut into units.
-    pub(crate) fn bound(
-        &self,
-        before: &Usage,
-        market: Market,
-        need: Units,
-        strategy: Strategy,
-    ) -> Option<f64> {
-        let mut usage = before.clone();
-        let mut left = need.0;
-        let mut bound = 0.0;
-        let next = |usage: &Usage, at: u32| {
-            let cost = self.cost_of_next(strategy, at, usage.in_pool(at))?;
-            // Ratios as whole numbers for the order; the bound itself is summed exactly.
-            Some(Reverse((per_unit(cost, self.weight(at)), cost, at)))
-        };
-        let all = 0..self.candidates.len() as u32;
-        let ours = all.filter(|at| self.candidates[*at as usize].offering.pool.market == market);
-        let heads: Vec<_> = ours.filter_map(|at| next(&usage, at)).collect();
-        let mut heap: BinaryHeap<_> = heads.into();
-        while left > 0 {
-            let Reverse((_, cost, at)) = heap.pop()?;
-            let weight = self.weight(at);
-            let target = self.desired.capacity.target;
-            let candidate = &self.candidates[at as usize];
-            let level = rank::machines_at_level(strategy, candidate, usage.in_pool(at), target);
-            let room = self.room_in_units(before, &usage, at).min(left);
-            let units = level.saturating_mul(weight).min(room);
-            if units == 0 {
-                continue;
-            }
-            bound += cost as f64 * units as f64 / weight as f64;
-            left -= units;
-            self.take_units(&mut usage, at, Units(units));
-            if units < room {
-                heap.extend(next(&usage, at));
-            }
-        }
-        Some(bound)
-    }
-
-    /// What a fill costs under its strategy.
-    pub(crate) fn cost_of(&self, before: &Usage, taken: &Taken, strategy: Strategy) -> Option<f64> {
-        let mut sum = 0.0;
-        for (&at, &count) in &taken.counts {
-            let (mut carried, mut left) = (before.in_pool(at), u64::from(count));
-            let candidate = &self.candidates[at as usize];
-            while left > 0 {
-                let target = self.desired.capacity.target;
-                let level = rank::machines_at_level(strategy, candidate, carried, target).min(left);
-                sum += self.cost_of_next(strategy, at, carried)? as f64 * level as f64;
-                carried += Units(level * self.weight(at));
-                left -= level;
-            }
-        }
-        Some(sum)
-    }
 }
 
 /// Cost of a unit, fine enough to order by.
-fn per_unit(cost: u64, weight: u64) -> u64 {
+pub(crate) fn per_unit(cost: u64, weight: u64) -> u64 {
     cost.saturating_mul(1000) / weight
 }
 
@@ -243,7 +169,7 @@ fn cover(offered: &[Offer], need: u64) -> Option<(u64, Vec<u32>)> {
     Some((cost, chosen))
 }
 
-fn gcd(a: u64, b: u64) -> u64 {
+pub(crate) fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 

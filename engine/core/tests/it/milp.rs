@@ -1,5 +1,5 @@
-//! Small worlds with limits against a solver that somebody else wrote: nothing cheaper exists than
-//! what the optimiser's own bound allows, and what it finds is dearer by less than one machine.
+//! Small worlds with limits against a solver that somebody else wrote: what the optimiser finds is
+//! the least, its bound says so, and where it finds no cover there is none.
 
 use crate::laws::cases;
 use crate::optimum::{pools, world};
@@ -48,8 +48,8 @@ proptest! {
     fn limits_leave_nothing_cheaper(
         pools in pools(6..16),
         target in 20u64..120,
-        pool_share in 25u32..60,
-        zone_share in 45u32..80,
+        pool_share in 10u32..60,
+        zone_share in 34u32..80,
     ) {
         let mut inputs = world(&pools, target, fleet_model::Strategy::LowestPrice);
         let of = |percent: u32| Share::from_percent(percent.into()).expect("a share");
@@ -66,18 +66,10 @@ proptest! {
             }
             Solved::NotInTime => return Ok(()),
         };
-        // Where limits leave hardly a cover at all, the last machine may not be found.
-        let largest = pools.iter().map(|(gpus, _)| u64::from(*gpus) * 1000).max().unwrap_or_default();
-        prop_assert!(placed.short.0 < largest, "{:?} short", placed.short);
-        if !placed.short.is_zero() {
-            return Ok(());
-        }
+        prop_assert!(placed.short.is_zero(), "{:?} short, and there is a cover", placed.short);
         let found = placed.hourly.0 as f64 / 10_000.0;
-        prop_assert!(found >= best - 1e-6, "{found} is less than the least, {best}");
+        prop_assert!((found - best).abs() < 0.01, "{found} is not the least, {best}");
         let proof = placed.certificates[1].expect("a proof");
-        let dearest = pools.iter().map(|(_, cents)| *cents).max().unwrap_or_default() as f64;
-        prop_assert!(found <= best + dearest, "{found} is too much: {best} will do");
-        let bound = proof.bound / proof.cost * found;
-        prop_assert!(bound <= best * (1.0 + 1e-9), "{bound} is more than the least, {best}");
+        prop_assert!(proof.bound <= proof.cost && proof.gap() < 1e-9, "{proof:?}");
     }
 }

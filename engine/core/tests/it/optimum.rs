@@ -88,20 +88,67 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Large worlds with limits: the bound proves the gap.
+    /// Large worlds with limits, for small fleets and large ones: the optimiser proves its gap.
     #[test]
     fn large_worlds_are_within_a_thousandth(
-        pools in pools(500..600),
-        target in 2000u64..20_000,
-        share in prop::option::of(2u32..20),
+        pools in pools(500..700),
+        target in targets(),
+        spread in spreads(),
+        strategy in costs(),
     ) {
-        let mut inputs = world(&pools, target, fleet_model::Strategy::LowestPrice);
-        let spread = &mut inputs.desired.placement.spread;
-        spread.max_share_per_pool = share.and_then(|share| Share::from_percent(share.into()));
-        spread.max_share_per_zone = Share::from_percent(45.0);
+        let inputs = wide(&pools, target, spread, strategy);
         let placed = placement(&inputs, true);
-        prop_assert!(placed.short.is_zero());
+        // Limits of a few machines may leave no cover at all; the solver knows of those.
+        prop_assume!(placed.short.is_zero());
         let proof = placed.certificates[1].expect("a proof");
         prop_assert!(proof.gap() <= 1e-3, "{} {proof:?}", proof.gap());
     }
+}
+
+/// From one node to a hyperscaler's hall, as many of each order of size.
+fn targets() -> impl Strategy<Value = u64> {
+    (3.0f64..10.0).prop_map(|exponent| exponent.exp() as u64)
+}
+
+fn costs() -> impl Strategy<Value = fleet_model::Strategy> {
+    use fleet_model::Strategy::{LowestPrice, PriceCapacityOptimized};
+    prop::sample::select(&[LowestPrice, PriceCapacityOptimized][..])
+}
+
+fn spreads() -> impl Strategy<Value = Spread> {
+    let share = |from: u32| {
+        prop::option::of((from..=100).prop_map(|p| Share::from_percent(p.into()).expect("a share")))
+    };
+    (share(2), share(5), share(12), share(40), prop::sample::select(&[0u32, 0, 2, 3, 6][..]))
+        .prop_map(|(pool, zone, region, provider, min_zones)| Spread {
+            min_zones,
+            max_share_per_pool: pool,
+            max_share_per_zone: zone,
+            max_share_per_region: region,
+            max_share_per_provider: provider,
+        })
+}
+
+/// Two dozen zones in eight regions of three clouds, in turn.
+fn wide(
+    pools: &[(u32, u64)],
+    target: u64,
+    spread: Spread,
+    strategy: fleet_model::Strategy,
+) -> Inputs {
+    let id = |(at, (gpus, _)): (usize, &(u32, u64))| {
+        let (region, zone) = (at % 24 / 3, ["a", "b", "c"][at % 3]);
+        let cloud = ["aws", "azure", "gcp"][region % 3];
+        format!("{cloud}/r{region}/{zone}/t{at}.{gpus}")
+    };
+    let ids: Vec<String> = pools.iter().enumerate().map(id).collect();
+    let rows: Vec<_> = ids
+        .iter()
+        .zip(pools)
+        .map(|(id, (gpus, cents))| (id.as_str(), *gpus, Some(cents * 4), Some(*cents)))
+        .collect();
+    let mut wish = desired(target, 0, Unit::Gpus);
+    wish.placement.strategy = strategy;
+    wish.placement.spread = spread;
+    inputs(wish, &catalog(&rows))
 }
