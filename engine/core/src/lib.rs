@@ -15,6 +15,7 @@ mod fold;
 mod hedge;
 mod ledger;
 pub mod market;
+mod odds;
 mod order;
 mod outlook;
 mod place;

@@ -4,19 +4,20 @@ use crate::decide::Decision;
 use crate::hedge::belief_now;
 use crate::ledger::find_offering;
 use crate::market::belief::{self, Prior};
+use crate::odds::Odds;
 use fleet_model::{Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
 
-/// Nine in ten outcomes of a sum of many are below its mean and this many deviations.
-const NINE_IN_TEN: f64 = 1.2816;
 /// More slots than this are judged by the first ones.
 const SLOTS: usize = 4096;
+const DAY: f64 = 24.0;
 
 /// Puts what is believed to each spot pool, and sums it up.
 pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option<Outlook> {
     let inputs = decision.inputs;
-    let mut fill = 1.0;
-    let (mut lost, mut below, mut variance) = (0.0, 0.0, 0.0);
+    let (mut fill, mut lost) = (1.0, 0.0);
     let mut any = false;
+    // What of the price is saved, unasked, by launches that are not granted.
+    let mut refused = Odds::new(decision.choice.usage.spend.0 as f64);
     for line in lines.iter_mut().filter(|line| line.pool.market == Market::Spot) {
         any = true;
         let held = (line.keep + line.destroy) as usize;
@@ -24,18 +25,20 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         let signals = find_offering(inputs, &line.pool).map(|offering| offering.signals);
         let prior = signals.map_or_else(Prior::default, |signals| Prior::of(&signals));
         let seen = belief_now(inputs, &decision.ledger.vacate, &line.pool, held as u32);
-        let chances = belief::chances(&seen, prior, inputs.now, 1.0, all);
-        // Slots are nested: the chance of at least k never rises with k.
-        let (mut at_least, mut mean, mut square) = (1.0f64, 0.0, 0.0);
-        for (nth, chance) in chances.iter().enumerate().skip(line.keep as usize) {
-            at_least = at_least.min(chance.up);
-            mean += at_least;
-            square += (2 * (nth - line.keep as usize) + 1) as f64 * at_least;
-        }
-        lost += chances.iter().map(|chance| (1.0 - chance.stays) * 24.0).sum::<f64>();
+        let chances = belief::chances(&seen, prior, inputs.now, DAY, all);
+        lost += chances.iter().map(|chance| belief::interruptions(chance.stays)).sum::<f64>();
         let price = line.price.unwrap_or_default().0 as f64;
-        below += (f64::from(line.create) - mean).max(0.0) * price;
-        variance += (square - mean * mean).max(0.0) * price * price;
+        let asked = f64::from(line.create);
+        // Slots are nested: the chance of at least k never rises with k.
+        let mut at_least = 1.0f64;
+        let mut pool = Vec::new();
+        for (granted, chance) in chances.iter().skip(line.keep as usize).enumerate() {
+            let next = at_least.min(chance.up);
+            pool.push((at_least - next, (asked - granted as f64) * price));
+            at_least = next;
+        }
+        pool.push((at_least, 0.0));
+        refused.add(&pool);
         fill *= at_least;
         let life = belief::median_life(&seen, prior, inputs.now) * 60.0;
         line.chance = Some(PoolChance { fill: share(at_least), life_minutes: life as u64 });
@@ -43,16 +46,14 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
     if !any {
         return None;
     }
-    let planned = decision.choice.usage.spend.0 as f64;
-    let middle = (planned - below).max(0.0);
-    let spread = NINE_IN_TEN * variance.sqrt();
-    let money = |dollars: f64| MicroUsd(dollars.clamp(0.0, planned) as u64);
+    let planned = decision.choice.usage.spend;
+    let hourly = |likely: f64| planned - MicroUsd(refused.below(1.0 - likely) as u64);
     Some(Outlook {
         fill: share(fill),
         interruptions_per_day_milli: (lost * 1000.0) as u64,
-        hourly_p10: money(middle - spread),
-        hourly_p50: money(middle),
-        hourly_p90: money(middle + spread),
+        hourly_p10: hourly(0.1),
+        hourly_p50: hourly(0.5),
+        hourly_p90: hourly(0.9),
         whole: decision.choice.outlook.as_ref().map(|portfolio| share(portfolio.whole)),
     })
 }

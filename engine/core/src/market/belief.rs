@@ -203,6 +203,13 @@ pub fn median_life(belief: &PoolBelief, prior: Prior, now: Timestamp) -> f64 {
     (SCALE + age) * (2f64.powf(1.0 / (SHAPE * frailty).max(0.01)) - 1.0)
 }
 
+/// How many interruptions a slot that is up now is to be expected to see, if it is filled again each
+/// time: the hazard falls as the slot grows older, so a day has far less than 24 first hours.
+pub fn interruptions(stays: f64) -> f64 {
+    // The hazard, summed over a while, is what the chance to last that while is the power of.
+    -stays.max(f64::MIN_POSITIVE).ln()
+}
+
 /// Makes a run end after `at` slots.
 fn split(runs: &mut Vec<SlotRun>, at: u32) {
     let mut before = 0;

@@ -354,3 +354,23 @@ fn a_choice_in_doubt_counts_at_its_dearest_and_the_linter_knows_a_bad_one() {
     let found: Vec<String> = check(&world, &planned).iter().map(ToString::to_string).collect();
     assert_eq!(found, ["step #1 leaves a choice between pools that are not alike"]);
 }
+
+#[test]
+fn a_day_has_far_less_than_24_first_hours() {
+    let catalog = catalog(&[("aws/r1/a/t.1", 1, Some(400), Some(100))]);
+    let mut inputs = inputs(desired(4, 0, Unit::Instances), &catalog);
+    let expected = |inputs: &Inputs| plan(inputs).report.outlook.expect("spot is planned");
+    // A slot that nobody has seen before is taken to have been up for an hour: 0.9 ln(25.45 / 1.45).
+    let first = expected(&inputs);
+    assert_eq!(first.interruptions_per_day_milli, 4 * 2578 + 2);
+    // All four or none, with a chance of seven in ten.
+    let whole = MicroUsd::dollars(4);
+    let money = [first.hourly_p10, first.hourly_p50, first.hourly_p90];
+    assert_eq!(money, [MicroUsd(0), whole, whole]);
+    // A day later they are still there, which is as good as a promise.
+    let planned = plan(&inputs);
+    obey(&mut inputs, &planned, 24 * 3600);
+    let then = expected(&inputs);
+    assert!(then.interruptions_per_day_milli < first.interruptions_per_day_milli / 3, "{then:?}");
+    assert_eq!([then.hourly_p10, then.hourly_p90], [whole, whole]);
+}
