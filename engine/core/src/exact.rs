@@ -32,15 +32,9 @@ struct Bar<'a> {
 pub(crate) struct Goal {
     pub(crate) market: Market,
     pub(crate) need: Units,
+    /// What other markets will cover after it.
+    pub(crate) later: Units,
     pub(crate) strategy: Strategy,
-}
-
-/// Other machines for the same need.
-struct Found {
-    counts: Counts,
-    need: Units,
-    /// The least number of zones.
-    zones: usize,
 }
 
 /// Machines per candidate.
@@ -66,10 +60,10 @@ impl Field<'_> {
         if !uneven && !self.certify {
             return None;
         }
-        let zones = (self.desired.placement.spread.min_zones as usize).min(self.zones_used(usage));
+        let zones = self.zones_to_hold(usage);
         if uneven && !taken.short.is_zero() {
             let counts = self.exact(before, goal, zones, None)?;
-            self.adopt(before, usage, taken, Found { counts, need: goal.need, zones });
+            self.adopt(before, usage, taken, (goal, counts));
         }
         let cost = self.cost_of(before, taken, goal.strategy)?;
         let dual = self.bound(before, goal.market, goal.need, goal.strategy)?;
@@ -86,10 +80,15 @@ impl Field<'_> {
         let bound = self.cost_of(before, &best, goal.strategy)?.min(cost);
         if bound < cost {
             let counts = best.counts;
-            self.adopt(before, usage, taken, Found { counts, need: goal.need, zones });
+            self.adopt(before, usage, taken, (goal, counts));
         }
         let cost = self.cost_of(before, taken, goal.strategy)?;
         Some(Certificate { cost, bound: bound.max(dual.least) })
+    }
+
+    /// Zones that a fill must not give up: as many as were reached, at most what the spec asks for.
+    fn zones_to_hold(&self, usage: &Usage) -> usize {
+        self.zones_used(usage).min(self.desired.placement.spread.min_zones as usize)
     }
 
     /// Whether machines of different weights make greedy less than exact, and few enough to do
@@ -113,10 +112,16 @@ impl Field<'_> {
         before: &Usage,
         usage: &mut Usage,
         taken: &mut Taken,
-        Found { counts, need, zones }: Found,
+        (goal, counts): (Goal, Counts),
     ) {
-        let all = counts.iter().map(|(&at, &n)| Units(self.weight(at) * u64::from(n)));
-        let short = need.saturating_sub(all.sum());
+        let units = |(&at, &n): (&u32, &u32)| Units(self.weight(at) * u64::from(n));
+        let all: Units = counts.iter().map(units).sum();
+        let short = goal.need.saturating_sub(all);
+        let spare = all.saturating_sub(goal.need).0;
+        // A machine that only holds a zone is too many once another market stands there as well.
+        if !goal.later.is_zero() && counts.keys().any(|&at| self.weight(at) <= spare) {
+            return;
+        }
         let mut tried = before.clone();
         for (&at, &count) in &counts {
             if self.fits(&tried, at) < u64::from(count) {
@@ -124,7 +129,7 @@ impl Field<'_> {
             }
             self.take(&mut tried, at, count.into());
         }
-        if short <= taken.short && self.zones_used(&tried) >= zones {
+        if short <= taken.short && self.zones_used(&tried) >= self.zones_to_hold(usage) {
             *usage = tried;
             taken.counts = counts;
             taken.short = short;

@@ -139,12 +139,38 @@ fn refreshed(inputs: &Inputs, pool: &PoolId, held: u32, lost: u32) -> PoolBelief
     belief
 }
 
+/// What is to be had, and at what price: the same however it is decided.
+struct Survey<'a> {
+    wanted: Units,
+    hedge: Hedge,
+    stands: Vec<Stand<'a>>,
+    choices: Vec<Choice>,
+    grain: Units,
+    /// What a grain costs on demand, where that is to be had.
+    per_grain: Option<f64>,
+    /// The same, or its list price.
+    reference: f64,
+}
+
+impl<'a> Survey<'a> {
+    fn new(ground: &'a Ground<'a>, wanted: Units, hedge: Hedge) -> Self {
+        let stands = stands(ground, wanted, hedge);
+        let grain = grain(&stands, wanted);
+        let per_grain = on_demand_price(ground).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
+        let reference = per_grain.or_else(|| list_price(ground.inputs, grain)).unwrap_or_default();
+        let choice = |stand| choice(ground, stand, grain, reference, hedge);
+        let choices = stands.iter().map(choice).collect();
+        Survey { wanted, hedge, stands, choices, grain, per_grain, reference }
+    }
+}
+
 /// Decides the burst.
 pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge: Hedge) -> Hedged {
+    let survey = Survey::new(ground, wanted, hedge);
     let mut most = wanted;
     loop {
         let mut tried = usage.clone();
-        let (hedged, had) = decide(ground, &mut tried, wanted, hedge, most);
+        let (hedged, had) = decide(ground, &survey, &mut tried, most);
         // Less on demand than was counted on: what may be had otherwise is worth more then.
         if had >= most {
             *usage = tried;
@@ -158,15 +184,13 @@ pub(crate) fn hedge(ground: &Ground<'_>, usage: &mut Usage, wanted: Units, hedge
 /// was allowed only if a limit stands in the way.
 fn decide(
     ground: &Ground<'_>,
+    survey: &Survey<'_>,
     usage: &mut Usage,
-    wanted: Units,
-    hedge: Hedge,
     most_on_demand: Units,
 ) -> (Hedged, Units) {
-    let mut stands = stands(ground, wanted, hedge);
-    let grain = grain(&stands, wanted);
-    let per_grain = on_demand_price(ground).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
-    let reference = per_grain.or_else(|| list_price(ground.inputs, grain)).unwrap_or_default();
+    let &Survey { wanted, hedge, grain, per_grain, reference, .. } = survey;
+    let stands = &survey.stands;
+    let mut choices = survey.choices.clone();
     let held: Units = ground.burst(Market::OnDemand).map(|(_, holding)| holding.weight).sum();
     let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
     let need = Need {
@@ -184,21 +208,21 @@ fn decide(
     // A limit that stands in the way of a pool lowers what it may carry; then anew. Each time at
     // least one pool is lowered, so this ends.
     for _ in 0..=stands.len() {
-        let choices: Vec<Choice> =
-            stands.iter().map(|stand| choice(ground, stand, grain, reference, hedge)).collect();
         hedged.portfolio = portfolio(&choices, need);
         tried = usage.clone();
         hedged.taken = Taken::default();
         let mut stopped = false;
         // However the machines are to move: never more than twice what is wanted at a time.
         let mut room = most.saturating_sub(ground.standing());
-        for (stand, &count) in stands.iter_mut().zip(&hedged.portfolio.counts) {
+        let planned = stands.iter().zip(&mut choices).zip(&hedged.portfolio.counts);
+        for ((stand, choice), &count) in planned {
             let Some(at) = stand.candidate else { continue };
             for nth in stand.holdings.len()..count {
                 // Before the room: what can never be had must not be waited for.
                 if let Some(misfit) = ground.field.misfit(&tried, at) {
                     *hedged.taken.refused.entry(misfit).or_default() += 1;
-                    stand.most = nth;
+                    choice.stays.truncate(nth);
+                    choice.extra.truncate(nth);
                     stopped = true;
                     break;
                 }
@@ -215,7 +239,7 @@ fn decide(
     }
     *usage = tried;
     let mut zones = ground.zones();
-    ends(ground, &stands, wanted, hedge, &mut zones, &mut hedged);
+    ends(ground, stands, wanted, hedge, &mut zones, &mut hedged);
     let short = on_demand(ground, usage, wanted, hedge, grain, &mut zones, &mut hedged);
     let counted_on = Units(hedged.portfolio.on_demand as u64 * grain.0);
     let most = if short.is_zero() { most_on_demand } else { counted_on.saturating_sub(short) };

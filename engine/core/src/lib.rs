@@ -26,6 +26,7 @@ mod report;
 mod staleness;
 mod table;
 mod token;
+mod victims;
 mod walk;
 
 pub use bound::Certificate;

@@ -371,7 +371,7 @@ impl<'a> Field<'a> {
         let before = usage.clone();
         let wanted = Need { now: need, later };
         let mut taken = self.fill_by(usage, market, wanted, strategy);
-        let goal = Goal { market, need, strategy };
+        let goal = Goal { market, need, later, strategy };
         taken.certificate = self.perfect(&before, usage, &mut taken, goal);
         let over_budget =
             taken.refused.keys().any(|r| matches!(r, Rejection::BudgetReached { .. }));
@@ -451,6 +451,8 @@ impl<'a> Field<'a> {
         taken.short = need;
         self.give_back(usage, &mut taken, wanted);
         self.polish(usage, &mut taken, wanted, market, strategy);
+        // A machine that held a zone may be too many now.
+        self.give_back(usage, &mut taken, wanted);
         taken
     }
 
