@@ -4,7 +4,7 @@ use crate::error::RunError;
 use crate::limits::Operation;
 use crate::outcome::launch_outcome;
 use crate::progress::{Progress, StepResult, Stop};
-use crate::retry::retrying;
+use crate::retry::{Patience, retrying};
 use crate::session::Session;
 use fleet_core::{Planned, StepState, Walk};
 use fleet_model::{Action, BlockScope, Create, Destroy, Event, SlotId, Step, StepId, Template};
@@ -199,7 +199,7 @@ impl Session<'_> {
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
         let first = AtomicBool::new(sending == Sending::First);
         let failed = Mutex::new(None);
-        let answer = retrying(&engine.clock, &engine.budget, seed, || async {
+        let answer = retrying(&engine.clock, &engine.budget, seed, Patience::Change, || async {
             if !first.swap(false, Ordering::Relaxed) {
                 engine.limits.turn(&scope, launch_of(create)).await;
                 let resent = Event::CreateResent { token: create.token.clone() };
@@ -235,14 +235,15 @@ impl Session<'_> {
         };
         let request = DestroyRequest { fleet: &fleet, scope: &scope, victims: &destroy.victims };
         let seed = fleet_model::digest("end/1", [destroy.victims[0].machine.as_str().as_bytes()]);
-        let answer = retrying(&engine.clock, &engine.budget, seed.as_u64(), || async {
-            engine.limits.turn(&scope, Operation::Destroy).await;
-            if !self.lease.is_held() {
-                return Err(lease_lost(cloud));
-            }
-            engine.paced(&scope, Operation::Destroy, provider.destroy(&request).await)
-        })
-        .await;
+        let answer =
+            retrying(&engine.clock, &engine.budget, seed.as_u64(), Patience::Change, || async {
+                engine.limits.turn(&scope, Operation::Destroy).await;
+                if !self.lease.is_held() {
+                    return Err(lease_lost(cloud));
+                }
+                engine.paced(&scope, Operation::Destroy, provider.destroy(&request).await)
+            })
+            .await;
         match answer {
             Ok(done) if done.refused.is_empty() => {
                 let destroyed = done.ended.len() as u32;

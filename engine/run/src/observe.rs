@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::limits::Operation;
-use crate::retry::retrying;
+use crate::retry::{Patience, retrying};
 use fleet_model::{Gap, GapCause, Machine, Observed, Scope};
 use fleet_provider::{Class, Error, Listing};
 use futures::{StreamExt, stream};
@@ -49,7 +49,7 @@ impl Engine {
             return Err(gap(GapCause::NotAllowed, "no provider is configured".into()));
         };
         let seed = fleet_model::digest("look/1", [scope.to_string().as_bytes()]).as_u64();
-        let answer = retrying(&self.clock, &self.budget, seed, || async {
+        let answer = retrying(&self.clock, &self.budget, seed, Patience::Look, || async {
             self.limits.turn(scope, Operation::List).await;
             self.paced(scope, Operation::List, provider.machines(scope).await)
         })

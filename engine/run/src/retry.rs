@@ -35,18 +35,39 @@ impl RetryBudget {
     }
 }
 
+/// How often a request is sent at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// A change: it is wanted, and nobody else will make it.
+    Change,
+    /// A look: what does not answer becomes a gap, which is safe and soon told. Only where the
+    /// cloud is there and asks us to wait, we wait.
+    Look,
+}
+
+impl Patience {
+    fn allows(self, sent: u32, error: &Error) -> bool {
+        match self {
+            Patience::Change => true,
+            Patience::Look => sent < 3 || error.is_throttling(),
+        }
+    }
+}
+
 /// Calls, and calls again with jitter while the answer is [`Class::Retry`] and the budget lasts.
 /// The request is the same each time, token included.
 pub(crate) async fn retrying<T, F>(
     clock: &Arc<dyn Clock>,
     budget: &RetryBudget,
     seed: u64,
+    patience: Patience,
     call: impl FnMut() -> F,
 ) -> Result<T, Error>
 where
     F: Future<Output = Result<T, Error>>,
 {
     budget.earn();
+    let mut sent = 0;
     let backoff = ExponentialBuilder::default()
         .with_min_delay(Duration::from_secs(1))
         .with_max_delay(Duration::from_secs(30))
@@ -60,7 +81,12 @@ where
             let clock = sleeper.clone();
             async move { clock.sleep(wait).await }
         })
-        .when(|error: &Error| matches!(error.class, Class::Retry { .. }) && budget.spend())
+        .when(|error: &Error| {
+            sent += 1;
+            matches!(error.class, Class::Retry { .. })
+                && patience.allows(sent, error)
+                && budget.spend()
+        })
         // The cloud's own wish counts if it is longer than ours.
         .adjust(|error, wait| match (error.class, wait) {
             (Class::Retry { after: Some(after) }, Some(wait)) => Some(wait.max(after)),
