@@ -81,28 +81,28 @@ pub(crate) fn hold(hold: &Hold) -> Said {
     match hold {
         Hold::DestroyLimit { wanted, held, said: Some(number), .. } => said(
             format!(
-                "{held} of {} to be ended stay for now: --allow-destroy {number} is not that number",
+                "destroy limit: {held} of {} to be ended stay for now: --allow-destroy {number} is not that number",
                 count(*wanted, "machine")
             ),
             format!("if all of them may go, say --allow-destroy {wanted}"),
         ),
         Hold::DestroyLimit { allowed: 0, wanted, held: _, said: None } => said(
             format!(
-                "{} to be ended stay for now: this apply has ended as many as one apply may",
+                "destroy limit: {} to be ended stay for now: this apply has ended as many as one apply may",
                 count(*wanted, "machine")
             ),
             format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
         ),
         Hold::DestroyLimit { allowed, wanted, held, said: None } => said(
             format!(
-                "{held} of {} to be ended stay for now: one apply ends at most {allowed}",
+                "destroy limit: {held} of {} to be ended stay for now: one apply ends at most {allowed}",
                 count(*wanted, "machine")
             ),
             format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
         ),
         Hold::JournalLost { machines } => said(
             format!(
-                "there is no journal of this fleet here, and {} its name: the journal was lost, \
+                "frozen: there is no journal of this fleet here, and {} its name: the journal was lost, \
                  or another state is in charge of them; nothing is changed until a person has looked",
                 if *machines == 1 {
                     "a machine carries".into()
@@ -128,7 +128,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
         ),
         Hold::Frozen { missing, of } => said(
             format!(
-                "{missing} of {of} machines vanished and nobody said why: nothing is changed \
+                "frozen: {missing} of {of} machines vanished and nobody said why: nothing is changed \
                  until a person has looked"
             ),
             format!(
@@ -136,9 +136,26 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                  --accept-loss {missing}"
             ),
         ),
+        Hold::AttemptLimit { slot, tries, until } => said(
+            format!(
+                "attempt limit: slot {slot} was tried {tries} times within an hour, so {} launches \
+                 nothing until {}",
+                slot.group,
+                when(*until)
+            ),
+            "apply again then, or allow more regions and families now",
+        ),
+        Hold::BootFailures { group, failures, until } => said(
+            format!(
+                "boot failures: {failures} machines of {group} ended within minutes of their \
+                 launch, one after another, so {group} launches nothing until {}",
+                when(*until)
+            ),
+            "look at their console output and mend the template: a changed template is tried at once",
+        ),
         Hold::Budget { limit, needed } => said(
             format!(
-                "the target would cost {needed}/h, the budget is {limit}/h, and the spec says to \
+                "budget: the target would cost {needed}/h, the budget is {limit}/h, and the spec says to \
                  hold then"
             ),
             "raise the budget, lower capacity.target, or set budget.atCap: shrink-burst",
@@ -352,6 +369,9 @@ pub(crate) fn block_scope(scope: &BlockScope) -> String {
         BlockScope::Pool { pool } => pool.to_string(),
         BlockScope::Quota { cloud, region, market } => format!("{market} in {cloud}/{region}"),
         BlockScope::Cloud { cloud } => format!("all of {cloud}"),
+        BlockScope::Breaker { cloud, region, operation } => {
+            format!("the breaker for {operation} in {cloud}/{region}")
+        }
     }
 }
 
@@ -361,6 +381,7 @@ pub(crate) fn gap_next(cause: GapCause) -> &'static str {
         GapCause::Unreachable | GapCause::PartialList => "apply again when it answers in full",
         GapCause::NotAllowed => "check the credentials and their permissions",
         GapCause::Throttled => "apply again in a few minutes",
+        GapCause::BreakerOpen => "apply again after that; one request is then let through",
     }
 }
 

@@ -43,6 +43,8 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
             | Hold::NotSeenYet { .. }
             | Hold::Frozen { .. }
             | Hold::JournalLost { .. }
+            | Hold::AttemptLimit { .. }
+            | Hold::BootFailures { .. }
             | Hold::Budget { .. }
             | Hold::Gap { .. } => None,
         });

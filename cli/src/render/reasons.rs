@@ -58,6 +58,12 @@ pub(crate) fn hold(hold: &Hold) -> Value {
         }
         Hold::NotSeenYet { machines } => json!({ "is": "notSeenYet", "machines": machines }),
         Hold::Frozen { missing, of } => json!({ "is": "frozen", "missing": missing, "of": of }),
+        Hold::AttemptLimit { slot, tries, until } => {
+            json!({ "is": "attemptLimit", "slot": slot, "tries": tries, "until": until })
+        }
+        Hold::BootFailures { group, failures, until } => {
+            json!({ "is": "bootFailures", "group": group, "failures": failures, "until": until })
+        }
         Hold::Budget { limit, needed } => json!({
             "is": "budget", "limitUsdPerHour": usd(*limit), "neededUsdPerHour": usd(*needed),
         }),
@@ -184,5 +190,8 @@ fn block_scope(scope: &BlockScope) -> Value {
             json!({ "is": "quota", "cloud": cloud, "region": region, "market": market })
         }
         BlockScope::Cloud { cloud } => json!({ "is": "cloud", "cloud": cloud }),
+        BlockScope::Breaker { cloud, region, operation } => json!({
+            "is": "breaker", "cloud": cloud, "region": region, "operation": operation,
+        }),
     }
 }

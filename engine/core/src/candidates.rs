@@ -132,7 +132,9 @@ impl<'a> Judge<'a> {
                 BlockScope::Pool { pool } => {
                     pools.insert(pool, block);
                 }
-                BlockScope::Quota { .. } | BlockScope::Cloud { .. } => wider.push(block),
+                BlockScope::Quota { .. }
+                | BlockScope::Cloud { .. }
+                | BlockScope::Breaker { .. } => wider.push(block),
             }
         }
         let silent = inputs.observed.gaps.iter().map(|gap| &gap.scope).collect();

@@ -2,6 +2,7 @@
 
 use crate::bound::Certificate;
 use crate::candidates::{Candidate, Ground, candidates};
+use crate::guard;
 use crate::ledger::{Holding, Ledger, Standing, ledger};
 use crate::market::portfolio::Portfolio;
 use crate::order;
@@ -178,10 +179,25 @@ fn within_limits(
     if inputs.desired.budget.at_cap == AtCap::Hold {
         hold_at_cap(inputs, field, ledger, &mut choice, held);
     }
+    let short = |group| choice.taken.contains_key(&group) && is_short(inputs, ledger, group);
+    let resting = Group::ALL.into_iter().filter(|group| short(*group));
+    held.extend(resting.filter_map(|group| guard::resting(inputs, &ledger.vacate, group)));
     if choice.waiting > 0 {
         held.push(Hold::WaitingForReplacement { machines: choice.waiting });
     }
     choice
+}
+
+/// Whether a group has less than its spec wants.
+fn is_short(inputs: &Inputs, ledger: &Ledger, group: Group) -> bool {
+    let goal = inputs.desired.capacity;
+    let of_group = |holding: &&Holding| holding.slot.name.group == group;
+    let counted = ledger.holdings.iter().filter(of_group).filter(|h| h.standing.counts());
+    let wanted = match group {
+        Group::Base => goal.on_demand,
+        Group::Burst => goal.spot,
+    };
+    counted.map(|holding| holding.weight).sum::<Units>() < wanted
 }
 
 /// The spec says to wait until the whole target fits the budget.
@@ -288,6 +304,16 @@ fn choose_with(
             // What the base gives beyond its share, the burst need not.
             Group::Burst => goal.spot.saturating_sub(base_after.saturating_sub(goal.on_demand)),
         };
+        if guard::resting(inputs, &ledger.vacate, group).is_some() {
+            // Nothing is launched, so nothing is ended in favour of it either.
+            let all = Units(u64::MAX);
+            waiting += work.keep_unreplaced(group, &mut replaced, all, &mut usage);
+            if group == Group::Base {
+                base_after = work.kept(group);
+            }
+            taken.insert(group, Taken::default());
+            continue;
+        }
         if let (Group::Burst, Some(rule)) = (group, hedge) {
             let hedged = work.hedge(&mut usage, wanted, rule, &mut replaced, &mut waiting);
             taken.insert(group, hedged.taken);

@@ -1,5 +1,6 @@
 //! From the journal's events to what is recorded.
 
+use crate::guard;
 use crate::market::learn;
 use fleet_model::{
     Attempt, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp,
@@ -23,6 +24,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 }
                 record.generation = slot.generation;
                 record.state = SlotState::InDoubt { token: create.token.clone() };
+                guard::note_try(record, at);
             }
             let attempt = Attempt { create: create.clone(), intended_at: at, last_sent: at };
             recorded.in_doubt.insert(create.token.clone(), attempt);
@@ -61,16 +63,15 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Vacated { gone } => {
             learn::gone(recorded, gone, at);
+            recorded.early_ends = guard::early_ends(recorded, gone, at);
             for vacated in gone {
                 let Some(record) = recorded.slots.get_mut(&vacated.slot) else { continue };
                 let filled_by_it = matches!(&record.state,
                     SlotState::Filled { machine, .. } if *machine == vacated.machine);
                 if filled_by_it {
-                    *record = SlotRecord {
-                        generation: record.generation + 1,
-                        attempt: 0,
-                        state: SlotState::Vacant,
-                    };
+                    record.generation += 1;
+                    record.attempt = 0;
+                    record.state = SlotState::Vacant;
                 }
             }
         }
@@ -93,6 +94,7 @@ fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
         generation: slot.generation,
         attempt: 0,
         state: SlotState::Vacant,
+        tried: Vec::new(),
     })
 }
 

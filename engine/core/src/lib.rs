@@ -4,6 +4,7 @@
 //! one GPU that cannot be placed must not hide nine good nodes.
 
 mod bound;
+mod breaker;
 mod candidates;
 mod check;
 mod cost;
@@ -12,6 +13,7 @@ mod eligible;
 mod exact;
 mod explain;
 mod fold;
+mod guard;
 mod hedge;
 mod ledger;
 pub mod market;
@@ -30,11 +32,13 @@ mod victims;
 mod walk;
 
 pub use bound::Certificate;
+pub use breaker::{Breaker, FAILURES, open_words, with_breakers};
 pub use check::{Violation, check};
 pub use decide::{Placement, Planned, placement, plan};
 pub use eligible::{Eligible, eligible, rejection};
 pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
 pub use fold::fold;
+pub use guard::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub use ledger::SETTLE_WINDOW;
 pub use relax::{Relax, Relaxation, relaxations};
 pub use staleness::{Stale, premises, same_steps, stale};

@@ -49,7 +49,9 @@ pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSourc
 pub use pattern::Pattern;
 pub use plan::{Action, Create, Destroy, OtherPool, PLAN_FORMAT, Plan, Premises, Step, Victim};
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
-pub use recorded::{Attempt, Block, BlockScope, Recorded, SlotRecord, SlotState};
+pub use recorded::{
+    Attempt, Block, BlockScope, EarlyEnds, Operation, Recorded, SlotRecord, SlotState,
+};
 pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use share::Share;

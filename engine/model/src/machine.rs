@@ -165,6 +165,8 @@ pub enum GapCause {
     NotAllowed,
     /// Throttled for longer than we wait.
     Throttled,
+    /// Requests there failed several times in a row, so it is not asked for a while.
+    BreakerOpen,
 }
 
 impl GapCause {
@@ -175,6 +177,7 @@ impl GapCause {
             GapCause::PartialList => "answered in part",
             GapCause::NotAllowed => "refused us",
             GapCause::Throttled => "throttles us",
+            GapCause::BreakerOpen => "is left alone, its breaker is open",
         }
     }
 }

@@ -84,6 +84,24 @@ pub enum Hold {
         /// How many machines carry the name.
         machines: u32,
     },
+    /// A slot was tried as often as it may be in an hour; its group launches nothing for a while.
+    AttemptLimit {
+        /// Which slot.
+        slot: SlotName,
+        /// How often.
+        tries: u32,
+        /// Until when.
+        until: Timestamp,
+    },
+    /// Machines of a group ended right after their launch, in a row; it launches nothing for a while.
+    BootFailures {
+        /// Which group.
+        group: Group,
+        /// How many.
+        failures: u32,
+        /// Until when.
+        until: Timestamp,
+    },
     /// The target does not fit into the budget, and the spec says to wait then.
     Budget {
         /// The limit per hour.

@@ -1,11 +1,12 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    Beliefs, Cloud, Create, Digest, FleetUid, MachineId, Market, MicroUsd, PoolId, Region,
+    Beliefs, Cloud, Create, Digest, FleetUid, Group, MachineId, Market, MicroUsd, PoolId, Region,
     SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
 /// The journal of one fleet, folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,9 @@ pub struct Recorded {
     /// What was seen of spot pools.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub beliefs: Beliefs,
+    /// On-demand machines that ended right after their launch, and not by our doing.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub early_ends: BTreeMap<Group, EarlyEnds>,
 }
 
 /// What is known of one slot.
@@ -43,6 +47,23 @@ pub struct SlotRecord {
     pub attempt: u32,
     /// How it stands.
     pub state: SlotState,
+    /// When it was last tried, oldest first; times that bound nothing any more are left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<Timestamp>,
+}
+
+/// Machines of a group that ended right after their launch, in a row.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EarlyEnds {
+    /// How many.
+    pub count: u32,
+    /// When the last was seen.
+    pub last: Timestamp,
+    /// Where the last one stood.
+    pub cloud: Cloud,
+    /// The template it was made from: another one may do better.
+    pub template: Digest,
 }
 
 /// How a slot stands.
@@ -121,6 +142,44 @@ pub enum BlockScope {
         /// Which.
         cloud: Cloud,
     },
+    /// A breaker is open: one kind of request failed in a region several times in a row.
+    Breaker {
+        /// The cloud.
+        cloud: Cloud,
+        /// The region.
+        region: Region,
+        /// The kind of request.
+        operation: Operation,
+    },
+}
+
+/// A kind of request to a cloud.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Operation {
+    /// Listing machines.
+    Look,
+    /// Launching machines.
+    Launch,
+    /// Ending machines.
+    End,
+}
+
+impl Operation {
+    /// The requests in plain words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Operation::Look => "looks",
+            Operation::Launch => "launches",
+            Operation::End => "ends",
+        }
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
 impl BlockScope {
@@ -132,6 +191,9 @@ impl BlockScope {
                 *cloud == pool.place.cloud && *region == pool.place.region && *market == pool.market
             }
             BlockScope::Cloud { cloud } => *cloud == pool.place.cloud,
+            BlockScope::Breaker { cloud, region, operation: _ } => {
+                *cloud == pool.place.cloud && *region == pool.place.region
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! One round: obey the plan, a bounded number of steps at a time.
 
+use crate::breakers::Open;
 use crate::error::RunError;
 use crate::limits::Operation;
 use crate::outcome::launch_outcome;
@@ -7,7 +8,9 @@ use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
 use fleet_core::{Planned, StepState, Walk};
-use fleet_model::{Action, BlockScope, Create, Destroy, Event, SlotId, Step, StepId, Template};
+use fleet_model::{
+    Action, BlockScope, Create, Destroy, Event, Operation as Deed, SlotId, Step, StepId, Template,
+};
 use fleet_provider::{CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +60,12 @@ struct Ended {
 impl Ended {
     fn end(destroyed: u32, result: StepResult) -> Self {
         Ended { created: 0, destroyed, result, blocked: Vec::new() }
+    }
+
+    /// Neither written down nor sent: a breaker is open.
+    fn not_asked(open: Open) -> Self {
+        let result = StepResult::Refused(open.words);
+        Ended { created: 0, destroyed: 0, result, blocked: vec![open.scope] }
     }
 }
 
@@ -165,9 +174,14 @@ impl Session<'_> {
         // the time after which absence proves something counts from here.
         let scope = create.pool.place.scope();
         self.engine.limits.turn(&scope, launch_of(create)).await;
+        if let Some(open) = self.engine.open_breaker(&scope, Deed::Launch) {
+            return Ok(Ended::not_asked(open));
+        }
         self.journal.append(vec![Event::CreateIntended { create: create.clone() }]).await?;
         let answer = self.send_create(create, Sending::First).await?;
-        let outcome = launch_outcome(create, answer, self.engine.clock.now());
+        let opened = self.engine.note_end(&scope, Deed::Launch, &answer);
+        let mut outcome = launch_outcome(create, answer, self.engine.clock.now());
+        outcome.events.extend(opened);
         let blocked = outcome.blocked();
         self.journal.append(outcome.events).await?;
         Ok(Ended { created: outcome.created, destroyed: 0, result: outcome.result, blocked })
@@ -223,10 +237,13 @@ impl Session<'_> {
     async fn end(&self, destroy: &Destroy) -> Result<Ended, RunError> {
         let engine = self.engine;
         let cloud = destroy.pool.place.cloud;
+        let scope = destroy.pool.place.scope();
+        if let Some(open) = engine.open_breaker(&scope, Deed::End) {
+            return Ok(Ended::not_asked(open));
+        }
         let slots: Vec<SlotId> = destroy.victims.iter().map(|victim| victim.slot).collect();
         let pool = destroy.pool.clone();
         self.journal.append(vec![Event::DestroyIntended { pool, slots }]).await?;
-        let scope = destroy.pool.place.scope();
         let (Some(provider), Some(fleet)) =
             (engine.providers.get(&cloud), self.journal.recorded_uid())
         else {
@@ -244,6 +261,9 @@ impl Session<'_> {
                 engine.paced(&scope, Operation::Destroy, provider.destroy(&request).await)
             })
             .await;
+        if let Some(opened) = engine.note_end(&scope, Deed::End, &answer) {
+            self.journal.append(vec![opened]).await?;
+        }
         match answer {
             Ok(done) if done.refused.is_empty() => {
                 let destroyed = done.ended.len() as u32;

@@ -1,12 +1,13 @@
 //! Everything a run needs, and the read-only half of it.
 
+use crate::breakers::Breakers;
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::limits::{Operation, RateLimits};
 use crate::record::Record;
 use crate::retry::RetryBudget;
 use crate::store::Store;
-use fleet_core::{Eligible, eligible, rejection};
+use fleet_core::{Eligible, eligible, rejection, with_breakers};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
     Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
@@ -34,6 +35,7 @@ pub struct Engine {
     pub(crate) fresh: Fresh,
     pub(crate) limits: RateLimits,
     pub(crate) budget: RetryBudget,
+    pub(crate) breakers: Breakers,
 }
 
 impl Engine {
@@ -46,7 +48,8 @@ impl Engine {
         fresh: Fresh,
     ) -> Self {
         let limits = RateLimits::new(clock.clone());
-        Engine { store, providers, clock, catalog, fresh, limits, budget: RetryBudget::new() }
+        let (budget, breakers) = (RetryBudget::new(), Breakers::default());
+        Engine { store, providers, clock, catalog, fresh, limits, budget, breakers }
     }
 
     /// Without pacing: for simulated clouds that have no limits to keep.
@@ -101,6 +104,7 @@ impl Engine {
             }
         }
         let observed = self.observe(scopes(&offerings, &recorded)).await;
+        let observed = with_breakers(observed, &recorded.blocks, self.clock.now());
         let quotas = self.quote(desired, &mut offerings, &observed).await;
         let mut beliefs = self.beliefs_of_others(&desired.fleet).await;
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());

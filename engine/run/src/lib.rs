@@ -6,6 +6,7 @@
 
 mod apply;
 mod beliefs;
+mod breakers;
 mod clock;
 mod engine;
 mod error;

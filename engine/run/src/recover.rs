@@ -9,7 +9,10 @@ use crate::error::RunError;
 use crate::outcome::launch_outcome;
 use crate::session::Session;
 use fleet_core::SETTLE_WINDOW;
-use fleet_model::{Attempt, Event, Machine, Observed, Scope, Template, Timestamp, Token};
+use fleet_model::{
+    Attempt, Block, BlockScope, Event, Machine, Observed, Operation, Scope, Template, Timestamp,
+    Token,
+};
 use fleet_provider::Created;
 use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,11 +45,26 @@ impl Session<'_> {
     /// machines settle it: a refusal of the second sending says nothing of the first.
     pub(crate) async fn send_again(&self) -> Result<(), RunError> {
         let recorded = self.journal.recorded().await;
+        let now = self.engine.clock.now();
+        // An open breaker of an earlier run holds for this one, too.
+        let rests = |attempt: &Attempt| {
+            let breaker = |block: &&Block| matches!(block.scope, BlockScope::Breaker { .. });
+            let mut open = recorded.blocks.iter().filter(breaker).filter(|block| block.until > now);
+            open.any(|block| block.scope.covers(&attempt.create.pool))
+        };
         let again = recorded.in_doubt.values().filter(|attempt| self.can_repeat(attempt));
+        let again = again.filter(|attempt| !rests(attempt));
         stream::iter(again)
             .map(|attempt| async move {
                 let create = &attempt.create;
+                let scope = create.pool.place.scope();
+                if self.engine.open_breaker(&scope, Operation::Launch).is_some() {
+                    return Ok(());
+                }
                 let answer = self.send_create(create, Sending::Again).await?;
+                if let Some(opened) = self.engine.note_end(&scope, Operation::Launch, &answer) {
+                    self.journal.append(vec![opened]).await?;
+                }
                 let Ok(created) = answer else { return Ok(()) };
                 let now = self.engine.clock.now();
                 let outcome = launch_outcome(create, Ok(created), now);

@@ -7,6 +7,7 @@
 //!
 //! A plain `cargo test` explores the pairs of plans that launch two machines and end two, on every
 //! cloud. `FLEET_CRASH_ACTIONS=20` explores those of plans of 20 actions, with growing fleets, too.
+#![expect(clippy::print_stderr, reason = "how much was explored is worth knowing")]
 
 mod bed;
 
