@@ -5,32 +5,12 @@ mod support;
 use fleet_sim::Preset;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use support::Place;
+use support::{Chance, MORTAL, Place};
 
 /// Moments at which the process is killed.
 const KILLS: u32 = 200;
 /// Machines wanted. Half the kills hit a launch, the others the fleet's end.
 const WANTED: usize = 48;
-
-/// Spread over clouds with different habits: batches with tokens (AWS), operations (GCP, Azure),
-/// one machine per request and no token at all (Lambda).
-const SPEC: &str = "\
-apiVersion: fleet/v1
-kind: Fleet
-metadata: { name: mortal }
-spec:
-  capacity: { unit: instances, target: 48, base: { onDemand: 16 } }
-  instances: { families: [m6i, n2, Standard_D2s_v5, Standard_D4s_v5, Standard_D8s_v5, cpu_4x] }
-  placement:
-    strategy: prioritized
-    priorities: [cpu_4x, Standard_D*, n2, m6i]
-    clouds:
-      - { provider: aws, regions: [us-east-1] }
-      - { provider: gcp, regions: [us-central1] }
-      - { provider: azure, regions: [eastus] }
-      - { provider: lambda, regions: [us-*] }
-    spread: { maxSharePerPool: 10%, maxSharePerProvider: 30% }
-";
 
 #[test]
 fn two_hundred_kills() {
@@ -39,7 +19,7 @@ fn two_hundred_kills() {
     while kills < KILLS {
         seed += 1;
         let place = Place::new(seed, Preset::Lifelike, Duration::from_millis(4));
-        let spec = place.write("spec.yaml", SPEC);
+        let spec = place.write("spec.yaml", MORTAL);
         let spec = spec.to_str().expect("a path");
 
         kills += kill_until_done(&place, &["apply", "--yes", spec], &mut chance);
@@ -77,10 +57,10 @@ fn kill_until_done(place: &Place, args: &[&str], chance: &mut Chance) -> u32 {
                 child.wait().expect("gone");
                 break None;
             }
-            assert_not_too_many(place);
+            place.assert_not_too_many(WANTED);
             std::thread::sleep(Duration::from_millis(1));
         };
-        assert_not_too_many(place);
+        place.assert_not_too_many(WANTED);
         place.assert_one_per_slot();
         match ended {
             Some(status) => {
@@ -90,27 +70,5 @@ fn kill_until_done(place: &Place, args: &[&str], chance: &mut Chance) -> u32 {
             None => kills += 1,
         }
         assert!(kills < 400, "{args:?} never comes to an end");
-    }
-}
-
-/// Never more than wanted, but for the surge: a machine that its cloud is taking back may stand
-/// beside its replacement for as long as the notice lasts.
-fn assert_not_too_many(place: &Place) {
-    let live = place.live();
-    let leaving = live.iter().filter(|machine| machine.notice.is_some()).count();
-    let most = WANTED + leaving;
-    assert!(live.len() <= most, "{} machines, {WANTED} wanted, {leaving} leaving", live.len());
-}
-
-/// A small generator (SplitMix64): the moments repeat, the machine's own timing does not.
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
     }
 }

@@ -37,7 +37,14 @@ pub(crate) struct Global {
     #[arg(long, global = true, env = "FLEET_SIM", value_parser = clap::builder::FalseyValueParser::new())]
     pub sim: bool,
     /// Where journal and leases live: a folder, or an s3://, gs:// or az:// URL
-    #[arg(long, global = true, env = "FLEET_STATE", default_value = ".fleet", value_name = "URL")]
+    #[arg(
+        long,
+        global = true,
+        env = "FLEET_STATE",
+        hide_env_values = true,
+        default_value = ".fleet",
+        value_name = "URL"
+    )]
     pub state: String,
     /// Catalog file to use, or `embedded`
     #[arg(long, global = true, value_name = "FILE")]
@@ -105,6 +112,8 @@ pub(crate) enum Command {
     History(HistoryArgs),
     /// List machines that carry our tags and belong to no fleet; changes nothing
     Sweep(SpecArgs),
+    /// Take the lease away from a run that is dead, after naming it
+    Unlock(UnlockArgs),
     /// Look each cloud's account over: who we are, what answers, what we may do
     Doctor(DoctorArgs),
     /// Import, refresh, list and show instance types and prices
@@ -150,6 +159,7 @@ impl Command {
             Command::Explain(_) => "explain",
             Command::History(_) => "history",
             Command::Sweep(_) => "sweep",
+            Command::Unlock(_) => "unlock",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
             Command::Simulate(_) => "simulate",
@@ -188,6 +198,9 @@ pub(crate) struct PlanArgs {
     /// Save the plan for `fleet apply FILE`
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Sign the saved plan with a private ed25519 key (PEM)
+    #[arg(long, value_name = "KEYFILE", requires = "out")]
+    pub sign: Option<PathBuf>,
     /// Exit with 2 if there are changes
     #[arg(long)]
     pub detailed_exitcode: bool,
@@ -218,6 +231,9 @@ pub(crate) struct ApplyArgs {
     /// Files or folders with fleets, or one saved plan [default: fleet.yaml]
     #[arg(value_name = "SPEC|PLAN")]
     pub specs: Vec<PathBuf>,
+    /// Apply only a saved plan that one of these public ed25519 keys (PEM) has signed
+    #[arg(long, value_name = "PUBKEYFILE", env = "FLEET_REQUIRE_SIGNATURE", value_delimiter = ',')]
+    pub require_signature: Vec<PathBuf>,
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
@@ -281,6 +297,17 @@ pub(crate) struct ExplainArgs {
     /// How many pools to list
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub top: usize,
+}
+
+/// `fleet unlock`.
+#[derive(Debug, Args)]
+pub(crate) struct UnlockArgs {
+    /// The fleet whose lease is to be given back
+    #[arg(value_name = "FLEET")]
+    pub fleet: String,
+    /// Do not ask
+    #[arg(short, long)]
+    pub yes: bool,
 }
 
 /// `fleet doctor`.

@@ -17,6 +17,7 @@ mod sim;
 mod simulate;
 mod status;
 mod sweep;
+mod unlock;
 mod validate;
 
 pub(crate) use doctor::Examined;
@@ -46,6 +47,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Explain(args) => block_on(explain::run(&context, args, out)),
         Command::History(args) => block_on(history::run(&context, args, out)),
         Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
+        Command::Unlock(args) => block_on(unlock::run(&context, args, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),

@@ -108,6 +108,11 @@ impl Context {
         Sim::open(&folder, catalog).or_fail("cannot open the simulated clouds", folder.display())
     }
 
+    /// The address of the state as it may be shown: without passwords.
+    pub(crate) fn state(&self) -> String {
+        fleet_run::shown(&self.global.state)
+    }
+
     /// Where journals live.
     pub(crate) fn store(&self) -> Answer<Store> {
         Store::open(&self.global.state).map_err(|cause| {

@@ -16,7 +16,7 @@ pub(crate) enum Exit {
     Unsettled,
     /// Another apply holds the lease.
     LeaseHeld,
-    /// The saved plan is stale.
+    /// The saved plan is stale, altered, or not signed as it must be.
     PlanStale,
     /// The spec is invalid.
     SpecInvalid,
@@ -60,7 +60,7 @@ Exit codes:
   2   `plan --detailed-exitcode` found changes
   3   applied, but something is held, unplaced or in doubt
   4   the spec is invalid
-  5   the saved plan is stale
+  5   the saved plan is stale, altered, or not signed as required
   6   another apply holds the lease
   64  the command line makes no sense
 With several fleets the worst wins: 1, then 4, 5, 6, 3, 2, 0.";

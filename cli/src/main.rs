@@ -10,10 +10,12 @@ mod fail;
 mod left;
 mod logging;
 mod out;
+mod panics;
 mod quotas;
 mod render;
 mod runs;
 mod saved;
+mod sign;
 mod simulated;
 mod style;
 mod text;
@@ -28,6 +30,7 @@ use out::Out;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    panics::are_told_without_values();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(asked) => {

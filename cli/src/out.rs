@@ -2,6 +2,7 @@
 
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
+use crate::text::clean_json;
 use anstream::{AutoStream, ColorChoice};
 use serde::Serialize;
 use std::io::{self, BufWriter, ErrorKind, IsTerminal, Write};
@@ -50,8 +51,13 @@ impl Out {
     pub(crate) fn json(&mut self, document: &impl Serialize) -> Answer<()> {
         let text = serde_json::to_string_pretty(document)
             .map_err(|cause| Failure::new(format!("cannot write JSON: {cause}")))?;
-        self.text(text);
+        self.text(clean_json(&text));
         Ok(())
+    }
+
+    /// A document on one line, for programs that read line by line.
+    pub(crate) fn json_line(&mut self, document: &serde_json::Value) {
+        self.text(clean_json(&document.to_string()));
     }
 
     /// A line beside the result: progress, warnings, next steps.

@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::fail::{Failure, chain};
 use fleet_core::Planned;
 use fleet_model::Limits;
-use fleet_run::{LeaseError, RunError};
+use fleet_run::{JournalError, LeaseError, RunError, StoreError, Trouble};
 
 /// How much one apply may do, from the flags.
 pub(crate) fn limits(args: LimitArgs) -> Limits {
@@ -18,17 +18,38 @@ pub(crate) fn failed(cause: RunError) -> Failure {
     let failure = Failure::new(chain(&cause));
     match cause {
         RunError::Lease(LeaseError::Held { .. }) => failure
-            .hint("wait until it is done, or use --lock-wait 5m to wait here")
+            .hint(
+                "wait until it is done, or use --lock-wait 5m to wait here; `fleet unlock` is for a \
+                 holder that is dead",
+            )
             .exit(Exit::LeaseHeld),
         RunError::Stale(_) => {
             failure.hint("make a new plan: `fleet plan SPEC --out FILE`").exit(Exit::PlanStale)
         }
         RunError::NoProvider { .. } => failure.hint("add --sim to run on simulated clouds"),
+        RunError::Store(cause)
+        | RunError::Lease(LeaseError::Store(cause))
+        | RunError::Journal(JournalError::Store(cause)) => failure.hint(store_hint(&cause)),
         RunError::Journal(_) => failure
             .hint("nothing was changed after it; docs/state.md says what a journal looks like"),
-        RunError::Store(_) => failure
-            .hint("check that the place of --state exists, and that you may read and write there"),
         RunError::Lease(_) | RunError::Unsound { .. } => failure,
+    }
+}
+
+/// What to do about a store that does not do its part.
+fn store_hint(cause: &StoreError) -> &'static str {
+    match cause.trouble() {
+        Trouble::NoSuchPlace => "make the bucket or container first, or correct --state",
+        Trouble::Denied => {
+            "docs/state.md lists the variables with credentials, and the rights that are needed"
+        }
+        Trouble::NoCredentials => "docs/state.md lists the variables with credentials",
+        Trouble::Unreachable => {
+            "check the network, and the variables with region or endpoint (docs/state.md)"
+        }
+        Trouble::Other => {
+            "check that the place of --state exists, and that you may read and write there"
+        }
     }
 }
 

@@ -8,13 +8,6 @@ use std::time::Duration;
 /// Text from outside, made harmless: what could move the cursor, change colours or turn the
 /// reading direction is shown as its escape.
 pub(crate) fn clean(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| {
-        (c.is_control() && c != '\n')
-            || matches!(c,
-                '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}')
-    };
     if !text.contains(harmful) {
         return Cow::Borrowed(text);
     }
@@ -22,6 +15,32 @@ pub(crate) fn clean(text: &str) -> Cow<'_, str> {
         if harmful(c) { c.escape_unicode().to_string() } else { c.to_string() }
     };
     Cow::Owned(text.chars().map(escape).collect())
+}
+
+/// The same for a JSON document, in JSON's own escapes: such characters stand in strings only.
+pub(crate) fn clean_json(document: &str) -> Cow<'_, str> {
+    if !document.contains(harmful) {
+        return Cow::Borrowed(document);
+    }
+    let mut out = String::new();
+    for c in document.chars() {
+        if harmful(c) {
+            let mut units = [0; 2];
+            c.encode_utf16(&mut units).iter().for_each(|unit| out += &format!("\\u{unit:04x}"));
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// What could move the cursor, change colours, turn the reading direction or hide. Lines may end.
+fn harmful(c: char) -> bool {
+    (c.is_control() && c != '\n')
+        || matches!(c,
+            '\u{ad}' | '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}')
 }
 
 /// The same on one line, for table cells and list items.
@@ -120,6 +139,11 @@ mod tests {
         assert_eq!(clean("no \u{1b}[31mred\u{202e}"), "no \\u{1b}[31mred\\u{202e}");
         assert_eq!(clean_line("a\n b\r"), "a b\\u{d}");
         assert_eq!(clean("plain — ü ×"), "plain — ü ×");
+        let hostile = "\u{202e}a\u{7f}\u{e0041}";
+        let json = serde_json::to_string(hostile).expect("JSON");
+        let cleaned = clean_json(&json);
+        assert_eq!(cleaned, "\"\\u202ea\\u007f\\udb40\\udc41\"");
+        assert_eq!(serde_json::from_str::<String>(&cleaned).expect("the same text"), hostile);
         assert!(!markdown("@team <b>|").contains("@team"));
     }
 

@@ -3,7 +3,7 @@
 use crate::style::WARN;
 use crate::text::{clean_line, count, span, thousands};
 use anstream::AutoStream;
-use fleet_run::{Progress, StepResult, Stop};
+use fleet_run::{Progress, StepResult, Stop, Waiting};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
@@ -31,6 +31,8 @@ struct State {
     round: u32,
     done: u64,
     total: u64,
+    /// Whom we wait for.
+    waiting: Option<String>,
 }
 
 impl Watch {
@@ -40,10 +42,7 @@ impl Watch {
         let bar = terminal.then(|| {
             // Hidden until there is something to count: a question may come first.
             let bar = ProgressBar::hidden();
-            let style = "{prefix} {bar:32} {pos}/{len} machines, {elapsed} {wide_msg}";
-            if let Ok(style) = ProgressStyle::with_template(style) {
-                bar.set_style(style.progress_chars("━╸─"));
-            }
+            bar.set_style(bar_style());
             bar.set_prefix(clean_line(fleet));
             bar
         });
@@ -56,6 +55,7 @@ impl Watch {
             round: 0,
             done: 0,
             total: 0,
+            waiting: None,
         };
         let choice =
             if no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
@@ -65,7 +65,11 @@ impl Watch {
     /// Takes news. Called from many tasks at once.
     pub(crate) fn on(&self, news: Progress) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !matches!(news, Progress::Waiting(_)) {
+            self.waited(&mut state);
+        }
         match news {
+            Progress::Waiting(waiting) => self.wait(&mut state, &waiting),
             Progress::Recovering { requests } => {
                 let requests = count(requests as u64, "request");
                 self.say(&format!("settling {requests} that an earlier run left in doubt"));
@@ -109,6 +113,47 @@ impl Watch {
         }
     }
 
+    /// A countdown: a line that changes on a terminal, a line now and then elsewhere.
+    fn wait(&self, state: &mut State, waiting: &Waiting) {
+        let Waiting { holder, left, dead_in } = waiting;
+        let holder = clean_line(holder);
+        let first = state.waiting.as_ref() != Some(&holder);
+        if first {
+            self.say(&format!("waiting: another run is changing the fleet: {holder}"));
+            state.waiting = Some(holder);
+        }
+        let dead = match dead_in {
+            Some(dead_in) if dead_in < left => {
+                format!("; taken over in {} if it stays silent", span(up(*dead_in)))
+            }
+            Some(_) | None => String::new(),
+        };
+        let line = format!("waiting for the lease, {} left{dead}", span(up(*left)));
+        match &self.bar {
+            Some(bar) => {
+                bar.set_style(line_style());
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                bar.set_message(line);
+            }
+            None if first || state.told.elapsed() >= EVERY => {
+                state.told = Instant::now();
+                self.say(&line);
+            }
+            None => {}
+        }
+    }
+
+    /// The wait is over: the bar counts machines again, once there is something to count.
+    fn waited(&self, state: &mut State) {
+        if state.waiting.take().is_some()
+            && let Some(bar) = &self.bar
+        {
+            bar.set_message("");
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+            bar.set_style(bar_style());
+        }
+    }
+
     fn refusal(&self, state: &mut State, pool: &str, result: &StepResult) {
         let text = match result {
             StepResult::Done => return,
@@ -147,6 +192,21 @@ impl Watch {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Whole seconds, rounded up: a countdown that says 0 is over.
+fn up(left: Duration) -> Duration {
+    Duration::from_secs(left.as_secs() + u64::from(left.subsec_nanos() > 0))
+}
+
+fn line_style() -> ProgressStyle {
+    ProgressStyle::with_template("{wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+fn bar_style() -> ProgressStyle {
+    let template = "{prefix} {bar:32} {pos}/{len} machines, {elapsed} {wide_msg}";
+    let style = ProgressStyle::with_template(template);
+    style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─")
 }
 
 /// The first signal asks for a stop, the second ends the process. Both are safe: what was sent is

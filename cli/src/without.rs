@@ -19,11 +19,8 @@ pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<D
     let known = context.journals()?.fleets().await.map_err(failed)?;
     let wanted = &context.global.fleet;
     if let Some(missing) = wanted.iter().find(|name| !known.iter().any(|k| k.as_str() == *name)) {
-        return Err(Failure::new(format!(
-            "there is no fleet `{missing}` in {}",
-            context.global.state
-        ))
-        .hint(format!("name its spec, or one of: {}", list(&known))));
+        return Err(Failure::new(format!("there is no fleet `{missing}` in {}", context.state()))
+            .hint(format!("name its spec, or one of: {}", list(&known))));
     }
     let mut fleets: Vec<Desired> = known
         .iter()
@@ -31,7 +28,7 @@ pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<D
         .map(|name| unspecified(name, context.clouds()))
         .collect();
     if fleets.is_empty() {
-        return Err(Failure::new(format!("there is no fleet in {}", context.global.state))
+        return Err(Failure::new(format!("there is no fleet in {}", context.state()))
             .hint("name a spec, or write a first one with `fleet init`"));
     }
     fleets.sort_by(|a, b| a.fleet.cmp(&b.fleet));

@@ -18,6 +18,16 @@ spec:
   budget: { hourlyUsd: 20 }
 ";
 
+/// As `openssl genpkey -algorithm ed25519` and `openssl pkey -pubout` write them. Test data.
+const PRIVATE: &str = "\
+-----BEGIN PRIVATE KEY-----\n\
+MC4CAQAwBQYDK2VwBCIEIECtESEf+6LtKKh0ZLjEdiKkB9TqG8iG4TqvjtzLV+xf\n\
+-----END PRIVATE KEY-----\n";
+const PUBLIC: &str = "\
+-----BEGIN PUBLIC KEY-----\n\
+MCowBQYDK2VwAyEAMWo8lELH/7U3C+5Pda/woWSqEmaPn/UXjjMc+yQKbGs=\n\
+-----END PUBLIC KEY-----\n";
+
 /// A fresh folder with a spec and calm clouds.
 struct Desk(tempfile::TempDir);
 
@@ -147,6 +157,29 @@ fn a_saved_plan_is_applied_once_and_then_stale() {
 }
 
 #[test]
+fn a_plan_that_was_touched_is_refused_and_nothing_is_sent() {
+    let desk = Desk::new();
+    desk.write("plan.key", PRIVATE);
+    desk.write("plan.pub", PUBLIC);
+    desk.expect(0, &["plan", "--out", "p.json", "--sign", "plan.key"]);
+    let apply = ["apply", "--yes", "p.json", "--require-signature", "plan.pub"];
+    let plan = std::fs::read(desk.path().join("p.json")).expect("a plan");
+    for at in (0..plan.len()).step_by(plan.len() / 40) {
+        let mut altered = plan.clone();
+        altered[at] ^= 0x01;
+        std::fs::write(desk.path().join("p.json"), &altered).expect("written");
+        desk.expect(5, &apply);
+    }
+    desk.expect(5, &["apply", "--yes", "--require-signature", "plan.pub"]);
+    desk.expect(0, &["plan", "--out", "p.json"]);
+    let (_, err) = desk.expect(5, &apply);
+    assert!(err.contains("not signed"), "{err}");
+    assert!(!desk.path().join(".fleet/fleets").exists(), "nothing was recorded, nor sent");
+    std::fs::write(desk.path().join("p.json"), &plan).expect("written");
+    desk.expect(0, &apply);
+}
+
+#[test]
 fn a_plan_of_another_spec_is_stale() {
     let desk = Desk::new();
     desk.expect(0, &["plan", "--out", "p.json"]);
@@ -154,7 +187,7 @@ fn a_plan_of_another_spec_is_stale() {
     let (_, err) = desk.expect(5, &["apply", "--yes", "p.json"]);
     assert!(err.contains("spec"), "{err}");
     desk.write("p.json", r#"{"kind":"FleetPlan"}"#);
-    desk.expect(1, &["apply", "--yes", "p.json"]);
+    desk.expect(5, &["apply", "--yes", "p.json"]);
 }
 
 #[test]

@@ -20,6 +20,8 @@ pub(crate) fn root() -> PathBuf {
 pub(crate) struct Place {
     dir: tempfile::TempDir,
     pub(crate) sim: Sim,
+    state: String,
+    env: Vec<(String, String)>,
 }
 
 impl Place {
@@ -29,7 +31,13 @@ impl Place {
         let settings = Settings { seed, preset, latency };
         let sim = Sim::create(&dir.path().join("state/sim"), settings, CATALOG.clone(), false)
             .expect("a world");
-        Place { dir, sim }
+        let state = dir.path().join("state").to_str().expect("a path").to_owned();
+        Place { dir, sim, state, env: Vec::new() }
+    }
+
+    /// The same world with its state elsewhere.
+    pub(crate) fn with_state(self, state: String, env: Vec<(String, String)>) -> Self {
+        Place { state, env, ..self }
     }
 
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
@@ -46,11 +54,11 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
         command
             .args(args)
-            .args(["--sim", "--catalog", "embedded", "--state"])
-            .arg(self.dir.path().join("state"))
+            .args(["--sim", "--catalog", "embedded", "--state", &self.state])
             .current_dir(self.dir.path())
             .env_remove("FLEET_STATE")
-            .env_remove("FLEET_SIM_DIR")
+            .env("FLEET_SIM_DIR", self.dir.path().join("state/sim"))
+            .envs(self.env.iter().map(|(name, value)| (name, value)))
             .env("NO_COLOR", "1")
             .stdin(Stdio::null());
         command
@@ -79,6 +87,15 @@ impl Place {
         machines.into_iter().filter(|machine| machine.state.is_live()).collect()
     }
 
+    /// Never more than wanted, but for the surge: a machine that its cloud is taking back may stand
+    /// beside its replacement for as long as the notice lasts.
+    pub(crate) fn assert_not_too_many(&self, wanted: usize) {
+        let live = self.live();
+        let leaving = live.iter().filter(|machine| machine.notice.is_some()).count();
+        let most = wanted + leaving;
+        assert!(live.len() <= most, "{} machines, {wanted} wanted, {leaving} leaving", live.len());
+    }
+
     /// No slot has two live machines.
     pub(crate) fn assert_one_per_slot(&self) {
         let mut slots: BTreeMap<(FleetUid, SlotId), Vec<String>> = BTreeMap::new();
@@ -93,6 +110,39 @@ impl Place {
 
 pub(crate) fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// A fleet spread over clouds with different habits: batches with tokens (AWS), operations (GCP,
+/// Azure), one machine per request and no token at all (Lambda).
+pub(crate) const MORTAL: &str = "\
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: mortal }
+spec:
+  capacity: { unit: instances, target: 48, base: { onDemand: 16 } }
+  instances: { families: [m6i, n2, Standard_D2s_v5, Standard_D4s_v5, Standard_D8s_v5, cpu_4x] }
+  placement:
+    strategy: prioritized
+    priorities: [cpu_4x, Standard_D*, n2, m6i]
+    clouds:
+      - { provider: aws, regions: [us-east-1] }
+      - { provider: gcp, regions: [us-central1] }
+      - { provider: azure, regions: [eastus] }
+      - { provider: lambda, regions: [us-*] }
+    spread: { maxSharePerPool: 10%, maxSharePerProvider: 30% }
+";
+
+/// A small generator (SplitMix64): the moments repeat, the machine's own timing does not.
+pub(crate) struct Chance(pub(crate) u64);
+
+impl Chance {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % limit
+    }
 }
 
 /// The spec that the project must always accept as it stands.

@@ -6,21 +6,23 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Counts up when what is in the folder changes.
-const FOLDER: &str = "witnesses-1";
+const FOLDER: &str = "witnesses-2";
 
 /// EC2 and more as somebody else understood them, pinned because its gaps are known and covered;
 /// then the clients of Amazon, Microsoft and Google, and Google's description of its API.
-const PYTHON: [&str; 5] = [
+const PYTHON: [&str; 6] = [
     "moto[server]==5.2.5",
     "boto3",
     "azure-mgmt-compute==39.0.0",
+    "azure-storage-blob==12.26.0",
     "google-cloud-compute==1.56.0",
     "google-api-python-client==2.202.0",
 ];
 
-/// What holds requests and answers against official descriptions, and what turns Google's into
-/// OpenAPI.
-const NODE: [&str; 2] = ["@stoplight/prism-cli@5.16.0", "google-discovery-to-swagger@2.1.0"];
+/// What holds requests and answers against official descriptions, what turns Google's into OpenAPI,
+/// and Microsoft's stand-in for Azure Blob.
+const NODE: [&str; 3] =
+    ["@stoplight/prism-cli@5.16.0", "google-discovery-to-swagger@2.1.0", "azurite@3.37.0"];
 
 /// Where Google's client keeps that description.
 const DESCRIPTION: &str = "import googleapiclient, os; \

@@ -17,7 +17,6 @@ use fleet_core::{Planned, plan};
 use fleet_model::{Desired, Inputs, Limits};
 use fleet_run::{Converged, Engine, Session, Stop};
 use fleet_spec::Loaded;
-use std::path::PathBuf;
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -42,7 +41,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     if !args.yes && !can_ask() {
         return Err(nobody("fleet apply --yes"));
     }
-    let task = task(context, &args.specs)?;
+    let task = task(context, args)?;
     let catalog = context.catalog()?;
     context.launchable(&task.loaded, &catalog)?;
     super::validate::warn(&task.loaded, context.global.output, out);
@@ -88,11 +87,18 @@ fn nobody(with_yes: &str) -> Failure {
         .hint(format!("look at `fleet plan` first; `{with_yes}` does not ask"))
 }
 
-fn task(context: &Context, specs: &[PathBuf]) -> Answer<Task> {
+fn task(context: &Context, args: &ApplyArgs) -> Answer<Task> {
+    let ApplyArgs { specs, require_signature, .. } = args;
     let Some(file) = specs.first().filter(|file| SavedPlan::is_one(file)) else {
+        if !require_signature.is_empty() {
+            return Err(Failure::new("a signature is required, and this is no saved plan")
+                .hint("make one with `fleet plan SPEC --out FILE --sign KEY`, and apply that")
+                .exit(Exit::PlanStale));
+        }
         return Ok(Task { loaded: context.specs(specs)?, saved: None });
     };
     let saved = SavedPlan::read(file)?;
+    saved.require(require_signature).map_err(|failure| failure.at(file.display()))?;
     if saved.simulated != context.global.sim {
         let (made, hint) = if saved.simulated {
             ("simulated clouds", "add --sim")

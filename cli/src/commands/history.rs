@@ -20,7 +20,7 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
         wanted = known.iter().map(FleetName::as_str).collect();
     }
     if wanted.is_empty() {
-        return Err(Failure::new(format!("there is no journal in {}", context.global.state))
+        return Err(Failure::new(format!("there is no journal in {}", context.state()))
             .hint("nothing was applied with this --state yet"));
     }
     let mut documents = Vec::new();
@@ -29,7 +29,7 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
             let known: Vec<&str> = known.iter().map(FleetName::as_str).collect();
             return Err(Failure::new(format!(
                 "fleet `{name}` has no journal in {}",
-                context.global.state
+                context.state()
             ))
             .hint(format!("fleets here: {}", known.join(", "))));
         }

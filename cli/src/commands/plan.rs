@@ -45,8 +45,14 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
             policies: context.global.policy.clone(),
             fleets: fleets.collect(),
             digest: None,
+            signature: None,
         };
-        write(file, &saved.sealed())?;
+        let saved = saved.sealed();
+        let saved = match &args.sign {
+            Some(key) => saved.signed(key)?,
+            None => saved,
+        };
+        write(file, &saved)?;
         out.aside(format!(
             "plan saved; apply exactly this with `fleet apply {}{}`",
             if context.global.sim { "--sim " } else { "" },

@@ -34,7 +34,7 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
             Err(failure) => (failure.exit, told(&fleet.desired, &failure)),
         };
         worst = worst.max(exit);
-        out.text(text);
+        out.json_line(&text);
         out.flush();
         if stop.asked() {
             break;

@@ -23,6 +23,7 @@ mod reason;
 mod recorded;
 mod report;
 mod resources;
+mod secret;
 mod share;
 mod template;
 
@@ -54,6 +55,7 @@ pub use recorded::{
 };
 pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
+pub use secret::Secret;
 pub use share::Share;
 pub use template::{Disk, Template};
 

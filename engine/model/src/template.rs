@@ -1,6 +1,6 @@
 //! How machines are made on one cloud.
 
-use crate::{Digest, digest};
+use crate::{Digest, Secret, digest};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -29,9 +29,9 @@ pub struct Template {
     /// SSH key name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What the machine runs at first boot. May hold secrets: never printed, only its digest is.
+    /// What the machine runs at first boot. May hold secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub user_data: Option<String>,
+    pub user_data: Option<Secret>,
     /// Capacity bought ahead of time, for on-demand machines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reservation: Option<String>,
@@ -92,13 +92,13 @@ impl Template {
         let mut parts: Vec<String> = Vec::new();
         let mut eat = |name: &str, value: &str| parts.push(format!("{name}={value}"));
         let texts = [
-            ("image", image),
-            ("network", network),
-            ("instanceRole", instance_role),
-            ("key", key),
-            ("userData", user_data),
-            ("reservation", reservation),
-            ("placementGroup", placement_group),
+            ("image", image.as_deref()),
+            ("network", network.as_deref()),
+            ("instanceRole", instance_role.as_deref()),
+            ("key", key.as_deref()),
+            ("userData", user_data.as_ref().map(Secret::expose)),
+            ("reservation", reservation.as_deref()),
+            ("placementGroup", placement_group.as_deref()),
         ];
         for (name, value) in texts {
             if let Some(value) = value {

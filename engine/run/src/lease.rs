@@ -8,19 +8,14 @@
 //! The lease keeps honest writers apart. What makes a stale writer harmless is the journal: its
 //! next append is refused, because the new holder has written an epoch record there.
 
+mod beats;
+
 use crate::store::{Store, StoreError};
+use beats::Beats;
 use fleet_model::FleetName;
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-
-/// How long a remote lease lasts without a beat.
-const LIFE: Duration = Duration::from_secs(15);
-/// How long a holder counts on it after a beat: less than others wait, so that two never do.
-const HELD: Duration = Duration::from_secs(10);
-/// How often a holder beats.
-const BEAT: Duration = Duration::from_secs(4);
 
 /// Why the lease cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +50,30 @@ pub struct Lease {
 #[derive(Debug)]
 enum Kind {
     Local(#[expect(dead_code, reason = "held for its lock")] File),
-    Remote { beating: Beating, held_until: HeldUntil, store: Store, name: String },
+    Remote(Beats),
+}
+
+/// What somebody is told who waits for a lease.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Who holds it.
+    pub holder: String,
+    /// How long the wait goes on at most.
+    pub left: Duration,
+    /// After how long the holder is taken for dead, if nothing is heard of it until then. A local
+    /// lock has no such time: the kernel knows at once.
+    pub dead_in: Option<Duration>,
+}
+
+/// A lease as others see it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Held {
+    /// Who holds it.
+    pub holder: String,
+    /// How long ago it was heard of, by the store's clock and ours; `None` for a local lock, which
+    /// is held by a process that runs.
+    pub heard: Option<Duration>,
+    epoch: u64,
 }
 
 impl Lease {
@@ -65,10 +83,34 @@ impl Lease {
         fleet: &FleetName,
         holder: &str,
         wait: Duration,
+        on: &(dyn Fn(Waiting) + Sync),
     ) -> Result<Self, LeaseError> {
         match store.local_folder() {
-            Some(folder) => take_local(folder, fleet, holder, wait).await,
-            None => take_remote(store, fleet, holder, wait).await,
+            Some(folder) => take_local(folder, fleet, holder, wait, on).await,
+            None => {
+                let beats = beats::take(store, fleet, holder, wait, on).await?;
+                Ok(Lease { kind: Kind::Remote(beats) })
+            }
+        }
+    }
+
+    /// Who holds the lease now, if anybody does. Changes nothing.
+    pub async fn holder(store: &Store, fleet: &FleetName) -> Result<Option<Held>, LeaseError> {
+        match store.local_folder() {
+            Some(folder) => local_holder(folder, fleet),
+            None => Ok(beats::holder(store, fleet).await?),
+        }
+    }
+
+    /// Takes the lease away from a holder on a remote store; `false` if it has it no longer. A local
+    /// lock goes with its process and in no other way.
+    ///
+    /// For a person who knows that the holder is dead. One that is alive finds out with its next
+    /// beat, and the journal fences it off.
+    pub async fn end(store: &Store, fleet: &FleetName, held: &Held) -> Result<bool, LeaseError> {
+        match store.local_folder() {
+            Some(_) => Ok(false),
+            None => Ok(beats::end(store, fleet, held.epoch).await?),
         }
     }
 
@@ -76,7 +118,7 @@ impl Lease {
     pub fn is_held(&self) -> bool {
         match &self.kind {
             Kind::Local(_) => true,
-            Kind::Remote { held_until, .. } => held_until.is_ahead(),
+            Kind::Remote(beats) => beats.is_held(),
         }
     }
 
@@ -84,12 +126,36 @@ impl Lease {
     pub async fn release(self) -> Result<(), LeaseError> {
         match self.kind {
             Kind::Local(_) => Ok(()),
-            Kind::Remote { beating, store, name, .. } => {
-                drop(beating);
-                store.create(&format!("{name}-released"), Vec::new()).await?;
-                Ok(())
-            }
+            Kind::Remote(beats) => Ok(beats.release().await?),
         }
+    }
+}
+
+fn lock_file(folder: &std::path::Path, fleet: &FleetName) -> std::path::PathBuf {
+    folder.join("fleets").join(fleet.as_str()).join("lock")
+}
+
+/// The name in a lock file. Only for messages: a lock without one is a lock all the same.
+fn named(file: &mut File) -> String {
+    let mut holder = String::new();
+    let _ = file.rewind().and_then(|()| file.read_to_string(&mut holder));
+    let holder = holder.trim();
+    if holder.is_empty() { "unknown".into() } else { holder.into() }
+}
+
+fn local_holder(folder: &std::path::Path, fleet: &FleetName) -> Result<Option<Held>, LeaseError> {
+    let io = |source| LeaseError::Io { fleet: fleet.clone(), source };
+    let mut file = match File::open(lock_file(folder, fleet)) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(None),
+        Err(TryLockError::WouldBlock) => {
+            Ok(Some(Held { holder: named(&mut file), heard: None, epoch: 0 }))
+        }
+        Err(TryLockError::Error(source)) => Err(io(source)),
     }
 }
 
@@ -98,11 +164,11 @@ async fn take_local(
     fleet: &FleetName,
     holder: &str,
     wait: Duration,
+    on: &(dyn Fn(Waiting) + Sync),
 ) -> Result<Lease, LeaseError> {
     let io = |source| LeaseError::Io { fleet: fleet.clone(), source };
-    let folder = folder.join("fleets").join(fleet.as_str());
-    std::fs::create_dir_all(&folder).map_err(io)?;
-    let path = folder.join("lock");
+    let path = lock_file(folder, fleet);
+    std::fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(io)?;
     let mut options = File::options();
     let mut file =
         options.create(true).read(true).write(true).truncate(false).open(&path).map_err(io)?;
@@ -111,16 +177,14 @@ async fn take_local(
         match file.try_lock() {
             Ok(()) => break,
             Err(TryLockError::Error(source)) => return Err(io(source)),
-            Err(TryLockError::WouldBlock) if tokio::time::Instant::now() >= deadline => {
-                let mut holder = String::new();
-                // Only for the message: a lock without a readable name is a lock all the same.
-                let _ = file.read_to_string(&mut holder);
-                let holder = holder.trim().to_owned();
-                let holder = if holder.is_empty() { "unknown".into() } else { holder };
-                return Err(LeaseError::Held { fleet: fleet.clone(), holder });
-            }
             Err(TryLockError::WouldBlock) => {
-                tokio::time::sleep(Duration::from_millis(100)).await;
+                let holder = named(&mut file);
+                let left = deadline.saturating_duration_since(tokio::time::Instant::now());
+                if left.is_zero() {
+                    return Err(LeaseError::Held { fleet: fleet.clone(), holder });
+                }
+                on(Waiting { holder, left, dead_in: None });
+                tokio::time::sleep(left.min(Duration::from_millis(100))).await;
             }
         }
     }
@@ -128,108 +192,4 @@ async fn take_local(
     file.rewind().map_err(io)?;
     writeln!(file, "{holder}").map_err(io)?;
     Ok(Lease { kind: Kind::Local(file) })
-}
-
-async fn take_remote(
-    store: &Store,
-    fleet: &FleetName,
-    holder: &str,
-    wait: Duration,
-) -> Result<Lease, LeaseError> {
-    let folder = format!("fleets/{fleet}/lease");
-    let start = tokio::time::Instant::now();
-    // The last beat seen, and when we first saw it on our own clock: clocks of others do not count.
-    let mut seen: Option<(String, tokio::time::Instant)> = None;
-    loop {
-        let last = store.list(&folder, None).await?.pop();
-        let epoch = last.as_deref().map_or(0, epoch_of);
-        let free = match &last {
-            None => true,
-            Some(name) if name.ends_with("-released") => true,
-            Some(name) => match &seen {
-                Some((known, since)) if known == name => since.elapsed() >= LIFE,
-                _ => {
-                    seen = Some((name.clone(), tokio::time::Instant::now()));
-                    false
-                }
-            },
-        };
-        let name = format!("{folder}/{:012}", epoch + 1);
-        let before = tokio::time::Instant::now();
-        if free && store.create(&format!("{name}-{:012}", 0), holder.as_bytes().to_vec()).await? {
-            return Ok(beat(store.clone(), name, holder.to_owned(), before));
-        }
-        if start.elapsed() >= wait.max(if last.is_some() { Duration::ZERO } else { BEAT }) {
-            let holder = match &last {
-                Some(name) => store.read(&format!("{folder}/{name}")).await?,
-                None => None,
-            };
-            let holder = String::from_utf8_lossy(&holder.unwrap_or_default()).into_owned();
-            return Err(LeaseError::Held { fleet: fleet.clone(), holder });
-        }
-        tokio::time::sleep(Duration::from_millis(500)).await;
-    }
-}
-
-fn epoch_of(name: &str) -> u64 {
-    name.split('-').next().and_then(|epoch| epoch.parse().ok()).unwrap_or_default()
-}
-
-/// The moment, on our own clock, until which a remote lease is surely ours.
-#[derive(Debug, Clone)]
-struct HeldUntil(Arc<Mutex<tokio::time::Instant>>);
-
-impl HeldUntil {
-    fn is_ahead(&self) -> bool {
-        tokio::time::Instant::now() < *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn set(&self, moment: tokio::time::Instant) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = moment;
-    }
-}
-
-/// Keeps a remote lease alive until it is given back or lost. A paused process finds it lost: the
-/// moment is counted from before each beat, and is shorter than what others wait.
-fn beat(store: Store, name: String, holder: String, since: tokio::time::Instant) -> Lease {
-    let held_until = HeldUntil(Arc::new(Mutex::new(since + HELD)));
-    let (folder, ours) = name.rsplit_once('/').unwrap_or(("", &name));
-    let (folder, epoch) = (folder.to_owned(), epoch_of(ours));
-    let beating = {
-        let (store, name, held_until) = (store.clone(), name.clone(), held_until.clone());
-        tokio::spawn(async move {
-            for count in 1u64.. {
-                tokio::time::sleep(BEAT).await;
-                let before = tokio::time::Instant::now();
-                let taken = match store.list(&folder, None).await {
-                    Ok(names) => names.iter().any(|name| epoch_of(name) > epoch),
-                    Err(_) => continue,
-                };
-                if taken {
-                    held_until.set(before);
-                    return;
-                }
-                let next = format!("{name}-{count:012}");
-                if let Ok(true) = store.create(&next, holder.clone().into_bytes()).await {
-                    held_until.set(before + HELD);
-                    // The first beat stays: its absence would let a slow taker take it again.
-                    if count > 1 {
-                        // An old beat left behind is litter, not a danger.
-                        let _ = store.remove(&format!("{name}-{:012}", count - 1)).await;
-                    }
-                }
-            }
-        })
-    };
-    Lease { kind: Kind::Remote { beating: Beating(beating), held_until, store, name } }
-}
-
-/// A heartbeat that stops with its lease.
-#[derive(Debug)]
-struct Beating(tokio::task::JoinHandle<()>);
-
-impl Drop for Beating {
-    fn drop(&mut self) {
-        self.0.abort();
-    }
 }

@@ -1,5 +1,6 @@
 //! What a watcher is told while a round runs, and how it asks to stop.
 
+use crate::lease::Waiting;
 use fleet_model::{PoolId, StepId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -7,6 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// News of a running apply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Progress {
+    /// Another run holds the lease, and we wait for it.
+    Waiting(Waiting),
     /// Requests of an earlier run whose outcome is not known are being settled.
     Recovering {
         /// How many.

@@ -46,7 +46,8 @@ impl Engine {
         wait: Duration,
         on: &(dyn Fn(Progress) + Sync),
     ) -> Result<Session<'_>, RunError> {
-        let lease = Lease::take(&self.store, &desired.fleet, holder, wait).await?;
+        let waiting = |waiting| on(Progress::Waiting(waiting));
+        let lease = Lease::take(&self.store, &desired.fleet, holder, wait, &waiting).await?;
         let journal = Journal::open(&self.store, &desired.fleet, self.clock.clone()).await?;
         let session = Session { engine: self, desired: desired.clone(), journal, lease };
         let recorded = session.journal.recorded().await;

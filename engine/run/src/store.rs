@@ -1,11 +1,18 @@
 //! Where state lives: an object store, a local folder by default.
 
+use crate::remote;
+use crate::trouble::{self, Trouble};
 use futures::TryStreamExt;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// How long a store may stumble, or ask for patience, before a person is told.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why state cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -27,13 +34,23 @@ pub enum StoreError {
         why: String,
     },
     /// A read or write failed.
-    #[error("state at {at}: {source}")]
+    #[error("state at {at}: {}", trouble::words(.cause))]
     Io {
         /// Which object.
         at: String,
-        /// Why.
-        source: object_store::Error,
+        /// Why. Not a source: its own words are for the developers of the store's client.
+        cause: object_store::Error,
     },
+}
+
+impl StoreError {
+    /// What kind of trouble it is, for hints.
+    pub fn trouble(&self) -> Trouble {
+        match self {
+            StoreError::Folder { .. } | StoreError::Url { .. } => Trouble::Other,
+            StoreError::Io { cause, .. } => trouble::kind(cause),
+        }
+    }
 }
 
 /// An object store, with the only write that we use: create, never replace.
@@ -47,9 +64,16 @@ pub struct Store {
 
 impl Store {
     /// Opens `s3://…`, `gs://…`, `az://…`, `file://…`, `memory:///` or a path to a folder, which is
-    /// made if it is not there.
+    /// made if it is not there. Credentials and settings come from the environment.
     pub fn open(address: &str) -> Result<Self, StoreError> {
-        let bad = |why: String| StoreError::Url { url: address.into(), why };
+        Store::open_with(address, remote::environment())
+    }
+
+    /// The same with credentials and settings from elsewhere, by the names that they have in the
+    /// environment.
+    pub fn open_with(address: &str, settings: Vec<(String, String)>) -> Result<Self, StoreError> {
+        let shown = shown(address);
+        let bad = |why: String| StoreError::Url { url: shown.clone(), why };
         if !address.contains("://") {
             return Store::folder(PathBuf::from(address));
         }
@@ -58,10 +82,12 @@ impl Store {
             let path = url.to_file_path().map_err(|()| bad("it names no local folder".into()))?;
             return Store::folder(path);
         }
-        let settings = std::env::vars().map(|(name, value)| (name.to_ascii_lowercase(), value));
+        if url.scheme() == "memory" {
+            return Ok(Store::in_memory());
+        }
         let (inner, root) =
-            object_store::parse_url_opts(&url, settings).map_err(|error| bad(error.to_string()))?;
-        Ok(Store { inner: inner.into(), root, folder: None, shown: address.into() })
+            remote::open(&url, &settings).map_err(|error| bad(trouble::words(&error)))?;
+        Ok(Store { inner, root, folder: None, shown })
     }
 
     fn folder(path: PathBuf) -> Result<Self, StoreError> {
@@ -98,15 +124,48 @@ impl Store {
 
     fn io(&self, name: &str) -> impl FnOnce(object_store::Error) -> StoreError {
         let at = format!("{}/{name}", self.shown);
-        move |source| StoreError::Io { at, source }
+        move |cause| StoreError::Io { at, cause }
     }
 
-    /// Writes an object that must not exist yet; `false` if it does.
+    /// Writes an object that must not exist yet; `false` if another one is there.
+    ///
+    /// A store may say no to what it did itself: the answer to a first try is lost, and the next
+    /// one finds its own object. It may also say no because somebody else's try is under way (S3:
+    /// 409). So what is there decides, and writers that race must not write the same bytes.
     pub(crate) async fn create(&self, name: &str, body: Vec<u8>) -> Result<bool, StoreError> {
-        let options = PutOptions::from(PutMode::Create);
-        match self.inner.put_opts(&self.path(name), PutPayload::from(body), options).await {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::AlreadyExists { .. }) => Ok(false),
+        let deadline = Instant::now() + PATIENCE;
+        let mut pause = Duration::from_millis(50);
+        loop {
+            let options = PutOptions::from(PutMode::Create);
+            let payload = PutPayload::from(body.clone());
+            let error = match self.inner.put_opts(&self.path(name), payload, options).await {
+                Ok(_) => return Ok(true),
+                Err(error) => error,
+            };
+            let refused = matches!(error, object_store::Error::AlreadyExists { .. });
+            let answer_lost = matches!(error, object_store::Error::Generic { .. });
+            if !refused && (!answer_lost || self.folder.is_some()) {
+                return Err(self.io(name)(error));
+            }
+            if let Some(there) = self.read(name).await? {
+                return Ok(there == body);
+            }
+            if Instant::now() >= deadline {
+                return Err(self.io(name)(error));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// How old an object is, by the store's clock and ours; `None` if there is none.
+    pub(crate) async fn age(&self, name: &str) -> Result<Option<Duration>, StoreError> {
+        match self.inner.head(&self.path(name)).await {
+            Ok(meta) => {
+                let written = std::time::SystemTime::from(meta.last_modified);
+                Ok(Some(written.elapsed().unwrap_or_default()))
+            }
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(self.io(name)(error)),
         }
     }
@@ -175,5 +234,36 @@ impl Store {
         let mut names: Vec<String> = names.map(str::to_owned).collect();
         names.sort();
         Ok(names)
+    }
+}
+
+/// An address as it may be shown: what could be a password or a signature is left out.
+pub fn shown(address: &str) -> String {
+    let Some((scheme, rest)) = address.split_once("://") else { return address.into() };
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    let authority = rest.find('/').unwrap_or(rest.len());
+    match rest[..authority].rfind('@') {
+        Some(at) => format!("{scheme}://…@{}", &rest[at + 1..]),
+        None => format!("{scheme}://{rest}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_shown_without_secrets() {
+        assert_eq!(shown(".fleet"), ".fleet");
+        assert_eq!(shown("s3://bucket/team?x=secret#y"), "s3://bucket/team");
+        assert_eq!(shown("s3://key:secret@bucket/a@b"), "s3://…@bucket/a@b");
+    }
+
+    #[tokio::test]
+    async fn what_is_there_decides() {
+        let store = Store::in_memory();
+        assert!(store.create("a", b"one".to_vec()).await.expect("created"));
+        assert!(store.create("a", b"one".to_vec()).await.expect("the answer was lost"));
+        assert!(!store.create("a", b"two".to_vec()).await.expect("another's"));
     }
 }

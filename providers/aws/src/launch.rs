@@ -64,7 +64,8 @@ pub(crate) fn request(
         request = request.placement(placement.build());
     }
     if let Some(text) = &template.user_data {
-        request = request.user_data(aws_smithy_types::base64::encode(user_data::encode(text)));
+        let text = user_data::encode(text.expose());
+        request = request.user_data(aws_smithy_types::base64::encode(text));
     }
     plugged_in(request, network, efa_cards)
 }

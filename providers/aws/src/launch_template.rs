@@ -19,7 +19,7 @@ use aws_sdk_ec2::types::{
     LaunchTemplateTagSpecificationRequest, RequestLaunchTemplateData, ResourceType, Tag,
     TagSpecification,
 };
-use fleet_model::{FleetUid, Timestamp, digest};
+use fleet_model::{FleetUid, Secret, Timestamp, digest};
 use fleet_provider::{CreateRequest, Error, TidyRequest};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -110,7 +110,7 @@ fn data(asked: &CreateRequest<'_>, common: Common<'_>) -> RequestLaunchTemplateD
         .placement_group
         .as_ref()
         .map(|group| LaunchTemplatePlacementRequest::builder().group_name(group).build());
-    let script = template.user_data.as_ref();
+    let script = template.user_data.as_ref().map(Secret::expose);
     let script = script.map(|text| aws_smithy_types::base64::encode(user_data::encode(text)));
     let groups = (!groups.is_empty()).then(|| groups.to_vec());
     let data = RequestLaunchTemplateData::builder()

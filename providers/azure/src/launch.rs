@@ -114,7 +114,7 @@ pub(crate) fn body(asked: &CreateRequest<'_>, slot: SlotId, found: &Found<'_>) -
         }
     }
     if let Some(text) = &template.user_data {
-        properties["userData"] = json!(azure_core::base64::encode(text));
+        properties["userData"] = json!(azure_core::base64::encode(text.expose()));
     }
     if let Some(role) = &template.instance_role {
         body["identity"] = identity(group, role);

@@ -241,11 +241,12 @@ fn service_accounts(template: &Template) -> Vec<ServiceAccount> {
 /// A script runs at every boot by Google's own agent; anything else is for cloud-init.
 fn metadata(template: &Template) -> Option<Metadata> {
     let data = template.user_data.as_ref().map(|text| {
+        let text = text.expose();
         let key = if text.starts_with("#!") { "startup-script" } else { "user-data" };
         (key, text)
     });
-    let key = template.key.as_ref().map(|key| ("ssh-keys", key));
-    let item = |(key, value): (&str, &String)| Items::new().set_key(key).set_value(value);
+    let key = template.key.as_deref().map(|key| ("ssh-keys", key));
+    let item = |(key, value): (&str, &str)| Items::new().set_key(key).set_value(value);
     let items: Vec<Items> = data.into_iter().chain(key).map(item).collect();
     (!items.is_empty()).then(|| Metadata::new().set_items(items))
 }

@@ -71,7 +71,7 @@ impl Api {
         let client =
             self.client.as_ref().map_err(|why| refused(Class::Invalid, "NoClient", why.clone()))?;
         let url = format!("{}/api/v1/{path}", self.settings.endpoint.trim_end_matches('/'));
-        Ok(client.request(method, url).bearer_auth(key.secret()))
+        Ok(client.request(method, url).bearer_auth(key.expose()))
     }
 
     async fn send<T: DeserializeOwned>(

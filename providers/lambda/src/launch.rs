@@ -56,7 +56,7 @@ pub(crate) fn request(asked: &CreateRequest<'_>, slot: SlotId, now: Timestamp) -
         ssh_key_names: template.key.iter().cloned().collect(),
         name: create.token.to_string(),
         image: image.map(|text| self::image(text)),
-        user_data: template.user_data.clone(),
+        user_data: template.user_data.as_ref().map(|text| text.expose().to_owned()),
         tags: tags::of(asked, slot, now),
         firewall_rulesets: template
             .security_groups

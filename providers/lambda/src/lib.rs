@@ -19,4 +19,4 @@ mod terminate;
 mod wire;
 
 pub use provider::Lambda;
-pub use session::{ApiKey, LambdaSettings};
+pub use session::LambdaSettings;

@@ -1,36 +1,15 @@
 //! Whose account is used, and where it is.
 
-use std::fmt;
+use fleet_model::Secret;
 
 /// Lambda's own address.
 const ENDPOINT: &str = "https://cloud.lambda.ai";
-
-/// An API key. Never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ApiKey(String);
-
-impl ApiKey {
-    /// Takes a key.
-    pub fn new(text: impl Into<String>) -> Self {
-        ApiKey(text.into())
-    }
-
-    pub(crate) fn secret(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for ApiKey {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ApiKey")
-    }
-}
 
 /// Whose account is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LambdaSettings {
     /// The key. Without one every call is refused before it is sent.
-    pub key: Option<ApiKey>,
+    pub key: Option<Secret>,
     /// Where requests go.
     pub endpoint: String,
 }
@@ -40,7 +19,7 @@ impl LambdaSettings {
     pub fn from_environment() -> Self {
         let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
         LambdaSettings {
-            key: set("LAMBDA_API_KEY").map(ApiKey::new),
+            key: set("LAMBDA_API_KEY").map(Secret::from),
             endpoint: set("LAMBDA_CLOUD_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned()),
         }
     }
@@ -52,8 +31,7 @@ mod tests {
 
     #[test]
     fn a_key_is_never_printed() {
-        let settings =
-            LambdaSettings { key: Some(ApiKey::new("canary")), endpoint: ENDPOINT.into() };
+        let settings = LambdaSettings { key: Some("canary".into()), endpoint: ENDPOINT.into() };
         assert!(!format!("{settings:?}").contains("canary"));
     }
 }

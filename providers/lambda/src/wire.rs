@@ -82,7 +82,8 @@ pub(crate) struct Named {
 }
 
 /// A launch.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(Debug))]
 pub(crate) struct Launch {
     pub(crate) region_name: String,
     pub(crate) instance_type_name: String,

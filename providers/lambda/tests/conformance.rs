@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
 use fleet_fakes::{Faults, Server, SteppedClock};
-use fleet_lambda::{ApiKey, Lambda, LambdaSettings};
+use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{PoolId, Template};
 use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{Clock, Provider};
@@ -72,7 +72,7 @@ impl Harness for OnFake {
 async fn lambda_conforms() {
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
     let server = Server::start(LambdaCloud::default(), clock.clone(), 0).await.expect("a fake");
-    let settings = LambdaSettings { key: Some(ApiKey::new(KEY)), endpoint: server.url() };
+    let settings = LambdaSettings { key: Some(KEY.into()), endpoint: server.url() };
     let provider = Arc::new(Lambda::new(settings, clock.clone()));
     let twin = OnFake { server, provider, clock };
     twin.heal().await;

@@ -2,7 +2,7 @@
 
 use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
 use fleet_fakes::{Asks, Faults, Refusal, Server, SteppedClock, victims};
-use fleet_lambda::{ApiKey, Lambda, LambdaSettings};
+use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{MicroUsd, Pattern, Template};
 use fleet_provider::{Class, Clock, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict};
 use serde_json::json;
@@ -22,7 +22,7 @@ async fn bed() -> Bed {
 async fn bed_with(key: &str) -> Bed {
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
     let server = Server::start(LambdaCloud::default(), clock.clone(), 0).await.expect("a fake");
-    let settings = LambdaSettings { key: Some(ApiKey::new(key)), endpoint: server.url() };
+    let settings = LambdaSettings { key: Some(key.into()), endpoint: server.url() };
     let asks = Asks {
         provider: Arc::new(Lambda::new(settings, clock.clone())),
         pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand".parse().expect("a pool"),

@@ -3,7 +3,7 @@
 use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
 use fleet_fakes::witness::{NO_DESCRIPTIONS, Prism, Router, descriptions, lambda};
 use fleet_fakes::{Asks, Faults, Server, SteppedClock, say, victims};
-use fleet_lambda::{ApiKey, Lambda, LambdaSettings};
+use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::Template;
 use fleet_provider::{Class, Clock, ExamineRequest, OfferingsRequest};
 use serde_json::json;
@@ -25,7 +25,7 @@ async fn bed() -> Option<Bed> {
     let server = Server::start(LambdaCloud::default(), clock.clone(), 0).await.expect("a fake");
     let prism = Prism::start(&lambda(&folder), &server.url()).await.expect("Prism");
     let router = Router::start(prism.port(), server.port(), |_| true).await.expect("a router");
-    let settings = LambdaSettings { key: Some(ApiKey::new(KEY)), endpoint: router.url() };
+    let settings = LambdaSettings { key: Some(KEY.into()), endpoint: router.url() };
     let asks = Asks {
         provider: Arc::new(Lambda::new(settings, clock)),
         pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand".parse().expect("a pool"),

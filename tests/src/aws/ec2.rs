@@ -1,6 +1,6 @@
 //! The EC2 query protocol, as far as the proxy must read it.
 
-use super::http::{Answer, Message};
+use crate::http::{Answer, Message};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A call: its form, and the region it was signed for.

@@ -2,7 +2,7 @@
 //! so each pool becomes a call of its own, and the answers one.
 
 use super::ec2::Call;
-use super::http::{Answer, Message};
+use crate::http::{Answer, Message};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A pool that a request may take machines from.

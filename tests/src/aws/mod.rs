@@ -4,7 +4,6 @@
 mod buckets;
 mod ec2;
 mod fleet;
-mod http;
 mod moto;
 mod proxy;
 

@@ -3,7 +3,7 @@
 use super::buckets::Buckets;
 use super::ec2::{Call, empty_page, error, ids, quotas, scores, without};
 use super::fleet;
-use super::http::{Answer, Message, forward, reply};
+use crate::http::{Answer, Body, Message, forward, reply};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -142,7 +142,7 @@ fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {
 }
 
 async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result<()> {
-    let request = Message::read(&mut stream, false).await?;
+    let request = Message::read(&mut stream, Body::OfRequest).await?;
     let call = Call::read(&request);
     let faults = {
         let mut state = lock(state);

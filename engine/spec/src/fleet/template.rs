@@ -7,7 +7,7 @@ use crate::user_data;
 use crate::wire;
 use crate::words::{CLOUDS, names};
 use crate::yaml::Kind;
-use fleet_model::{Cloud, CloudRule, Disk, Template};
+use fleet_model::{Cloud, CloudRule, Disk, Secret, Template};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -54,7 +54,7 @@ pub(super) fn read(
             reservation: reservation.remove(&rule.cloud),
             placement_group: placement_group.remove(&rule.cloud),
             fast_network: fast_network.remove(&rule.cloud).unwrap_or_default(),
-            user_data: user_data.remove(&rule.cloud),
+            user_data: user_data.remove(&rule.cloud).map(Secret::from),
             tags: tags.remove(&rule.cloud).unwrap_or_default(),
         };
         // A cloud may have several rules; the first one took everything.

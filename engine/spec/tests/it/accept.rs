@@ -117,7 +117,7 @@ template:
     assert_eq!(aws.subnets, ["subnet-1", "subnet-2"]);
     assert_eq!(aws.tags["version"], "1.10");
     assert!(aws.disk.as_ref().expect("a disk").encrypted);
-    assert_eq!(aws.user_data.as_deref(), Some("#!/bin/sh\necho hello\n"));
+    assert_eq!(aws.user_data, Some("#!/bin/sh\necho hello\n".into()));
     let azure = &desired.templates[&Cloud::Azure];
     assert_eq!((azure.network.as_deref(), azure.subnets.len()), (Some("vpc-1"), 0));
     assert_eq!(desired.templates.len(), 2);

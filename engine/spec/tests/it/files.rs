@@ -154,7 +154,7 @@ fn user_data_comes_from_files_below_the_spec() {
     ]);
     let loaded = tree.load(&["specs/a.yaml"]).expect("valid");
     let template = loaded.fleets[0].desired.templates.values().next().expect("a template");
-    assert_eq!(template.user_data.as_deref(), Some("#!/bin/sh\n"));
+    assert_eq!(template.user_data, Some("#!/bin/sh\n".into()));
     for (file, says) in [
         ("up", "leads out of the spec's folder"),
         ("absolute", "leads out of the spec's folder"),

@@ -15,6 +15,17 @@ pub(crate) struct Message {
     pub(crate) body: Vec<u8>,
 }
 
+/// Where a message ends that names no length.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Body {
+    /// With its head.
+    OfRequest,
+    /// With the connection.
+    OfAnswer,
+    /// With its head, whatever length it names: the answer to `HEAD`.
+    Never,
+}
+
 /// What is sent back.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
@@ -29,11 +40,31 @@ impl Message {
         self.headers.iter().find(same).map(|(_, value)| value.as_str())
     }
 
-    /// Reads a message; without a length, its body goes on to the end of the connection.
-    pub(crate) async fn read(
-        stream: &mut (impl AsyncRead + Unpin),
-        is_answer: bool,
-    ) -> Result<Self> {
+    /// Writes a message; the connection is good for no other.
+    pub(crate) async fn write(&self, stream: &mut TcpStream) -> Result<()> {
+        let mut head = format!("{}\r\n", self.first);
+        let ours = ["connection", "content-length"];
+        for (key, value) in &self.headers {
+            if !ours.iter().any(|name| key.eq_ignore_ascii_case(name)) {
+                head.push_str(&format!("{key}: {value}\r\n"));
+            }
+        }
+        // A body in chunks is handed on as it came, with the sizes in it.
+        if self.header("transfer-encoding").is_none() {
+            let length = match self.header("content-length") {
+                // An answer to HEAD has a length and no body.
+                Some(length) if self.body.is_empty() => length.to_owned(),
+                _ => self.body.len().to_string(),
+            };
+            head.push_str(&format!("Content-Length: {length}\r\n"));
+        }
+        head.push_str("Connection: close\r\n\r\n");
+        stream.write_all(head.as_bytes()).await?;
+        stream.write_all(&self.body).await
+    }
+
+    /// Reads a message.
+    pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin), body: Body) -> Result<Self> {
         let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
         let mut bytes = Vec::new();
         let head = loop {
@@ -53,6 +84,7 @@ impl Message {
             .collect();
         let mut message = Message { first, headers, body: bytes.split_off(head + 4) };
         match message.header("content-length").map(str::parse::<usize>) {
+            _ if body == Body::Never => {}
             Some(Ok(length)) if length <= LONGEST => {
                 while message.body.len() < length {
                     if stream.read_buf(&mut message.body).await? == 0 {
@@ -61,7 +93,7 @@ impl Message {
                 }
             }
             Some(_) => return Err(bad("a strange length")),
-            None if is_answer => {
+            None if body == Body::OfAnswer => {
                 stream.read_to_end(&mut message.body).await?;
             }
             None => {}
@@ -70,20 +102,17 @@ impl Message {
     }
 }
 
+/// Hands a request on and waits for the whole answer.
+pub(crate) async fn relay(to: u16, request: &Message) -> Result<Message> {
+    let mut stream = TcpStream::connect(("127.0.0.1", to)).await?;
+    request.write(&mut stream).await?;
+    let head_only = request.first.starts_with("HEAD ");
+    Message::read(&mut stream, if head_only { Body::Never } else { Body::OfAnswer }).await
+}
+
 /// Hands a request on and waits for the answer.
 pub(crate) async fn forward(to: u16, request: &Message) -> Result<Answer> {
-    let mut stream = TcpStream::connect(("127.0.0.1", to)).await?;
-    let mut head = format!("{}\r\n", request.first);
-    for (key, value) in &request.headers {
-        let ours = ["connection", "content-length"].iter().any(|k| key.eq_ignore_ascii_case(k));
-        if !ours {
-            head.push_str(&format!("{key}: {value}\r\n"));
-        }
-    }
-    head.push_str(&format!("Content-Length: {}\r\nConnection: close\r\n\r\n", request.body.len()));
-    stream.write_all(head.as_bytes()).await?;
-    stream.write_all(&request.body).await?;
-    let answer = Message::read(&mut stream, true).await?;
+    let answer = relay(to, request).await?;
     let status = answer.first.split(' ').nth(1).and_then(|status| status.parse().ok());
     let status = status.ok_or_else(|| Error::new(ErrorKind::InvalidData, "no status"))?;
     let kind = answer.header("content-type").unwrap_or("text/xml").to_owned();
