@@ -182,3 +182,45 @@ fn panics_hold_no_values() {
     assert!(all(&output).contains("withheld"), "{}", all(&output));
     assert_silent("a panic", &all(&output));
 }
+
+/// Every file below a folder, with its bytes.
+fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            all.extend(contents(&path));
+        } else {
+            all.push((path.clone(), std::fs::read(&path).expect("read")));
+        }
+    }
+    all.sort();
+    all
+}
+
+/// Clouds and journal lie in files here, so a call that changed anything would be seen.
+#[test]
+fn reading_commands_change_nothing() {
+    let place = place();
+    place.expect(0, &["apply", "--yes"]);
+    let larger = spec().replace("target: 8", "target: 12");
+    place.write("fleet.yaml", &larger);
+    let before = contents(&place.path("state"));
+    for args in [
+        &["validate"][..],
+        &["plan"],
+        &["plan", "--out", "plan.json", "--save-inputs", "inputs.json"],
+        &["status", "--machines"],
+        &["explain"],
+        &["history"],
+        &["sweep"],
+        &["doctor"],
+        &["unlock", "discreet"],
+    ] {
+        place.expect(0, args);
+        let after = contents(&place.path("state"));
+        let changed = before.iter().zip(&after).find(|(before, after)| before != after);
+        assert_eq!(changed.map(|(before, _)| &before.0), None, "{args:?}");
+        assert_eq!(before.len(), after.len(), "{args:?}");
+    }
+}

@@ -1,7 +1,7 @@
 //! Servers that stand for clouds, and the vendors' own clients that look at them: all in one folder
 //! below the target folder, made on first use.
 
-use crate::shell::{at, cargo, note, run, watch};
+use crate::shell::{at, cargo, note, run, target, watch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -31,8 +31,7 @@ const DESCRIPTION: &str = "import googleapiclient, os; \
 
 /// The folder with the witnesses. `None` if it cannot be made.
 pub(crate) fn witnesses() -> Option<PathBuf> {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| at("target"), PathBuf::from);
-    let folder = target.join("emulators").join(FOLDER);
+    let folder = target().join("emulators").join(FOLDER);
     if folder.join("ready").exists() {
         return Some(folder);
     }

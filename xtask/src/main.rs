@@ -4,6 +4,7 @@
 //! is one line of JSON with the figures, so that programs can read it.
 
 mod bench;
+mod deny;
 mod docs;
 mod emulators;
 mod lint;
@@ -21,7 +22,8 @@ Usage: cargo xtask COMMAND
                   python3 and node), cli (the binary, tests/), aws (aws, cli, and both against moto, which is
                   installed below the target folder; needs python3), clouds (gcp, cli, and both
                   against witnesses; needs python3 and node), all [default]
-  lint            rustfmt, clippy with warnings denied, cargo-deny where it is installed
+  lint            rustfmt, clippy with warnings denied, cargo-deny (installed below the target folder
+                  on first use; advisories only where their database can be reached)
   bench [FILTER]  run the benchmarks
   docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares
 

@@ -15,6 +15,11 @@ pub(crate) fn at(path: &str) -> std::path::PathBuf {
     root().join(path)
 }
 
+/// Where builds go.
+pub(crate) fn target() -> std::path::PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| at("target"), Into::into)
+}
+
 /// Says something on stdout. A reader that went away is no reason to stop.
 pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stdout(), "{text}");

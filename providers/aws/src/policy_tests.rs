@@ -76,6 +76,26 @@ fn the_documented_example() {
     assert!(page.contains(policy.trim_end()), "docs/aws.md shows another policy");
 }
 
+/// The document in docs/security is for a spec that uses everything.
+#[test]
+fn the_document_for_everything() {
+    let pools = pools(&[
+        "aws/eu-west-1/euw1-az1/m5.large/on-demand",
+        "aws/eu-west-1/euw1-az1/m5.large/spot",
+    ]);
+    let template = Template {
+        network: Some("prod".into()),
+        subnets: vec!["tag:Tier=web".into()],
+        security_groups: vec!["web".into()],
+        instance_role: Some("web-node".into()),
+        key: Some("ops".into()),
+        ..Template::default()
+    };
+    let uses = Uses { launch_templates: true, ..Uses::of(&pools, &template, Some("111122223333")) };
+    let page = include_str!("../../../docs/security/aws.json");
+    assert_eq!(document(&uses), page, "docs/security/aws.json is stale");
+}
+
 /// Whatever a spec says, no right is given without a limit.
 #[test]
 fn every_statement_has_a_condition() {

@@ -239,6 +239,22 @@ mod tests {
     use serde_json::from_value;
 
     #[test]
+    fn the_document_for_everything() {
+        let template = fleet_model::Template {
+            security_groups: vec!["web".into()],
+            instance_role: Some("node".into()),
+            key: Some("ops".into()),
+            ..fleet_model::Template::default()
+        };
+        let request =
+            ExamineRequest { pools: &[], template: &template, fulfilment: Default::default() };
+        let subscription = "00000000-0000-0000-0000-000000000000".into();
+        let groups = [Group { subscription, name: "fleet".into() }];
+        let page = include_str!("../../../docs/security/azure.json");
+        assert_eq!(role(&request, &groups) + "\n", page, "docs/security/azure.json is stale");
+    }
+
+    #[test]
     fn rights_are_patterns() {
         let role = |actions: &[&str], not: &[&str]| -> Permission {
             from_value(json!({ "actions": actions, "notActions": not })).expect("a role")

@@ -97,6 +97,25 @@ mod tests {
     }
 
     #[test]
+    fn the_document_for_everything() {
+        let pools = [
+            "gcp/europe-west1/regional/n2-standard-4/spot".parse().expect("a pool"),
+            "gcp/europe-west1/europe-west1-b/n2-standard-4/reserved".parse().expect("a pool"),
+        ];
+        let template = Template {
+            image: Some("family/golden".into()),
+            network: Some("prod".into()),
+            subnets: vec!["web".into()],
+            security_groups: vec!["web".into()],
+            instance_role: Some("node@p.iam.gserviceaccount.com".into()),
+            user_data: Some("#!/bin/sh\n".into()),
+            ..Template::default()
+        };
+        let page = include_str!("../../../docs/security/gcp.yaml");
+        assert_eq!(role(&pools, &template), page, "docs/security/gcp.yaml is stale");
+    }
+
+    #[test]
     fn the_role_in_the_documents_is_the_one_we_print() {
         let pools = ["gcp/us-central1/us-central1-a/n2-standard-4/spot".parse().expect("a pool")];
         let template = Template { user_data: Some("#!/bin/sh\n".into()), ..Template::default() };
