@@ -17,9 +17,9 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   test [PART]     run the tests; among them, that generated docs are up to date
-                  PART: core (model, spec, catalog, core), sim (provider, sim), state (run, cli
-                  without SDKs, and both against stand-ins for S3, GCS and Azure Blob; needs
-                  python3 and node), cli (the binary, tests/), aws (aws, cli, and both against moto, which is
+                  PART: core (model, spec, catalog, core), sim (provider, sim), state (run and
+                  its protocol, cli without SDKs, and both against stand-ins for S3, GCS and Azure
+                  Blob; needs python3 and node), cli (the binary, tests/), aws (aws, cli, and both against moto, which is
                   installed below the target folder; needs python3), clouds (gcp, cli, and both
                   against witnesses; needs python3 and node), all [default]
   lint            rustfmt, clippy with warnings denied, cargo-deny (installed below the target folder

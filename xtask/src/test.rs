@@ -11,7 +11,7 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
         "all" => Some(&[]),
         "core" => Some(&["fleet-model", "fleet-spec", "fleet-catalog", "fleet-core"]),
         "sim" => Some(&["fleet-provider", "fleet-sim"]),
-        "state" => Some(&["fleet-run", "fleet-cli"]),
+        "state" => Some(&["fleet-run", "fleet-protocol", "fleet-cli"]),
         "cli" => Some(&["fleet-cli"]),
         "aws" => Some(&["fleet-aws", "fleet-cli", "fleet-tests"]),
         "clouds" => Some(&[

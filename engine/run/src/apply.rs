@@ -2,6 +2,7 @@
 
 use crate::breakers::Open;
 use crate::error::RunError;
+use crate::journal::JournalError;
 use crate::limits::Operation;
 use crate::outcome::launch_outcome;
 use crate::progress::{Progress, StepResult, Stop};
@@ -16,10 +17,14 @@ use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 /// Steps under way at once. The clouds' rates are kept elsewhere; this bounds memory and the work
 /// that a second signal would leave in doubt.
 const STEPS_AT_ONCE: usize = 64;
+
+/// A record whose writing took longer than this is written again before anything is sent.
+const PROMPT: Duration = Duration::from_secs(30);
 
 /// What a round did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -177,14 +182,26 @@ impl Session<'_> {
         if let Some(open) = self.engine.open_breaker(&scope, Deed::Launch) {
             return Ok(Ended::not_asked(open));
         }
-        self.journal.append(vec![Event::CreateIntended { create: create.clone() }]).await?;
-        let answer = self.send_create(create, Sending::First).await?;
+        let intent = Event::CreateIntended { create: create.clone() };
+        let sending =
+            if self.append_promptly(intent).await? { Sending::First } else { Sending::Again };
+        let answer = self.send_create(create, sending).await?;
         let opened = self.engine.note_end(&scope, Deed::Launch, &answer);
         let mut outcome = launch_outcome(create, answer, self.engine.clock.now());
         outcome.events.extend(opened);
         let blocked = outcome.blocked();
         self.journal.append(outcome.events).await?;
         Ok(Ended { created: outcome.created, destroyed: 0, result: outcome.result, blocked })
+    }
+
+    /// Writes down what is about to be sent; whether that went so fast that the time in the record
+    /// is the time of the sending. A store may take minutes over a write, and absence proves
+    /// something a settle window after the time in the record.
+    async fn append_promptly(&self, event: Event) -> Result<bool, JournalError> {
+        let before = self.engine.clock.now();
+        self.journal.append(vec![event]).await?;
+        let took = self.engine.clock.now().duration_since(before);
+        Ok(took.unsigned_abs() < PROMPT)
     }
 
     /// Sends a launch that is written down. The same request each time it is sent, and each time
@@ -217,9 +234,15 @@ impl Session<'_> {
             if !first.swap(false, Ordering::Relaxed) {
                 engine.limits.turn(&scope, launch_of(create)).await;
                 let resent = Event::CreateResent { token: create.token.clone() };
-                if let Err(error) = self.journal.append(vec![resent]).await {
-                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    return Err(lease_lost(cloud));
+                loop {
+                    match self.append_promptly(resent.clone()).await {
+                        Ok(false) if self.lease.is_held() => {}
+                        Ok(_) => break,
+                        Err(error) => {
+                            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                            return Err(lease_lost(cloud));
+                        }
+                    }
                 }
             }
             if !self.lease.is_held() {

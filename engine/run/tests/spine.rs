@@ -3,8 +3,9 @@
 mod bed;
 
 use bed::{Bed, TRAIN, cpu, desired};
-use fleet_model::{Cloud, Hold, Limits, Market, Scope, SlotState};
+use fleet_model::{Cloud, Event, Hold, Limits, Market, Scope, SlotState};
 use fleet_sim::Preset;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[tokio::test]
@@ -245,6 +246,39 @@ async fn a_resend_starts_the_window_anew() {
     bed.apply(&fleet).await;
     bed.assert_converged(&fleet).await;
     assert_eq!(bed.live().len(), 20);
+}
+
+/// Absence proves something five minutes after the time in the record. If the store took most of
+/// them to write it, the record is no longer the time of the sending, and another is written.
+#[tokio::test]
+async fn a_slow_store_does_not_eat_the_window() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(6));
+    let slow = Duration::from_secs(200);
+    let engine = bed.mortal(&bed::mortal::Fate::slow(&bed.sim, slow));
+    bed::apply_with(&engine, &fleet, Limits::default()).await.expect("applied");
+    let mut sent = BTreeMap::new();
+    let mut intents = 0;
+    for record in bed.engine.history(&fleet.fleet).await.expect("a history") {
+        for event in record.events {
+            match event {
+                Event::CreateIntended { create } => {
+                    intents += 1;
+                    sent.insert(create.token, (record.at, record.at));
+                }
+                Event::CreateResent { token } => {
+                    sent.entry(token).and_modify(|(_, last)| *last = record.at);
+                }
+                _ => {}
+            }
+        }
+    }
+    assert!(intents > 0);
+    for (token, (intended, last)) in sent {
+        let later = last.duration_since(intended).unsigned_abs();
+        assert!(later >= slow, "{token} was sent {later:?} after the time in its record");
+    }
+    bed.assert_converged(&fleet).await;
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ use fleet_provider::{
     CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered, OfferingsRequest,
     Provider,
 };
+use fleet_sim::Sim;
 use futures::future::{Either, select};
 use futures::stream::BoxStream;
 use object_store::memory::InMemory;
@@ -20,6 +21,7 @@ use std::pin::pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
+use std::time::Duration;
 use tokio::sync::Notify;
 
 /// The moments around a mutation at which a process can die.
@@ -48,11 +50,18 @@ pub(crate) struct Fate {
     /// How many mutations each kind of moment stood around.
     around: Mutex<BTreeMap<Moment, u32>>,
     dead: Notify,
+    /// A store that takes so long over each intent.
+    slow: Option<(Sim, Duration)>,
 }
 
 impl Fate {
     pub(crate) fn at(fatal: u32) -> Arc<Self> {
         Arc::new(Fate { fatal, ..Fate::default() })
+    }
+
+    /// A process that lives, and whose store is slow.
+    pub(crate) fn slow(sim: &Sim, by: Duration) -> Arc<Self> {
+        Arc::new(Fate { slow: Some((sim.clone(), by)), ..Fate::default() })
     }
 
     /// How many moments there were.
@@ -158,6 +167,9 @@ impl ObjectStore for MortalStore {
             count(&text, &["created", "createRefused", "createUnknown", "destroyRefused"]);
         let before = if intents > 0 { Moment::BeforeIntent } else { Moment::Elsewhere };
         self.fate.moment(before, intents).await;
+        if let Some((sim, by)) = self.fate.slow.as_ref().filter(|_| intents > 0) {
+            sim.advance(*by).expect("time");
+        }
         let done = self.inner.put_opts(location, payload, options).await;
         // One record may hold the outcomes of some requests and the intents of others.
         let after = match (intents, outcomes) {
