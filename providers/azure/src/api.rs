@@ -236,7 +236,7 @@ impl Api {
             return Err(refused(Class::Auth, "InsecureEndpoint", words));
         }
         match &self.settings.token {
-            Some(token) => Ok(token.secret().to_owned()),
+            Some(token) => Ok(token.expose().to_owned()),
             None => Ok(self.chain.token().await?.secret().to_owned()),
         }
     }

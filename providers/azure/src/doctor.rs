@@ -249,9 +249,9 @@ mod tests {
         let request =
             ExamineRequest { pools: &[], template: &template, fulfilment: Default::default() };
         let subscription = "00000000-0000-0000-0000-000000000000".into();
-        let groups = [Group { subscription, name: "fleet".into() }];
+        let group = Group { subscription, name: "fleet".into() };
         let page = include_str!("../../../docs/security/azure.json");
-        assert_eq!(role(&request, &groups) + "\n", page, "docs/security/azure.json is stale");
+        assert_eq!(role(&request, &group) + "\n", page, "docs/security/azure.json is stale");
     }
 
     #[test]

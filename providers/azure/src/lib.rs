@@ -28,4 +28,4 @@ mod terminate;
 mod wire;
 
 pub use provider::Azure;
-pub use session::{AzureSettings, Token};
+pub use session::AzureSettings;

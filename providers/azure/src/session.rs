@@ -1,33 +1,12 @@
 //! Whose account is used, and where it is.
 
-use std::fmt;
+use fleet_model::Secret;
 
 /// Azure Resource Manager.
 const ENDPOINT: &str = "https://management.azure.com";
 
 /// The public price list.
 const PRICES: &str = "https://prices.azure.com";
-
-/// An access token. Never printed.
-#[derive(Clone, PartialEq, Eq)]
-pub struct Token(String);
-
-impl Token {
-    /// Takes a token.
-    pub fn new(text: impl Into<String>) -> Self {
-        Token(text.into())
-    }
-
-    pub(crate) fn secret(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Token")
-    }
-}
 
 /// Whose account is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +18,7 @@ pub struct AzureSettings {
     /// The capacity reservation group that machines of the reserved market are taken from.
     pub reservation_group: Option<String>,
     /// A token to use instead of looking for credentials.
-    pub token: Option<Token>,
+    pub token: Option<Secret>,
     /// Where requests go.
     pub endpoint: String,
     /// Where prices are asked for.
@@ -73,7 +52,7 @@ impl AzureSettings {
             subscription: set("AZURE_SUBSCRIPTION_ID").map(|id| id.trim().to_ascii_lowercase()),
             resource_group: set("FLEET_AZURE_RESOURCE_GROUP"),
             reservation_group: set("FLEET_AZURE_RESERVATION_GROUP"),
-            token: set("FLEET_AZURE_TOKEN").map(Token::new),
+            token: set("FLEET_AZURE_TOKEN").map(Secret::from),
             endpoint: set("FLEET_AZURE_ENDPOINT").unwrap_or(default.endpoint),
             prices: set("FLEET_AZURE_PRICES_ENDPOINT").unwrap_or(default.prices),
         }

@@ -1,6 +1,6 @@
 //! A provider on a fake.
 
-use fleet_azure::{Azure, AzureSettings, Token};
+use fleet_azure::{Azure, AzureSettings};
 use fleet_fakes::azure::{AzureCloud, GROUP, KEY_NAME, SUBSCRIPTIONS, TOKEN, subnet};
 use fleet_fakes::{Asks, Server, SteppedClock};
 use fleet_model::{PoolId, Template};
@@ -26,7 +26,7 @@ pub(crate) fn settings(endpoint: String) -> AzureSettings {
     AzureSettings {
         subscription: Some(SUBSCRIPTIONS[0].into()),
         resource_group: Some(GROUP.into()),
-        token: Some(Token::new(TOKEN)),
+        token: Some(TOKEN.into()),
         prices: endpoint.clone(),
         endpoint,
         ..AzureSettings::default()
