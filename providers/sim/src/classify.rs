@@ -66,6 +66,7 @@ fn aws(refusal: &Refusal) -> Option<Class> {
         "InsufficientInstanceCapacity" | "SpotMaxPriceTooLow" => {
             Class::Capacity { block: minutes(3) }
         }
+        "UnauthorizedOperation" => Class::Auth,
         "Unsupported" => Class::Capacity { block: minutes(24 * 60) },
         "VcpuLimitExceeded" | "MaxSpotInstanceCountExceeded" => Class::Quota { block: minutes(15) },
         "IdempotentParameterMismatch" | "IdempotentInstanceTerminated" => Class::Freeze,
@@ -77,6 +78,7 @@ fn gcp(refusal: &Refusal) -> Option<Class> {
     Some(match refusal.code.as_str() {
         "ZONE_RESOURCE_POOL_EXHAUSTED" => Class::Capacity { block: minutes(3) },
         "QUOTA_EXCEEDED" => Class::Quota { block: minutes(15) },
+        "IAM_PERMISSION_DENIED" => Class::Auth,
         "invalid" => Class::Invalid,
         "alreadyExists" => Class::Freeze,
         _ => return None,
@@ -101,6 +103,7 @@ fn azure(asked: Asked, refusal: &Refusal) -> Option<Class> {
                 || refusal.message.ends_with("limit: 0");
             Class::Quota { block: if all { minutes(60) } else { minutes(10) } }
         }
+        "AuthorizationFailed" => Class::Auth,
         "PropertyChangeNotAllowed" => Class::Freeze,
         _ => return None,
     })
@@ -110,6 +113,7 @@ fn lambda(refusal: &Refusal) -> Option<Class> {
     Some(match refusal.code.as_str() {
         "instance-operations/launch/insufficient-capacity" => Class::Capacity { block: minutes(3) },
         "global/quota-exceeded" => Class::Quota { block: minutes(15) },
+        "global/invalid-api-key" => Class::Auth,
         "global/object-does-not-exist" => Class::Invalid,
         _ => return None,
     })

@@ -63,6 +63,9 @@ impl Clock for SimClock {
     }
 
     async fn sleep(&self, duration: Duration) {
+        if self.0.follows_tokio() {
+            return tokio::time::sleep(duration).await;
+        }
         let until = later(self.0.now_ms(), duration);
         let bed = Bed::new(self.0.sleepers(), until);
         // Others who would sleep at the same time must get to say so: two waits of ten seconds

@@ -28,6 +28,10 @@ pub(crate) enum Event {
     Fault(Fault),
     /// Nothing goes wrong any more.
     Healed,
+    /// Somebody wrote another slot on a machine.
+    Retagged { id: MachineId, slot: SlotId },
+    /// A machine is no longer known at all, and its id may be given to another.
+    Forgotten { id: MachineId },
 }
 
 /// A launch and all that came of it.

@@ -119,6 +119,23 @@ pub enum Fault {
         /// vCPUs allowed.
         vcpus: u64,
     },
+    /// An area knows us, and lets us do nothing.
+    Forbidden {
+        /// Which area.
+        area: Area,
+    },
+    /// Launches of several machines make one more than they were asked for.
+    Surplus {
+        /// Which cloud.
+        cloud: Cloud,
+        /// How many launches of a hundred.
+        percent: u8,
+    },
+    /// New machines never come up: they stay as they are made.
+    NeverReady {
+        /// Which cloud.
+        cloud: Cloud,
+    },
 }
 
 impl Fault {
@@ -132,7 +149,10 @@ impl Fault {
             Fault::LostAnswers { .. }
             | Fault::PartialLists { .. }
             | Fault::DelayedVisibility { .. }
-            | Fault::Quota { .. } => true,
+            | Fault::Quota { .. }
+            | Fault::Forbidden { .. }
+            | Fault::Surplus { .. }
+            | Fault::NeverReady { .. } => true,
         }
     }
 
@@ -175,6 +195,11 @@ impl fmt::Display for Fault {
             Fault::Quota { cloud, region, market, vcpus } => {
                 write!(f, "{cloud}/{region} allows {vcpus} vCPUs of {market}")
             }
+            Fault::Forbidden { area } => write!(f, "{area} refuses us"),
+            Fault::Surplus { cloud, percent } => {
+                write!(f, "{cloud} makes one too many in {percent}% of its launches")
+            }
+            Fault::NeverReady { cloud } => write!(f, "new machines on {cloud} never come up"),
         }
     }
 }

@@ -25,11 +25,14 @@ const POLL_EVERY: Duration = Duration::from_secs(2);
 pub(crate) struct SimProvider {
     sim: Sim,
     cloud: Cloud,
+    /// Lambda launches go one at a time: without tokens, two at once could not see each other.
+    /// Those of another process are not held up by this: that is what its lease is for.
+    launches: tokio::sync::Mutex<()>,
 }
 
 impl SimProvider {
     pub(crate) fn new(sim: Sim, cloud: Cloud) -> Self {
-        SimProvider { sim, cloud }
+        SimProvider { sim, cloud, launches: tokio::sync::Mutex::new(()) }
     }
 
     /// One call to the raw cloud. Half of the latency lies before it and half behind, so that a
@@ -157,7 +160,7 @@ impl SimProvider {
 
     /// No tokens: look for the name first, and again when the answer is lost.
     async fn launch(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
-        let _alone = self.sim.launches().lock().await;
+        let _alone = self.launches.lock().await;
         let mut all = Created::all(Vec::new());
         for slot in &request.create.slots {
             match self.launch_one(request, *slot).await {

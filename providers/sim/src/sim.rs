@@ -6,10 +6,10 @@ use crate::pools::Pools;
 use crate::provider::SimProvider;
 use crate::settings::Settings;
 use crate::store::{SimError, Store};
-use crate::time::{Ms, later, stamp};
+use crate::time::{EPOCH, Ms, later, stamp};
 use crate::tx::Tx;
 use crate::world::World;
-use fleet_model::{Catalog, Cloud, Machine, Timestamp};
+use fleet_model::{Catalog, Cloud, Machine, MachineId, Timestamp};
 use fleet_provider::{Clock, Provider};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,8 +24,8 @@ struct Inner {
     pools: Pools,
     state: Mutex<State>,
     sleepers: Sleepers,
-    /// Lambda launches go one at a time: without tokens, two at once could not see each other.
-    launches: tokio::sync::Mutex<()>,
+    /// Where the world's time began on tokio's clock, if that is the one it follows.
+    follows: Option<tokio::time::Instant>,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,13 @@ struct State {
 impl Sim {
     /// A world that ends with the process.
     pub fn in_memory(settings: Settings, catalog: Arc<Catalog>) -> Self {
-        Sim::new(World::new(settings), None, catalog)
+        Sim::new(World::new(settings), None, catalog, None)
+    }
+
+    /// A world in memory whose time is tokio's, from now on. Where that is paused, as in
+    /// simulations of many processes, leases and clouds share one clock that nobody waits for.
+    pub fn on_tokio_time(settings: Settings, catalog: Arc<Catalog>) -> Self {
+        Sim::new(World::new(settings), None, catalog, Some(tokio::time::Instant::now()))
     }
 
     /// Whether a folder holds a world.
@@ -74,17 +80,22 @@ impl Sim {
     }
 
     fn over(settings: Settings, store: Store, catalog: Arc<Catalog>) -> Result<Self, SimError> {
-        let sim = Sim::new(World::new(settings), Some(store), catalog);
+        let sim = Sim::new(World::new(settings), Some(store), catalog, None);
         sim.run(|_| ())?;
         Ok(sim)
     }
 
-    fn new(world: World, store: Option<Store>, catalog: Arc<Catalog>) -> Self {
+    fn new(
+        world: World,
+        store: Option<Store>,
+        catalog: Arc<Catalog>,
+        follows: Option<tokio::time::Instant>,
+    ) -> Self {
         Sim(Arc::new(Inner {
             pools: Pools::new(catalog),
             state: Mutex::new(State { world, store }),
             sleepers: Sleepers::default(),
-            launches: tokio::sync::Mutex::new(()),
+            follows,
         }))
     }
 
@@ -93,7 +104,11 @@ impl Sim {
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { world, store } = &mut *state;
         let Some(store) = store else {
-            return Ok(act(&mut Tx::new(world, &self.0.pools)));
+            let mut tx = Tx::new(world, &self.0.pools);
+            if let Some(began) = self.0.follows {
+                tx.advance(later(EPOCH, began.elapsed()));
+            }
+            return Ok(act(&mut tx));
         };
         let _held = store.hold()?;
         store.catch_up(world)?;
@@ -118,8 +133,9 @@ impl Sim {
         &self.0.sleepers
     }
 
-    pub(crate) fn launches(&self) -> &tokio::sync::Mutex<()> {
-        &self.0.launches
+    /// Whether time passes by itself.
+    pub(crate) fn follows_tokio(&self) -> bool {
+        self.0.follows.is_some()
     }
 
     /// The time. If the folder cannot be read, the last time that was known.
@@ -171,6 +187,16 @@ impl Sim {
         self.run(|tx| {
             let world = &*tx.world;
             world.vms.values().filter_map(|vm| world.describe(vm)).collect()
+        })
+    }
+
+    /// Machines that a cloud made although one of the same launch fills their slot.
+    pub fn surplus(&self) -> Result<Vec<MachineId>, SimError> {
+        self.run(|tx| {
+            let vms = &tx.world.vms;
+            let pairs = vms.values().zip(vms.values().skip(1));
+            let twins = pairs.filter(|(a, b)| a.deed == b.deed && a.slot == b.slot);
+            twins.map(|(_, twin)| twin.id.clone()).collect()
         })
     }
 

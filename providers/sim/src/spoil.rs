@@ -1,13 +1,13 @@
 //! Faults on request: every one is an event like any other, so a run with faults replays too.
 
-use crate::event::Event;
+use crate::event::{Born, Event, Launched};
 use crate::fault::{Area, Fault};
 use crate::pattern::PoolPattern;
 use crate::sim::Sim;
 use crate::store::SimError;
 use crate::time::{Ms, later, stamp};
 use crate::tx::notice_of;
-use fleet_model::{Cloud, MachineId, MachineState, Market, Region, Timestamp};
+use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Region, SlotId, Timestamp};
 use std::time::Duration;
 
 impl Sim {
@@ -137,6 +137,42 @@ impl Sim {
     /// Takes the tags off a machine.
     pub fn strip_tags(&self, machine: &MachineId) -> Result<(), SimError> {
         self.on_machine(machine, |id, _| Event::Stripped { id })
+    }
+
+    /// Writes another slot on a machine, as somebody with the right to change tags may.
+    pub fn retag(&self, machine: &MachineId, slot: SlotId) -> Result<(), SimError> {
+        self.on_machine(machine, |id, _| Event::Retagged { id, slot })
+    }
+
+    /// Puts a machine there that somebody else launched just now, with the tags of `like`: a
+    /// look-alike. If its id was in use, that machine is gone without a trace.
+    pub fn plant(&self, like: &Machine) -> Result<(), SimError> {
+        self.run(|tx| {
+            let Some(owner) = like.owner.clone() else { return };
+            tx.emit(Event::Forgotten { id: like.id.clone() });
+            let now = tx.now();
+            let born = Born {
+                id: like.id.clone(),
+                slot: owner.slot,
+                visible: now,
+                running: now,
+                name: None,
+            };
+            tx.emit(Event::Launched(Launched {
+                key: None,
+                fingerprint: 0,
+                pool: like.pool(),
+                fleet: owner.fleet,
+                name: owner.name,
+                token: owner.token,
+                template: owner.template,
+                price: like.price,
+                vcpus: 1,
+                done: now,
+                born: vec![born],
+                refusal: None,
+            }));
+        })
     }
 
     fn on_machine(

@@ -103,6 +103,16 @@ impl<'a> Tx<'a> {
                 Fate::Swallowed(refusal)
             });
         }
+        if self
+            .faults()
+            .any(|fault| matches!(fault, Fault::Forbidden { area } if area.covers(scope)))
+        {
+            return Err(Refusal::new(
+                403,
+                forbidden(scope.cloud),
+                "you are not allowed to do this",
+            ));
+        }
         // Of two faults of a kind, the last word holds.
         let throttled = self.faults().filter_map(|fault| match fault {
             Fault::Throttled { cloud, until } if *cloud == scope.cloud => Some(*until),
@@ -241,6 +251,15 @@ fn unavailable(cloud: Cloud) -> &'static str {
         Cloud::Aws | Cloud::Azure => "ServiceUnavailable",
         Cloud::Gcp => "backendError",
         Cloud::Lambda => "global/internal-error",
+    }
+}
+
+fn forbidden(cloud: Cloud) -> &'static str {
+    match cloud {
+        Cloud::Aws => "UnauthorizedOperation",
+        Cloud::Gcp => "IAM_PERMISSION_DENIED",
+        Cloud::Azure => "AuthorizationFailed",
+        Cloud::Lambda => "global/invalid-api-key",
     }
 }
 

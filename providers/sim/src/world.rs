@@ -121,6 +121,22 @@ impl World {
             }
             Event::Fault(fault) => self.faults.push(fault.clone()),
             Event::Healed => self.faults.clear(),
+            Event::Retagged { id, slot } => {
+                if let Some(serial) = self.index.ids.get(id)
+                    && let Some(vm) = self.vms.get_mut(serial)
+                {
+                    vm.slot = *slot;
+                }
+            }
+            Event::Forgotten { id } => {
+                if let Some(serial) = self.index.ids.get(id).copied()
+                    && let Some(vm) = self.vms.remove(&serial)
+                    && let Some(deed) = self.deeds.get(&vm.deed)
+                {
+                    self.index.leave(serial, &vm, deed);
+                    self.index.purge(serial, &vm, deed);
+                }
+            }
         }
         self.fall_due();
     }

@@ -75,9 +75,11 @@ fn mismatch(create: &Create) -> Refusal {
 }
 
 fn over_quota(id: &PoolId, wanted: u32) -> Refusal {
-    let code = match id.market {
-        Market::Spot => "MaxSpotInstanceCountExceeded",
-        Market::OnDemand | Market::Reserved => "VcpuLimitExceeded",
+    let code = match (id.place.cloud, id.market) {
+        // A choice between pools is Google's, too, in its own words.
+        (Cloud::Gcp, _) => "QUOTA_EXCEEDED",
+        (_, Market::Spot) => "MaxSpotInstanceCountExceeded",
+        (_, Market::OnDemand | Market::Reserved) => "VcpuLimitExceeded",
     };
     let message = format!("{wanted} more would exceed the vCPU limit in {}", id.place.region);
     Refusal::new(400, code, message)
@@ -85,7 +87,10 @@ fn over_quota(id: &PoolId, wanted: u32) -> Refusal {
 
 fn full(id: &PoolId) -> Refusal {
     let message = format!("no more {} in {}", id.instance_type, id.place.zone);
-    Refusal::new(500, "InsufficientInstanceCapacity", message)
+    match id.place.cloud {
+        Cloud::Gcp => Refusal::new(200, "ZONE_RESOURCE_POOL_EXHAUSTED", message),
+        _ => Refusal::new(500, "InsufficientInstanceCapacity", message),
+    }
 }
 
 /// What `CreateFleet` answers: machines, and what each pool said that did not give enough.

@@ -2,11 +2,11 @@
 
 use crate::event::{Event, Refusal};
 use crate::limit::Call;
-use crate::time::{Ms, from_stamp, stamp};
+use crate::time::{Ms, from_stamp};
 use crate::tx::Tx;
 use crate::vm::Vm;
 use fleet_model::{Cloud, MachineId, MachineState, Victim};
-use fleet_provider::DestroyRequest;
+use fleet_provider::{DestroyRequest, stranger};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -65,17 +65,12 @@ fn verdict(tx: &Tx<'_>, request: &DestroyRequest<'_>, victim: &Victim) -> Result
     if vm.state(now) == MachineState::Terminated {
         return Ok(Verdict::Gone);
     }
-    let Some((deed, pool)) = tx.world.origin(vm) else { return Ok(Verdict::Gone) };
-    let (scope, launched) = (pool.place.scope(), stamp(deed.launched));
-    let mismatch = match &deed.owner(vm) {
-        _ if scope != *request.scope => Some(format!("it stands in {scope}")),
-        None => Some("it carries no tags of ours".into()),
-        Some(owner) if owner.fleet != *request.fleet => {
-            Some(format!("it belongs to fleet {}", owner.fleet))
-        }
-        Some(owner) if owner.slot != victim.slot => Some(format!("it fills slot {}", owner.slot)),
-        Some(_) if launched != victim.launched_at => Some(format!("it was launched at {launched}")),
-        Some(_) => None,
+    let Some(machine) = tx.world.describe(vm) else { return Ok(Verdict::Gone) };
+    let scope = machine.place.scope();
+    let mismatch = if scope == *request.scope {
+        stranger(request.fleet, victim, &machine)
+    } else {
+        Some(format!("it stands in {scope}"))
     };
     Ok(match mismatch {
         Some(why) => Verdict::NotOurs(why),

@@ -74,7 +74,9 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
         _ => None,
     });
     let hidden = hidden.last();
-    let born = (tx.world.next..).zip(slots).map(|(serial, slot)| {
+    let stuck = tx.faults().any(|f| matches!(f, Fault::NeverReady { cloud: c } if *c == cloud));
+    let slots = with_surplus(tx, cloud, slots);
+    let born = (tx.world.next..).zip(&slots).map(|(serial, slot)| {
         let chance = mix2(settings.seed, serial);
         let between = |salt: u64, least: Ms, most: Ms| match settings.preset {
             Preset::Calm => 0,
@@ -85,7 +87,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
             id: machine_id(cloud, settings.seed, serial),
             slot: *slot,
             visible: hidden.map_or(now + usual, |by| later(now, by).max(now + usual)),
-            running: now + between(2, 20_000, 90_000),
+            running: if stuck { Ms::MAX } else { now + between(2, 20_000, 90_000) },
             name: named.then(|| name_of(&create.token, *slot)),
         }
     });
@@ -107,6 +109,18 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
     tx.emit(Event::Launched(launched));
     let machines = describe(tx.world, first..tx.world.next);
     Launch { machines, refusal, done }
+}
+
+/// The slots, and where a cloud makes one machine too many the last of them once more.
+fn with_surplus(tx: &Tx<'_>, cloud: Cloud, slots: &[SlotId]) -> Vec<SlotId> {
+    let percent = tx.faults().filter_map(|fault| match fault {
+        Fault::Surplus { cloud: generous, percent } if *generous == cloud => Some(*percent),
+        _ => None,
+    });
+    let percent = u64::from(percent.last().unwrap_or(0));
+    let chance = mix2(tx.world.settings.seed ^ 0x0507, tx.world.next);
+    let extra = slots.last().filter(|_| below(chance, 100) < percent);
+    slots.iter().chain(extra).copied().collect()
 }
 
 /// What a cloud answers to a token it knows.
