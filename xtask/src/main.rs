@@ -1,4 +1,4 @@
-//! The developers' front door: `cargo xtask test`, `lint`, `bench`, `docs`.
+//! The developers' front door: `cargo xtask test`, `lint`, `swarm`, `bench`, `docs`.
 //!
 //! Needs nothing but Rust, and Python 3 for the emulators of clouds. Output of the tools passes through as it comes; the last line on stdout
 //! is one line of JSON with the figures, so that programs can read it.
@@ -9,6 +9,7 @@ mod docs;
 mod emulators;
 mod lint;
 mod shell;
+mod swarm;
 mod test;
 
 use std::process::ExitCode;
@@ -17,13 +18,20 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
   test [PART]     run the tests; among them, that generated docs are up to date
-                  PART: core (model, spec, catalog, core), sim (provider, sim), state (run and
+                  PART: core (model, spec, catalog, core), sim (provider, sim, swarm), state (run and
                   its protocol, cli without SDKs, and both against stand-ins for S3, GCS and Azure
                   Blob; needs python3 and node), cli (the binary, tests/), aws (aws, cli, and both against moto, which is
                   installed below the target folder; needs python3), clouds (gcp, cli, and both
                   against witnesses; needs python3 and node), all [default]
   lint            rustfmt, clippy with warnings denied, cargo-deny (installed below the target folder
                   on first use; advisories only where their database can be reached)
+  swarm [--seeds N] [--from S]
+                  live N simulated worlds (20,000) full of faults, and check every promise of
+                  docs/safety.md at every moment; --seed S --trace shows one of them
+  determinism [--seeds N]
+                  live N worlds (1,000) twice and compare their traces, byte for byte
+  sensitivity [--seeds N] [--bug NAME]
+                  switch each seeded safety bug on, and see that the swarm finds it
   bench [FILTER]  run the benchmarks
   docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares
 
@@ -36,6 +44,9 @@ fn main() -> ExitCode {
         ["test"] => test::run("all"),
         ["test", part] if test::packages(part).is_some() => test::run(part),
         ["lint"] => lint::run(),
+        [command @ ("swarm" | "determinism" | "sensitivity"), ref options @ ..] => {
+            swarm::run_swarm(command, options)
+        }
         ["bench"] => bench::run(None),
         ["bench", filter] => bench::run(Some(filter)),
         ["docs"] => docs::execute(docs::Mode::Write),

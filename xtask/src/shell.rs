@@ -47,7 +47,16 @@ pub(crate) fn has_cargo(subcommand: &str) -> bool {
 
 /// Runs a command, shows what it prints, and hands each line of its stdout to `line`. Whether it
 /// went well.
-pub(crate) fn watch(mut command: Command, mut line: impl FnMut(&str)) -> bool {
+pub(crate) fn watch(command: Command, mut line: impl FnMut(&str)) -> bool {
+    watch_quietly(command, |text| {
+        say(text);
+        line(text);
+    })
+}
+
+/// Runs a command and hands each line of its stdout to `line`, which may show it. Whether it went
+/// well.
+pub(crate) fn watch_quietly(mut command: Command, mut line: impl FnMut(&str)) -> bool {
     note(&format!("$ {}", shown(&command)));
     let child = command.stdout(Stdio::piped()).spawn();
     let mut child = match child {
@@ -60,9 +69,7 @@ pub(crate) fn watch(mut command: Command, mut line: impl FnMut(&str)) -> bool {
     if let Some(stdout) = child.stdout.take() {
         // Lossy: a test may print anything.
         for text in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
-            let text = String::from_utf8_lossy(&text);
-            say(&text);
-            line(&text);
+            line(&String::from_utf8_lossy(&text));
         }
     }
     child.wait().is_ok_and(|status| status.success())

@@ -10,7 +10,7 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
     match part {
         "all" => Some(&[]),
         "core" => Some(&["fleet-model", "fleet-spec", "fleet-catalog", "fleet-core"]),
-        "sim" => Some(&["fleet-provider", "fleet-sim"]),
+        "sim" => Some(&["fleet-provider", "fleet-sim", "fleet-swarm"]),
         "state" => Some(&["fleet-run", "fleet-protocol", "fleet-cli"]),
         "cli" => Some(&["fleet-cli"]),
         "aws" => Some(&["fleet-aws", "fleet-cli", "fleet-tests"]),

@@ -9,6 +9,7 @@ use crate::order;
 use crate::place::{Field, Taken, Usage};
 use crate::report;
 use crate::victims::Work;
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Report, Units,
     Vacated, Why,
@@ -120,13 +121,17 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
 /// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.
 fn frozen(inputs: &Inputs, ledger: &Ledger) -> Option<Hold> {
     let namesakes = if inputs.recorded.uid.is_some() { 0 } else { namesakes(inputs) };
-    if namesakes > 0 && inputs.limits.accept_loss != Some(namesakes) {
+    if namesakes > 0
+        && !bugs::on(Bug::LostJournalIgnored)
+        && inputs.limits.accept_loss != Some(namesakes)
+    {
         return Some(Hold::JournalLost { machines: namesakes });
     }
     let (missing, of) = (ledger.vanished, ledger.recorded_live);
     let suspicious = missing > 3 && u64::from(missing) * 10 > u64::from(of) * 3;
     let accepted = inputs.limits.accept_loss == Some(missing);
-    (suspicious && !accepted).then_some(Hold::Frozen { missing, of })
+    (suspicious && !accepted && !bugs::on(Bug::FreezeIgnored))
+        .then_some(Hold::Frozen { missing, of })
 }
 
 /// Live machines that carry the name of a fleet without a journal.
@@ -166,7 +171,8 @@ fn within_limits(
     let asked = free.victims.len() as u32 + unseen(inputs, ledger);
     let allowed = (ledger.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
-    let mut choice = if asked <= allowed || exact == Some(asked) {
+    let unlimited = bugs::on(Bug::DestroyLimitIgnored);
+    let mut choice = if asked <= allowed || exact == Some(asked) || unlimited {
         free
     } else {
         let choice = choose(inputs, field, ledger, allowed);

@@ -2,6 +2,7 @@
 
 use crate::guard;
 use crate::market::learn;
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Attempt, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp,
     Token,
@@ -75,12 +76,17 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 }
             }
         }
+        Event::Blocked { .. } if bugs::on(Bug::BlocksForgotten) => {}
         Event::Blocked { block } => {
             recorded.blocks.retain(|old| old.scope != block.scope && old.until > at);
             recorded.blocks.push(block.clone());
             if let BlockScope::Pool { pool } = &block.scope {
                 learn::refused(recorded, pool, at);
             }
+        }
+        Event::CreateUnknown { token, .. } if bugs::on(Bug::DoubtFreesSlots) => {
+            let slots = recorded.in_doubt.get(token).map(|attempt| attempt.create.slots.clone());
+            vacate_untried(recorded, token, &slots.unwrap_or_default());
         }
         // The request stays in doubt: only an answer or a look at the cloud can settle it.
         Event::CreateUnknown { token: _, code: _ } => {}

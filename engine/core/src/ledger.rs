@@ -1,6 +1,7 @@
 //! What we hold: the journal's word and the clouds' word, brought together.
 
 use crate::weight;
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Cloud, Departure, Desired, Digest, Inputs, Machine, MachineId, MachineState, MicroUsd, Notice,
     NoticeKind, Offering, PoolId, Rejection, SlotId, SlotName, SlotState, Timestamp, Units,
@@ -86,12 +87,16 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
             .state
         {
             SlotState::Vacant => continue,
+            SlotState::InDoubt { .. } if bugs::on(Bug::DoubtNotCounted) => continue,
             SlotState::InDoubt { token } => {
                 let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
                 let pool = attempt.create.pool.clone();
                 let create = &attempt.create;
                 // Whichever pools the cloud chose, it is not more than this.
-                let price = create.dearest();
+                let price = match bugs::on(Bug::DoubtCostsNothing) {
+                    true => Some(MicroUsd(0)),
+                    false => create.dearest(),
+                };
                 (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
             }
             SlotState::Filled { machine, pool, launched_at, price, template, ending } => {
@@ -178,10 +183,10 @@ fn standing(
     ending: bool,
     seen: Option<&Machine>,
 ) -> Found {
-    let complete = inputs.observed.is_complete(&pool.place.scope());
+    let complete = inputs.observed.is_complete(&pool.place.scope()) || bugs::on(Bug::GapsForgotten);
     let Some(seen) = seen else {
         let age = inputs.observed.taken_at.duration_since(launched_at);
-        let settling = age < jiff_duration(SETTLE_WINDOW);
+        let settling = age < jiff_duration(SETTLE_WINDOW) && !bugs::on(Bug::YoungMachinesForgotten);
         // A machine that nobody has seen yet counts, and cannot be ended: its cloud may not know it.
         return match (complete && !settling, ending) {
             (false, _) => Found::Here(Standing::Fixed),
@@ -194,6 +199,9 @@ fn standing(
         MachineState::Terminated if ending => Found::Gone(Departure::Ended),
         MachineState::Terminated => Found::Gone(Departure::Terminated),
         _ if !complete || !owned(inputs, slot, seen) => Found::Here(Standing::Fixed),
+        MachineState::Stopping if bugs::on(Bug::StoppingMachinesForgotten) => {
+            Found::Gone(Departure::Ended)
+        }
         MachineState::Stopping => Found::Here(Standing::Ending),
         // An end that was asked for and not obeyed is asked for again.
         MachineState::Pending | MachineState::Running

@@ -7,6 +7,7 @@
 mod accelerators;
 mod aws_name;
 mod belief;
+pub mod bugs;
 mod capacity;
 mod catalog;
 mod desired;

@@ -4,19 +4,21 @@ use crate::breakers::Open;
 use crate::error::RunError;
 use crate::journal::JournalError;
 use crate::limits::Operation;
-use crate::outcome::launch_outcome;
+use crate::outcome::{LEASE_LOST, launch_outcome};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
 use fleet_core::{Planned, StepState, Walk};
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Action, BlockScope, Create, Destroy, Event, Operation as Deed, SlotId, Step, StepId, Template,
+    Token,
 };
-use fleet_provider::{CreateRequest, Created, DestroyRequest, Error};
+use fleet_provider::{Class, CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// Steps under way at once. The clouds' rates are kept elsewhere; this bounds memory and the work
@@ -33,6 +35,9 @@ pub struct RoundOutcome {
     pub created: u32,
     /// Machines ended.
     pub destroyed: u32,
+    /// Machines that were told to end, and nobody knows whether they heard it. Toward the limit
+    /// they count as ended.
+    pub perhaps_destroyed: u32,
     /// Steps that were refused in whole or in part, and what the cloud said.
     pub refused: Vec<(StepId, String)>,
     /// Steps whose outcome is not known.
@@ -58,19 +63,40 @@ impl RoundOutcome {
 struct Ended {
     created: u32,
     destroyed: u32,
+    perhaps_destroyed: u32,
     result: StepResult,
-    blocked: Vec<BlockScope>,
 }
 
 impl Ended {
+    fn launch(created: u32, result: StepResult) -> Self {
+        Ended { created, destroyed: 0, perhaps_destroyed: 0, result }
+    }
+
     fn end(destroyed: u32, result: StepResult) -> Self {
-        Ended { created: 0, destroyed, result, blocked: Vec::new() }
+        Ended { created: 0, destroyed, perhaps_destroyed: 0, result }
+    }
+}
+
+/// What said no in this round, known to all its steps at once: one that waits for its turn while
+/// another is refused does not ask the same pool again.
+#[derive(Default)]
+struct Blocked(Mutex<BTreeSet<BlockScope>>);
+
+impl Blocked {
+    fn lock(&self) -> MutexGuard<'_, BTreeSet<BlockScope>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a launch would ask again what was refused in this round.
+    fn said_no(&self, create: &Create) -> bool {
+        let covers = |scope: &BlockScope| create.pools().any(|pool| scope.covers(pool));
+        !bugs::on(Bug::BlocksOfRoundIgnored) && self.lock().iter().any(covers)
     }
 
     /// Neither written down nor sent: a breaker is open.
-    fn not_asked(open: Open) -> Self {
-        let result = StepResult::Refused(open.words);
-        Ended { created: 0, destroyed: 0, result, blocked: vec![open.scope] }
+    fn not_asked(&self, open: Open) -> Ended {
+        self.lock().insert(open.scope);
+        Ended::end(0, StepResult::Refused(open.words))
     }
 }
 
@@ -79,16 +105,6 @@ impl Ended {
 pub(crate) enum Sending {
     First,
     Again,
-}
-
-/// Whether a step would ask again what was refused in this round.
-fn said_no(blocked: &BTreeSet<BlockScope>, step: &Step) -> bool {
-    match &step.action {
-        Action::Create(create) => {
-            blocked.iter().any(|scope| create.pools().any(|pool| scope.covers(pool)))
-        }
-        Action::Destroy(_) => false,
-    }
 }
 
 impl Session<'_> {
@@ -108,6 +124,7 @@ impl Session<'_> {
 
         let steps: BTreeMap<StepId, &Step> = plan.steps.iter().map(|s| (s.id, s)).collect();
         let mut walk = Walk::new(plan);
+        let blocked = &Blocked::default();
         let mut under_way = FuturesUnordered::new();
         loop {
             if stop.asked() || !self.lease.is_held() {
@@ -116,19 +133,19 @@ impl Session<'_> {
             while under_way.len() < STEPS_AT_ONCE {
                 let Some(id) = walk.start_next() else { break };
                 let Some(&step) = steps.get(&id) else { continue };
-                if said_no(&outcome.blocked, step) {
-                    // The pool has said no in this round: the next round goes elsewhere.
-                    walk.finish(id, false);
-                    continue;
-                }
-                under_way.push(async move { (step, self.obey(step).await) });
+                under_way.push(async move { (step, self.obey(step, blocked).await) });
             }
             let Some((step, ended)) = under_way.next().await else { break };
-            let Ended { created, destroyed, result, blocked } = ended?;
-            outcome.blocked.extend(blocked);
+            // The pool has said no in this round: the next round goes elsewhere.
+            let Some(ended) = ended? else {
+                walk.finish(step.id, false);
+                continue;
+            };
+            let Ended { created, destroyed, perhaps_destroyed, result } = ended;
             walk.finish(step.id, result == StepResult::Done);
             outcome.created += created;
             outcome.destroyed += destroyed;
+            outcome.perhaps_destroyed += perhaps_destroyed;
             match &result {
                 StepResult::Done => {}
                 StepResult::Refused(why) => outcome.refused.push((step.id, why.clone())),
@@ -137,6 +154,7 @@ impl Session<'_> {
             let pool = step.action.pool().clone();
             on(Progress::StepEnded { step: step.id, pool, created, destroyed, result });
         }
+        outcome.blocked = std::mem::take(&mut blocked.lock());
         outcome.skipped = walk.count(StepState::Skipped) as u32;
         let RoundOutcome { created, destroyed, refused, unknown, .. } = &outcome;
         self.journal
@@ -167,31 +185,40 @@ impl Session<'_> {
         events
     }
 
-    async fn obey(&self, step: &Step) -> Result<Ended, RunError> {
+    /// Takes a step; `None` if its pool has said no to another one meanwhile.
+    async fn obey(&self, step: &Step, blocked: &Blocked) -> Result<Option<Ended>, RunError> {
         match &step.action {
-            Action::Create(create) => self.launch(create).await,
-            Action::Destroy(destroy) => self.end(destroy).await,
+            Action::Create(create) => self.launch(create, blocked).await,
+            Action::Destroy(destroy) => self.end(destroy, blocked).await.map(Some),
         }
     }
 
-    async fn launch(&self, create: &Create) -> Result<Ended, RunError> {
+    async fn launch(&self, create: &Create, blocked: &Blocked) -> Result<Option<Ended>, RunError> {
         // The turn comes before the intent: a request that waits in a queue is not in doubt, and
         // the time after which absence proves something counts from here.
         let scope = create.pool.place.scope();
         self.engine.limits.turn(&scope, launch_of(create)).await;
         if let Some(open) = self.engine.open_breaker(&scope, Deed::Launch) {
-            return Ok(Ended::not_asked(open));
+            return Ok(Some(blocked.not_asked(open)));
+        }
+        if blocked.said_no(create) {
+            return Ok(None);
         }
         let intent = Event::CreateIntended { create: create.clone() };
-        let sending =
-            if self.append_promptly(intent).await? { Sending::First } else { Sending::Again };
-        let answer = self.send_create(create, sending).await?;
+        let answer = if bugs::on(Bug::SendBeforeAppend) {
+            let answer = self.send_create(create, Sending::First).await?;
+            self.journal.append(vec![intent]).await?;
+            answer
+        } else {
+            let prompt = self.append_promptly(intent).await?;
+            self.send_create(create, if prompt { Sending::First } else { Sending::Again }).await?
+        };
         let opened = self.engine.note_end(&scope, Deed::Launch, &answer);
         let mut outcome = launch_outcome(create, answer, self.engine.clock.now());
         outcome.events.extend(opened);
-        let blocked = outcome.blocked();
+        blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
-        Ok(Ended { created: outcome.created, destroyed: 0, result: outcome.result, blocked })
+        Ok(Some(Ended::launch(outcome.created, outcome.result)))
     }
 
     /// Writes down what is about to be sent; whether that went so fast that the time in the record
@@ -219,6 +246,13 @@ impl Session<'_> {
             return Ok(Err(no_provider(cloud)));
         };
         let none = Template::default();
+        let mut create = create;
+        let altered;
+        if bugs::on(Bug::TokenPerSending) {
+            let token = format!("{}{}", create.token, bugs::nonce());
+            altered = Create { token: Token::new(token), ..create.clone() };
+            create = &altered;
+        }
         let request = CreateRequest {
             fleet: &fleet,
             name: &self.desired.fleet,
@@ -234,7 +268,7 @@ impl Session<'_> {
             if !first.swap(false, Ordering::Relaxed) {
                 engine.limits.turn(&scope, launch_of(create)).await;
                 let resent = Event::CreateResent { token: create.token.clone() };
-                loop {
+                while !bugs::on(Bug::ResendNotRecorded) {
                     match self.append_promptly(resent.clone()).await {
                         Ok(false) if self.lease.is_held() => {}
                         Ok(_) => break,
@@ -257,12 +291,12 @@ impl Session<'_> {
         }
     }
 
-    async fn end(&self, destroy: &Destroy) -> Result<Ended, RunError> {
+    async fn end(&self, destroy: &Destroy, blocked: &Blocked) -> Result<Ended, RunError> {
         let engine = self.engine;
         let cloud = destroy.pool.place.cloud;
         let scope = destroy.pool.place.scope();
         if let Some(open) = engine.open_breaker(&scope, Deed::End) {
-            return Ok(Ended::not_asked(open));
+            return Ok(blocked.not_asked(open));
         }
         let slots: Vec<SlotId> = destroy.victims.iter().map(|victim| victim.slot).collect();
         let pool = destroy.pool.clone();
@@ -308,8 +342,17 @@ impl Session<'_> {
                 let slots = destroy.victims.iter().map(|victim| victim.slot).collect();
                 let why = error.code.clone();
                 self.journal.append(vec![Event::DestroyRefused { slots, why }]).await?;
+                let perhaps_destroyed = match error.class {
+                    _ if bugs::on(Bug::SilentEndsNotCounted) => 0,
+                    Class::Unknown | Class::Freeze => destroy.victims.len() as u32,
+                    Class::Retry { .. }
+                    | Class::Capacity { .. }
+                    | Class::Quota { .. }
+                    | Class::Auth
+                    | Class::Invalid => 0,
+                };
                 let result = StepResult::Refused(error.to_string());
-                Ok(Ended::end(0, result))
+                Ok(Ended { perhaps_destroyed, ..Ended::end(0, result) })
             }
         }
     }
@@ -320,12 +363,11 @@ fn launch_of(create: &Create) -> Operation {
 }
 
 fn no_provider(cloud: fleet_model::Cloud) -> Error {
-    Error::new(cloud, fleet_provider::Class::Auth, "NoProvider", "no provider is configured")
+    Error::new(cloud, Class::Auth, "NoProvider", "no provider is configured")
 }
 
 fn lease_lost(cloud: fleet_model::Cloud) -> Error {
-    let class = fleet_provider::Class::Invalid;
-    Error::new(cloud, class, "LeaseLost", "another run took over; nothing was sent")
+    Error::new(cloud, Class::Invalid, LEASE_LOST, "another run took over; nothing was sent")
 }
 
 fn totals(steps: &[Step]) -> (u32, u32) {

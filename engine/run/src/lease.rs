@@ -13,6 +13,7 @@ mod beats;
 use crate::store::{Store, StoreError};
 use beats::Beats;
 use fleet_model::FleetName;
+use fleet_model::bugs::{self, Bug};
 use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::time::Duration;
@@ -118,7 +119,7 @@ impl Lease {
     pub fn is_held(&self) -> bool {
         match &self.kind {
             Kind::Local(_) => true,
-            Kind::Remote(beats) => beats.is_held(),
+            Kind::Remote(beats) => beats.is_held() || bugs::on(Bug::LeaseNotChecked),
         }
     }
 

@@ -1,6 +1,7 @@
 //! What a cloud's answer to a launch means for the journal.
 
 use crate::progress::StepResult;
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, PoolId, SlotId, Timestamp,
     Zone,
@@ -15,6 +16,10 @@ const AUTH_BLOCK: Duration = Duration::from_secs(600);
 const INVALID_BLOCK: Duration = Duration::from_secs(3600);
 /// A pool whose cloud keeps saying "later" is left alone for this long.
 const RETRY_BLOCK: Duration = Duration::from_secs(60);
+
+/// Our own word for a launch that was not sent because somebody else may hold the lease. No cloud
+/// has refused anything.
+pub(crate) const LEASE_LOST: &str = "LeaseLost";
 
 /// The events that a launch's answer gives, how many machines it made, and how it ended.
 pub(crate) struct LaunchOutcome {
@@ -73,6 +78,9 @@ fn some_made(create: &Create, created: Created, now: Timestamp) -> LaunchOutcome
             }
         })
         .collect();
+    if bugs::on(Bug::SurplusDropped) {
+        surplus.clear();
+    }
     let made = machines.len() as u32;
     let short = missing.len();
     let token = create.token.clone();
@@ -113,19 +121,22 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
     let token = create.token.clone();
     let code = error.code.clone();
     let (event, result) = match error.class {
-        Class::Unknown | Class::Freeze => {
+        Class::Unknown | Class::Freeze if !taken_for_refusal(error) => {
             (Event::CreateUnknown { token, code }, StepResult::Unknown(error.to_string()))
         }
         Class::Retry { .. }
         | Class::Capacity { .. }
         | Class::Quota { .. }
         | Class::Auth
-        | Class::Invalid => {
+        | Class::Invalid
+        | Class::Unknown
+        | Class::Freeze => {
             (Event::CreateRefused { token, code }, StepResult::Refused(error.to_string()))
         }
     };
     let mut events = vec![event];
     match error.class {
+        Class::Invalid if error.code == LEASE_LOST => {}
         // One word for all of them.
         Class::Capacity { .. } | Class::Invalid | Class::Retry { .. } => {
             events.extend(create.pools().filter_map(|pool| block(pool, error, now)));
@@ -135,6 +146,12 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         }
     }
     LaunchOutcome { events, created: 0, result }
+}
+
+/// Whether an outcome that nobody knows passes for a no: never, but for seeded bugs.
+fn taken_for_refusal(error: &Error) -> bool {
+    bugs::on(Bug::SilenceIsRefusal)
+        || bugs::on(Bug::CapacityWordsBelieved) && error.code.contains("Capacity")
 }
 
 /// What not to ask again, and until when.
@@ -159,4 +176,32 @@ fn block(of: &PoolId, error: &Error, now: Timestamp) -> Option<Event> {
     };
     let until = now.checked_add(time).unwrap_or(Timestamp::MAX);
     Some(Event::Blocked { block: Block { scope, until, code: error.code.clone() } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet_model::{Cloud, digest};
+
+    #[test]
+    fn a_lost_lease_blocks_no_pool() {
+        let create = Create {
+            pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand"
+                .parse()
+                .unwrap_or_else(|error| panic!("{error}")),
+            others: Vec::new(),
+            slots: Vec::new(),
+            token: "token".into(),
+            price: None,
+            max_price: None,
+            template: digest("test/1", []),
+            image: None,
+        };
+        let outcome = |code: &str| {
+            let error = Error::new(Cloud::Lambda, Class::Invalid, code, "");
+            launch_outcome(&create, Err(error), Timestamp::UNIX_EPOCH)
+        };
+        assert!(outcome(LEASE_LOST).blocked().is_empty());
+        assert_eq!(outcome("invalid-parameters").blocked().len(), 1);
+    }
 }

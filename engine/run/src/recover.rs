@@ -9,9 +9,10 @@ use crate::error::RunError;
 use crate::outcome::launch_outcome;
 use crate::session::Session;
 use fleet_core::SETTLE_WINDOW;
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Attempt, Block, BlockScope, Event, Machine, Observed, Operation, Scope, Template, Timestamp,
-    Token,
+    Attempt, Block, BlockScope, Event, Machine, Observed, Operation, Scope, SlotId, Template,
+    Timestamp, Token,
 };
 use fleet_provider::Created;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -65,9 +66,11 @@ impl Session<'_> {
                 if let Some(opened) = self.engine.note_end(&scope, Operation::Launch, &answer) {
                     self.journal.append(vec![opened]).await?;
                 }
-                let Ok(created) = answer else { return Ok(()) };
+                if answer.is_err() && !bugs::on(Bug::RefusalOfResendBelieved) {
+                    return Ok(());
+                }
                 let now = self.engine.clock.now();
-                let outcome = launch_outcome(create, Ok(created), now);
+                let outcome = launch_outcome(create, answer, now);
                 Ok::<(), RunError>(self.journal.append(outcome.events).await?)
             })
             .buffer_unordered(RESENT_AT_ONCE)
@@ -97,7 +100,14 @@ impl Session<'_> {
 
 /// How long until absence proves that a request made nothing.
 fn settles_in(attempt: &Attempt, now: Timestamp) -> Duration {
-    let age = Duration::try_from(now.duration_since(attempt.last_sent)).unwrap_or_default();
+    if bugs::on(Bug::NoSettleWindow) {
+        return Duration::ZERO;
+    }
+    let sent = match bugs::on(Bug::SettleWindowFromIntent) {
+        true => attempt.intended_at,
+        false => attempt.last_sent,
+    };
+    let age = Duration::try_from(now.duration_since(sent)).unwrap_or_default();
     SETTLE_WINDOW.saturating_sub(age)
 }
 
@@ -110,7 +120,15 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
     }
     // Old enough when we looked, not when we come to judge it.
     let settled = settles_in(attempt, observed.taken_at).is_zero();
-    if found.len() >= create.slots.len() || (settled && !found.is_empty()) {
+    // Slots, not machines: a cloud that made one too many may still hide one that was asked for.
+    let filled = |slot: &SlotId| {
+        found.iter().any(|machine| machine.owner.as_ref().is_some_and(|o| o.slot == *slot))
+    };
+    let whole = match bugs::on(Bug::MachinesCountedForSlots) {
+        true => found.len() >= create.slots.len(),
+        false => create.slots.iter().all(filled),
+    };
+    if whole || (settled && !found.is_empty()) {
         let machines = found.iter().map(|machine| (*machine).clone()).collect();
         let created = Created::all(machines);
         launch_outcome(create, Ok(created), observed.taken_at).events
@@ -130,4 +148,75 @@ fn by_token(observed: &Observed) -> BTreeMap<&Token, Vec<&Machine>> {
         }
     }
     made
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet_model::{
+        Create, Digest, Group, Machine, MachineState, Ownership, PoolId, SlotName, digest,
+    };
+
+    fn slot(ordinal: u32) -> SlotId {
+        SlotId { name: SlotName { group: Group::Base, ordinal }, generation: 1 }
+    }
+
+    fn no_digest() -> Digest {
+        digest("test/1", [])
+    }
+
+    fn machine(id: &str, create: &Create, slot: SlotId) -> Machine {
+        Machine {
+            id: id.into(),
+            place: create.pool.place.clone(),
+            instance_type: create.pool.instance_type.clone(),
+            market: create.pool.market,
+            state: MachineState::Running,
+            launched_at: Timestamp::UNIX_EPOCH,
+            price: None,
+            owner: Some(Ownership {
+                fleet: "uid".into(),
+                name: "fleet".into(),
+                slot,
+                token: create.token.clone(),
+                template: no_digest(),
+            }),
+            notice: None,
+        }
+    }
+
+    /// Two slots are in doubt. The cloud made three machines, and shows two, both for one slot.
+    #[test]
+    fn one_too_many_does_not_stand_in_for_one_that_is_not_seen_yet() {
+        let pool: PoolId =
+            "aws/us-east-1/use1-az1/m6i.large/spot".parse().unwrap_or_else(|e| panic!("{e}"));
+        let create = Create {
+            pool: pool.clone(),
+            others: Vec::new(),
+            slots: vec![slot(0), slot(1)],
+            token: "token".into(),
+            price: None,
+            max_price: None,
+            template: no_digest(),
+            image: None,
+        };
+        let sent = Timestamp::UNIX_EPOCH;
+        let attempt = Attempt { create: create.clone(), intended_at: sent, last_sent: sent };
+        let look = |seconds: i64, slots: &[(&str, SlotId)]| {
+            let taken_at = Timestamp::from_second(seconds).unwrap_or(sent);
+            let machines: Vec<Machine> =
+                slots.iter().map(|(id, slot)| machine(id, &create, *slot)).collect();
+            let observed = Observed {
+                taken_at,
+                machines: BTreeMap::new(),
+                complete: [pool.place.scope()].into(),
+                gaps: Vec::new(),
+            };
+            verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()
+        };
+        let twins = [("a", slot(0)), ("b", slot(0))];
+        assert_eq!(look(60, &twins), 0, "the second slot may be filled, too");
+        assert_eq!(look(60, &[("a", slot(0)), ("b", slot(1))]), 1);
+        assert_eq!(look(3600, &twins), 1, "after an hour absence is proof");
+    }
 }

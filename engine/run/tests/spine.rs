@@ -327,3 +327,79 @@ async fn a_change_of_mix_never_doubles_the_fleet() {
     let on_demand = bed.live().iter().filter(|m| m.market == Market::OnDemand).count();
     assert_eq!((on_demand, bed.live().len()), (30, 40));
 }
+
+/// Counts launches on their way to a cloud.
+struct Counted {
+    inner: std::sync::Arc<dyn fleet_provider::Provider>,
+    launches: std::sync::Arc<std::sync::atomic::AtomicU32>,
+}
+
+#[async_trait::async_trait]
+impl fleet_provider::Provider for Counted {
+    fn cloud(&self) -> Cloud {
+        self.inner.cloud()
+    }
+    async fn offerings(
+        &self,
+        request: &fleet_provider::OfferingsRequest<'_>,
+    ) -> Result<fleet_provider::Offered, fleet_provider::Error> {
+        self.inner.offerings(request).await
+    }
+    async fn machines(
+        &self,
+        scope: &Scope,
+    ) -> Result<fleet_provider::Listing, fleet_provider::Error> {
+        self.inner.machines(scope).await
+    }
+    async fn create(
+        &self,
+        request: &fleet_provider::CreateRequest<'_>,
+    ) -> Result<fleet_provider::Created, fleet_provider::Error> {
+        self.launches.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.inner.create(request).await
+    }
+    async fn destroy(
+        &self,
+        request: &fleet_provider::DestroyRequest<'_>,
+    ) -> Result<fleet_provider::Destroyed, fleet_provider::Error> {
+        self.inner.destroy(request).await
+    }
+}
+
+/// Lambda lets one launch in every twelve seconds: the others wait, and hear of the first refusal.
+#[tokio::test]
+async fn launches_that_wait_do_not_ask_a_pool_that_said_no_meanwhile() {
+    let bed = Bed::lifelike();
+    bed.sim.exhaust("lambda/*", None).expect("a fault");
+    let launches = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
+    let counting = bed::engine(&bed.sim, &bed.store, |inner| {
+        std::sync::Arc::new(Counted { inner, launches: launches.clone() })
+    });
+    let one_region = LAMBDA.replace("provider: lambda", "provider: lambda, regions: [us-east-1]");
+    let fleet = desired(&one_region);
+    let kinds = bed.inputs(&fleet).await.offerings.len() as u32;
+    bed::apply_with(&counting, &fleet, Limits::default()).await.expect("applied");
+    let asked = launches.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(asked <= kinds, "{asked} launches for {kinds} pools that are all full");
+}
+
+/// The answers to ends are lost while machines are replaced one by one.
+#[tokio::test]
+async fn ends_without_an_answer_count_toward_the_limit() {
+    let mut lost = 0;
+    for seed in 1..=20 {
+        let bed = Bed::new(Preset::Calm, seed);
+        bed.apply(&desired(&cpu(10))).await;
+        let before: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+        bed.sim.lose_answers(Cloud::Aws, 50).expect("a fault");
+        bed.sim.lose_answers(Cloud::Gcp, 50).expect("a fault");
+        let narrower = cpu(10).replace("us-east-1, us-west-2", "us-west-2");
+        bed.apply(&desired(&narrower.replace("[us-central1]", "[us-west1]"))).await;
+        bed.sim.advance(Duration::from_secs(120)).expect("time");
+        let after: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+        let ended = before.iter().filter(|id| !after.contains(id)).count();
+        assert!(ended <= 1, "seed {seed}: {ended} of 10 machines ended in one apply");
+        lost += ended;
+    }
+    assert!(lost > 0, "some are ended");
+}

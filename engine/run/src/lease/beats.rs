@@ -3,6 +3,7 @@
 use super::{Held, LeaseError, Waiting};
 use crate::store::{Store, StoreError};
 use fleet_model::FleetName;
+use fleet_model::bugs::{self, Bug};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -104,6 +105,7 @@ pub(super) async fn take(
         let free = match (&last, &seen) {
             (None, _) => true,
             (Some(name), _) if is_released(name) => true,
+            (Some(_), _) if bugs::on(Bug::LeaseTakenAtOnce) => true,
             (Some(name), Some((known, since))) if known == name => since.elapsed() >= LIFE,
             (Some(name), _) => {
                 if seen.is_none() && is_silent(store, &folder, name).await? {
@@ -151,6 +153,9 @@ async fn is_silent(store: &Store, folder: &str, beat: &str) -> Result<bool, Stor
 fn still_ours(names: &[String], ours: u64, last: Option<&str>) -> bool {
     let is_newest = names.last().is_some_and(|name| epoch_of(name) == ours);
     let before = names.iter().rfind(|name| epoch_of(name) < ours);
+    if bugs::on(Bug::LeaseTakenAtOnce) {
+        return true;
+    }
     is_newest && before.map(String::as_str) == last
 }
 
@@ -191,7 +196,8 @@ fn beat(store: Store, name: String, body: Vec<u8>, since: Instant) -> Beats {
                 let next = format!("{name}-{count:012}");
                 let Ok(true) = store.create(&next, body.clone()).await else { continue };
                 let lost = |name: &String| {
-                    epoch_of(name) > epoch || (epoch_of(name) == epoch && is_released(name))
+                    !bugs::on(Bug::LeaseRevived) && epoch_of(name) > epoch
+                        || (epoch_of(name) == epoch && is_released(name))
                 };
                 match store.list(&folder, None).await {
                     Ok(names) if names.iter().any(lost) => {

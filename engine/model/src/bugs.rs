@@ -1,0 +1,133 @@
+//! Safety bugs that can be switched on, one at a time, to prove that the checks find them.
+//!
+//! Without the feature `bugs`, which nothing but `cargo xtask sensitivity` enables, [`on`] is
+//! always false and the compiler removes what it guards.
+
+macro_rules! bugs {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// A way in which the engine could be unsafe.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Bug { $($(#[$doc])* $name,)* }
+        impl Bug {
+            /// Every bug.
+            pub const ALL: &'static [Bug] = &[$(Bug::$name,)*];
+            /// Its name.
+            pub fn as_str(self) -> &'static str { match self { $(Bug::$name => stringify!($name),)* } }
+        }
+    };
+}
+
+bugs! {
+    /// Machines are ended without a last look at what they are.
+    SkipRereadBeforeKill,
+    /// The last look does not compare slots.
+    RereadIgnoresSlot,
+    /// The last look does not compare launch times.
+    RereadIgnoresLaunchTime,
+    /// Every sending carries a token of its own.
+    TokenPerSending,
+    /// A new try of a slot carries the token of the old one.
+    TokenWithoutAttempt,
+    /// A new filling of a slot carries the token of the old one.
+    TokenWithoutGeneration,
+    /// No answer is taken for a no.
+    SilenceIsRefusal,
+    /// Words of a full pool are believed, whatever they came with.
+    CapacityWordsBelieved,
+    /// A launch whose outcome is not known frees its slots.
+    DoubtFreesSlots,
+    /// A no to the second sending is taken for a no to the first.
+    RefusalOfResendBelieved,
+    /// A launch is sent before it is written down.
+    SendBeforeAppend,
+    /// Sending again is not written down.
+    ResendNotRecorded,
+    /// A list that lost a page is taken for whole.
+    PartialListTakenForWhole,
+    /// A cloud that does not answer is taken for an empty one.
+    SilenceIsEmpty,
+    /// The lease is not looked at before a send.
+    LeaseNotChecked,
+    /// A lease that has run out is brought back by a late beat.
+    LeaseRevived,
+    /// A lease is taken without waiting for its holder to be dead.
+    LeaseTakenAtOnce,
+    /// A new holder does not write its epoch.
+    NoEpochRecord,
+    /// Objects are replaced.
+    RecordsOverwritten,
+    /// A record of somebody else in our place does not stop us.
+    FenceIgnored,
+    /// Absence proves at once that a launch made nothing.
+    NoSettleWindow,
+    /// The window counts from the first sending.
+    SettleWindowFromIntent,
+    /// Machines are counted where slots should be, when a doubt is settled.
+    MachinesCountedForSlots,
+    /// A machine that is not listed yet is taken for gone.
+    YoungMachinesForgotten,
+    /// A machine in a silent scope is taken for gone.
+    GapsForgotten,
+    /// A machine that is being ended is taken for gone.
+    StoppingMachinesForgotten,
+    /// Machines that nobody asked for are not written down.
+    SurplusDropped,
+    /// There is no limit on destroys.
+    DestroyLimitIgnored,
+    /// Ends without an answer do not count toward the limit.
+    SilentEndsNotCounted,
+    /// Many losses at once freeze nothing.
+    FreezeIgnored,
+    /// Machines of the fleet's name without a journal freeze nothing.
+    LostJournalIgnored,
+    /// Launches in doubt do not count as capacity.
+    DoubtNotCounted,
+    /// Launches in doubt cost nothing.
+    DoubtCostsNothing,
+    /// What said no is not remembered.
+    BlocksForgotten,
+    /// Steps that wait while their pool says no ask it all the same.
+    BlocksOfRoundIgnored,
+    /// Retries have no limit.
+    RetriesUnlimited,
+    /// Checksums are not compared.
+    ChecksumNotCompared,
+    /// A record that cannot be read at the end of the journal is passed over.
+    TornTailPassedOver,
+    /// A missing record is passed over.
+    MissingRecordPassedOver,
+    /// A saved plan is taken whatever happened since.
+    StalePlanTaken,
+    /// A saved plan is taken whatever it says.
+    ForgedPlanTaken,
+}
+
+#[cfg(feature = "bugs")]
+thread_local! {
+    static SWITCHED_ON: std::cell::Cell<Option<Bug>> = const { std::cell::Cell::new(None) };
+}
+
+/// Whether a bug is switched on, on this thread.
+#[cfg(feature = "bugs")]
+pub fn on(bug: Bug) -> bool {
+    SWITCHED_ON.get() == Some(bug)
+}
+
+/// Whether a bug is switched on: never, in this build.
+#[cfg(not(feature = "bugs"))]
+#[inline(always)]
+pub const fn on(_: Bug) -> bool {
+    false
+}
+
+/// Something that is different each time, for bugs that need chance.
+pub fn nonce() -> u64 {
+    static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+/// Switches a bug on for this thread, and every other one off.
+#[cfg(feature = "bugs")]
+pub fn switch_on(bug: Option<Bug>) {
+    SWITCHED_ON.set(bug);
+}

@@ -1,0 +1,130 @@
+//! What the durable journal says, read by the judge in its own words: no code of the engine folds
+//! it, so that a mistake there is not a mistake here.
+
+use fleet_model::{
+    Block, BlockScope, Create, Event, MachineId, Operation, PoolId, SlotName, Timestamp, Token,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A launch that was written down.
+#[derive(Debug, Clone)]
+pub(crate) struct Intent {
+    pub(crate) create: Create,
+    /// When it was written down.
+    pub(crate) at: Timestamp,
+    /// Who wrote last that it is about to be sent.
+    pub(crate) sender: u32,
+    /// Whether its outcome is on record.
+    pub(crate) settled: bool,
+}
+
+/// A machine on record.
+#[derive(Debug, Clone)]
+pub(crate) struct Filled {
+    pub(crate) machine: MachineId,
+    pub(crate) pool: PoolId,
+    pub(crate) ending: bool,
+}
+
+/// The journal, read by the judge.
+#[derive(Debug, Default)]
+pub(crate) struct Book {
+    pub(crate) intents: BTreeMap<Token, Intent>,
+    pub(crate) filled: BTreeMap<SlotName, Filled>,
+    pub(crate) surplus: BTreeSet<MachineId>,
+    /// With the time at which they were written down.
+    pub(crate) blocks: Vec<(Timestamp, Block)>,
+    pub(crate) seq: u64,
+    pub(crate) epoch: u64,
+    /// Events that changed what is on record.
+    pub(crate) changes: u64,
+}
+
+impl Book {
+    /// Machines on record whose end nobody asked for.
+    pub(crate) fn live(&self) -> u32 {
+        self.filled.values().filter(|filled| !filled.ending).count() as u32
+    }
+
+    /// Launches whose outcome is not on record.
+    pub(crate) fn open(&self) -> impl Iterator<Item = &Intent> {
+        self.intents.values().filter(|intent| !intent.settled)
+    }
+
+    /// Who forbids a launch to be sent now. A word that came while it was on its way to the journal
+    /// does not count: it is known to the process for as long as a slow store takes.
+    pub(crate) fn blocked(&self, create: &Create, at: Timestamp) -> Option<&Block> {
+        let known = |heard: Timestamp| at.duration_since(heard).as_secs() > 45;
+        let mut blocks = self.blocks.iter().filter(|(heard, b)| known(*heard) && b.until > at);
+        let covers = |block: &Block| match &block.scope {
+            // Looks and ends that failed say nothing of launches.
+            BlockScope::Breaker { operation: Operation::Look | Operation::End, .. } => false,
+            scope => create.pools().any(|pool| scope.covers(pool)),
+        };
+        blocks.find(|(_, block)| covers(block)).map(|(_, block)| block)
+    }
+
+    pub(crate) fn fold(&mut self, process: u32, event: &Event, at: Timestamp) {
+        let news = !matches!(
+            event,
+            Event::Epoch { .. } | Event::RoundStarted { .. } | Event::RoundEnded { .. }
+        );
+        self.changes += u64::from(news);
+        match event {
+            Event::Epoch { epoch, .. } => self.epoch = *epoch,
+            Event::CreateIntended { create } => {
+                let create = create.clone();
+                let token = create.token.clone();
+                let intent = Intent { create, at, sender: process, settled: false };
+                self.intents.insert(token, intent);
+            }
+            Event::CreateResent { token } => {
+                if let Some(intent) = self.intents.get_mut(token) {
+                    intent.sender = process;
+                }
+            }
+            Event::Created { token, machines, missing: _, surplus } => {
+                let Some(intent) = self.intents.get_mut(token) else { return };
+                intent.settled = true;
+                for new in machines {
+                    let pool = new.pool.clone().unwrap_or_else(|| intent.create.pool.clone());
+                    let filled = Filled { machine: new.machine.clone(), pool, ending: false };
+                    self.filled.insert(new.slot.name, filled);
+                }
+                self.surplus.extend(surplus.iter().cloned());
+            }
+            Event::CreateRefused { token, .. } => {
+                if let Some(intent) = self.intents.get_mut(token) {
+                    intent.settled = true;
+                }
+            }
+            Event::DestroyIntended { slots, .. } => {
+                for slot in slots {
+                    if let Some(filled) = self.filled.get_mut(&slot.name) {
+                        filled.ending = true;
+                    }
+                }
+            }
+            Event::DestroyRefused { slots, .. } => {
+                for slot in slots {
+                    if let Some(filled) = self.filled.get_mut(&slot.name) {
+                        filled.ending = false;
+                    }
+                }
+            }
+            Event::Vacated { gone } => {
+                for vacated in gone {
+                    let this = self.filled.get(&vacated.slot);
+                    if this.is_some_and(|filled| filled.machine == vacated.machine) {
+                        self.filled.remove(&vacated.slot);
+                    }
+                }
+            }
+            Event::Blocked { block } => self.blocks.push((at, block.clone())),
+            Event::Opened { .. }
+            | Event::RoundStarted { .. }
+            | Event::CreateUnknown { .. }
+            | Event::RoundEnded { .. } => {}
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! D: a record goes only when its machine is gone, and every machine of ours is on record.
+//! E: in a scope that did not answer in full nothing is launched, ended or forgotten.
+
+use super::{Judge, Look};
+use fleet_model::{Departure, Desired, MachineId, Scope, Vacated};
+use fleet_provider::{Error, Listing};
+use std::collections::BTreeSet;
+
+impl Judge {
+    /// What a scope answered to a process.
+    pub(crate) fn told(&mut self, process: u32, scope: &Scope, answer: &Result<Listing, Error>) {
+        let complete = matches!(answer, Ok(Listing::Complete(_)));
+        self.counts_answer(process, scope, answer);
+        if let Some(facts) = self.processes.get_mut(&process) {
+            facts.looks.insert(scope.clone(), Look { complete });
+        }
+    }
+
+    pub(super) fn check_complete(&mut self, process: u32, scope: &Scope, does: &str) {
+        let Some(facts) = self.processes.get(&process) else { return };
+        if !facts.looks.get(scope).is_some_and(|look| look.complete) {
+            self.fail('E', format!("p{process} {does} {scope}, which did not answer in full"));
+        }
+    }
+
+    /// Slots are written down as free.
+    pub(super) fn check_forgets(&mut self, process: u32, gone: &[Vacated]) {
+        for vacated in gone {
+            let live = self.ours().find(|(machine, _)| machine.id == vacated.machine);
+            if live.is_some() {
+                self.fail(
+                    'D',
+                    format!("{} is forgotten ({:?}) and lives", vacated.machine, vacated.how),
+                );
+            }
+            let pool = self.book.filled.get(&vacated.slot).map(|filled| filled.pool.place.scope());
+            // A machine that was seen to have ended is no guess, whatever else is missing.
+            if let Some(scope) = pool.filter(|_| vacated.how != Departure::Terminated) {
+                self.check_complete(process, &scope, "forgets a machine in");
+            }
+        }
+        self.check_freeze(process, gone);
+    }
+
+    /// When all is calm: machines that neither the journal nor a report knows.
+    pub(crate) fn check_orphans(&mut self, reported: &BTreeSet<MachineId>) {
+        let on_record: BTreeSet<&MachineId> =
+            self.book.filled.values().map(|filled| &filled.machine).collect();
+        let lost = self.ours().filter(|(machine, birth)| {
+            let known = on_record.contains(&machine.id) || self.book.surplus.contains(&machine.id);
+            // What a cloud made beyond our wishes may have shown up after its launch was settled.
+            !known && !(birth.surplus && reported.contains(&machine.id))
+        });
+        let lost: Vec<String> = lost.map(|(machine, _)| machine.id.to_string()).collect();
+        if !lost.is_empty() {
+            self.fail('D', format!("nobody keeps track of {}", lost.join(", ")));
+        }
+    }
+
+    /// When all is calm and nothing is left to do: there is as much as was asked for.
+    pub(crate) fn check_enough(&mut self, wish: &Desired) {
+        let (held, target) = (self.held(wish), wish.capacity.target);
+        if held < target {
+            self.fail('O', format!("at rest with {held} of {target}"));
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! F: only machines that journal and tags agree on are ended.
+//! G: no apply ends more than it may, and many losses at once freeze the fleet.
+
+use super::Judge;
+use fleet_model::{Departure, Machine, SlotId, Vacated, Victim};
+use fleet_provider::DestroyRequest;
+
+impl Judge {
+    /// Ends are written down.
+    pub(super) fn check_known_victims(&mut self, slots: &[SlotId]) {
+        for slot in slots {
+            if !self.book.filled.contains_key(&slot.name) {
+                self.fail('F', format!("{slot} is to be ended, and nothing is on record there"));
+            }
+        }
+    }
+
+    /// Ends are sent.
+    pub(crate) fn sends_destroy(&mut self, process: u32, request: &DestroyRequest<'_>) {
+        self.counts_call(process);
+        for victim in request.victims {
+            let on_record = self.book.filled.get(&victim.slot.name);
+            let meant = on_record.is_some_and(|f| f.machine == victim.machine && f.ending);
+            if !meant {
+                let what = format!("p{process} ends {} without a record of it", victim.machine);
+                self.fail('F', what);
+            }
+        }
+        self.check_holder(process);
+    }
+
+    /// A cloud has ended machines, which were so before.
+    pub(crate) fn ended(&mut self, process: u32, fallen: &[Machine], victims: &[Victim]) {
+        for machine in fallen {
+            let id = &machine.id;
+            if !self.births.contains_key(id) {
+                self.fail('F', format!("{id} was not launched by us, and is ended"));
+                continue;
+            }
+            if self.touched.contains(id) {
+                self.fail('F', format!("{id} carries tags of others, and is ended"));
+            }
+            if !victims.iter().any(|victim| victim.machine == *id) {
+                self.fail('F', format!("{id} is ended, and nobody asked for it"));
+            }
+            if let Some(facts) = self.processes.get_mut(&process) {
+                facts.ended.insert(id.clone());
+            }
+        }
+        let allowed = self.allowance(process);
+        let ended = self.processes.get(&process).map_or(0, |facts| facts.ended.len() as u32);
+        if ended > allowed {
+            self.fail('G', format!("p{process} ended {ended} machines and may end {allowed}"));
+        }
+    }
+
+    /// How many machines a process may end.
+    pub(super) fn allowance(&self, process: u32) -> u32 {
+        let Some(facts) = self.processes.get(&process) else { return 0 };
+        let usual = (facts.most_live / 10).max(1);
+        facts.limits.allow_destroy.unwrap_or(0).max(usual)
+    }
+
+    /// Machines that vanished are forgotten.
+    pub(super) fn check_freeze(&mut self, process: u32, gone: &[Vacated]) {
+        let vanished = gone.iter().filter(|v| v.how == Departure::Vanished).count() as u32;
+        let live = self.book.live();
+        let accepted = self.processes.get(&process).and_then(|facts| facts.limits.accept_loss);
+        if vanished > 3 && vanished * 10 > live * 3 && accepted != Some(vanished) {
+            let what = format!("{vanished} of {live} machines vanished, and p{process} goes on");
+            self.fail('G', what);
+        }
+    }
+}

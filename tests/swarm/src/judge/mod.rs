@@ -1,0 +1,216 @@
+//! The judge: sees everything that happens, knows the clouds' own truth, and says which promise
+//! is broken. One file per family of promises, named by the letters of docs/safety.md.
+
+mod a_b_launches;
+mod book;
+mod c_writers;
+mod d_e_records;
+mod f_g_ends;
+mod h_i_amounts;
+mod j_k_calls;
+
+use book::Book;
+use fleet_model::{
+    Desired, Event, Limits, Machine, MachineId, MachineState, Scope, SlotId, SlotName, Token, Units,
+};
+use fleet_run::Record;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// A broken promise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// Its letter.
+    pub class: char,
+    /// What happened.
+    pub what: String,
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.class, self.what)
+    }
+}
+
+/// A machine that one of our requests made, as it was born.
+#[derive(Debug, Clone)]
+pub(crate) struct Birth {
+    pub(crate) slot: SlotId,
+    pub(crate) token: Token,
+    /// The cloud made it beyond what was asked for.
+    pub(crate) surplus: bool,
+}
+
+/// What is known of one process.
+pub(crate) struct Facts {
+    pub(crate) desired: Desired,
+    pub(crate) limits: Limits,
+    /// The last answer to each look.
+    looks: BTreeMap<Scope, Look>,
+    /// Machines that its requests ended.
+    ended: BTreeSet<MachineId>,
+    /// The most machines that were on record and not ending while it ran.
+    most_live: u32,
+    /// Capacity that stood when it began.
+    held_before: Units,
+    wrote: bool,
+    calls: j_k_calls::Calls,
+    /// What answers said that their launch made.
+    heard: BTreeMap<Token, Vec<MachineId>>,
+}
+
+/// What a scope answered.
+struct Look {
+    complete: bool,
+}
+
+/// Sees, remembers, judges.
+pub(crate) struct Judge {
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) book: Book,
+    /// Machines that requests of ours made.
+    pub(crate) births: BTreeMap<MachineId, Birth>,
+    /// Machines whose tags others changed, or that others launched.
+    pub(crate) touched: BTreeSet<MachineId>,
+    /// Everything the clouds have, at the last look.
+    pub(crate) truth: Vec<Machine>,
+    processes: BTreeMap<u32, Facts>,
+    /// The last epoch of the lease that each process took.
+    leases: BTreeMap<u32, u64>,
+    /// The last one that somebody acted on, and who.
+    acted: Option<(u64, u32)>,
+    /// Whether prices stand still, so that money can be checked to the cent.
+    fixed_prices: bool,
+}
+
+impl Judge {
+    pub(crate) fn new(fixed_prices: bool) -> Self {
+        Judge {
+            violations: Vec::new(),
+            book: Book::default(),
+            births: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            truth: Vec::new(),
+            processes: BTreeMap::new(),
+            leases: BTreeMap::new(),
+            acted: None,
+            fixed_prices,
+        }
+    }
+
+    /// Something is wrong.
+    pub(crate) fn fail(&mut self, class: char, what: impl Into<String>) {
+        self.violations.push(Violation { class, what: what.into() });
+    }
+
+    /// A process begins to work towards something.
+    pub(crate) fn begins(&mut self, process: u32, desired: &Desired, limits: Limits) {
+        let held_before = self.held(desired);
+        let facts = Facts {
+            desired: desired.clone(),
+            limits,
+            looks: BTreeMap::new(),
+            ended: BTreeSet::new(),
+            most_live: self.book.live(),
+            held_before,
+            wrote: false,
+            calls: j_k_calls::Calls::default(),
+            heard: BTreeMap::new(),
+        };
+        self.processes.insert(process, facts);
+    }
+
+    /// The limits of a process are others now: a person said a number.
+    pub(crate) fn allows(&mut self, process: u32, limits: Limits) {
+        if let Some(facts) = self.processes.get_mut(&process) {
+            facts.limits = limits;
+        }
+    }
+
+    /// The clouds' own truth, after something happened.
+    pub(crate) fn look(&mut self, truth: &[Machine], surplus: &[MachineId]) {
+        self.truth = truth.to_vec();
+        self.check_births(surplus);
+        self.check_one_per_slot();
+    }
+
+    /// An object was written by a process.
+    pub(crate) fn written(
+        &mut self,
+        process: u32,
+        path: &str,
+        record: Option<Record>,
+        overwrites: bool,
+    ) {
+        self.check_write(process, path, record.as_ref(), overwrites);
+        let Some(record) = record else { return };
+        for event in &record.events {
+            self.check_event(process, event);
+            self.book.fold(process, event, record.at);
+            self.check_amounts(process, event);
+        }
+        let live = self.book.live();
+        if let Some(facts) = self.processes.get_mut(&process) {
+            facts.most_live = facts.most_live.max(live);
+        }
+    }
+
+    fn check_event(&mut self, process: u32, event: &Event) {
+        match event {
+            Event::CreateIntended { create } => {
+                self.check_intent(create);
+                self.check_complete(process, &create.pool.place.scope(), "launches in");
+            }
+            Event::Created { token, machines, missing: _, surplus } => {
+                let ids = machines.iter().map(|new| &new.machine).chain(surplus);
+                let ids: BTreeSet<MachineId> = ids.cloned().collect();
+                self.check_all_heard(process, token, &ids);
+            }
+            Event::CreateRefused { token, code } => self.check_refusal(process, token, code),
+            Event::DestroyIntended { pool, slots } => {
+                self.check_complete(process, &pool.place.scope(), "ends machines in");
+                self.check_known_victims(slots);
+            }
+            Event::Vacated { gone } => self.check_forgets(process, gone),
+            Event::Opened { .. }
+            | Event::Epoch { .. }
+            | Event::RoundStarted { .. }
+            | Event::CreateResent { .. }
+            | Event::CreateUnknown { .. }
+            | Event::DestroyRefused { .. }
+            | Event::Blocked { .. }
+            | Event::RoundEnded { .. } => {}
+        }
+    }
+
+    /// Machines that requests of ours made and that nobody else laid hands on, live in truth.
+    pub(crate) fn ours(&self) -> impl Iterator<Item = (&Machine, &Birth)> {
+        self.truth.iter().filter_map(|machine| {
+            let birth = self.births.get(&machine.id)?;
+            let ours = machine.state.is_live() && !self.touched.contains(&machine.id);
+            ours.then_some((machine, birth))
+        })
+    }
+
+    /// Whether a machine is the one that fills its slot. Of two that one launch made for the same
+    /// slot either may be: the journal says which.
+    fn fills(&self, machine: &Machine, birth: &Birth) -> bool {
+        let on_record = |filled: &book::Filled| filled.machine == machine.id;
+        if self.book.filled.get(&birth.slot.name).is_some_and(on_record) {
+            return true;
+        }
+        !birth.surplus && !self.book.surplus.contains(&machine.id)
+    }
+
+    /// Whether a machine is there to stay, as far as its cloud says.
+    fn stays(machine: &Machine) -> bool {
+        let up = matches!(machine.state, MachineState::Pending | MachineState::Running);
+        up && machine.notice.is_none()
+    }
+
+    /// The live machine of ours that fills a slot.
+    fn filler(&self, slot: SlotName) -> Option<&Machine> {
+        let mut ours = self.ours().filter(|(machine, birth)| self.fills(machine, birth));
+        ours.find(|(_, birth)| birth.slot.name == slot).map(|(machine, _)| machine)
+    }
+}

@@ -1,0 +1,208 @@
+//! What people do: plan, apply, apply what was planned before, take down, sweep, edit the spec.
+
+use crate::bench::Bench;
+use crate::market::CATALOG;
+use crate::process::{Process, ProcessClock};
+use crate::weather::Kind;
+use crate::wire::Wire;
+use crate::world::World;
+use fleet_core::{Planned, plan};
+use fleet_model::{Action, Cloud, Desired, Hold, Inputs, Limits, Plan, SlotName};
+use fleet_provider::Provider;
+use fleet_run::{Engine, Fresh, RunError, Session, Stop, Store};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// No command takes longer than this, whatever goes wrong.
+const PATIENCE: Duration = Duration::from_secs(12 * 3600);
+
+/// What a person does about the limits that a plan meets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Person {
+    /// Leaves it at that.
+    Away,
+    /// Says the exact number that the plan asks for.
+    Agrees,
+}
+
+/// How a command ended.
+pub(crate) enum Ended {
+    Died,
+    Failed(RunError),
+    Done(Option<Planned>),
+}
+
+/// The engine of a process.
+pub(crate) fn engine(process: &Arc<Process>) -> Engine {
+    let wire = |cloud: Cloud| -> (Cloud, Arc<dyn Provider>) {
+        let far = process.world.sim.provider(cloud);
+        (cloud, Arc::new(Wire { process: process.clone(), cloud: far }))
+    };
+    let providers: BTreeMap<_, _> = Cloud::ALL.into_iter().map(wire).collect();
+    let store = Store::over(Arc::new(Bench(process.clone())));
+    let clock = Arc::new(ProcessClock(process.clone()));
+    Engine::new(store, providers, clock, CATALOG.clone(), Fresh::Derived)
+}
+
+/// Runs a command in a process of its own.
+async fn command<F, W>(world: &Arc<World>, desired: &Desired, limits: Limits, work: F) -> Ended
+where
+    F: FnOnce(Arc<Process>) -> W,
+    W: Future<Output = Result<Option<Planned>, RunError>>,
+{
+    let process = Process::start(world);
+    let id = process.id;
+    let target = desired.capacity.target;
+    world.trace(format_args!("p{id} starts, target {target} all={}", limits.destroy_all));
+    world.judge(|judge| judge.begins(id, desired, limits));
+    world.lock().running.push(Arc::downgrade(&process));
+    let work = tokio::time::timeout(PATIENCE, work(process.clone()));
+    let ended = match process.run(work).await {
+        None => Ended::Died,
+        Some(Err(_)) => {
+            world.judge(|judge| judge.fail('O', format!("p{id} never comes to an end")));
+            Ended::Died
+        }
+        Some(Ok(Err(error))) => Ended::Failed(error),
+        Some(Ok(Ok(planned))) => Ended::Done(planned),
+    };
+    let word = match &ended {
+        Ended::Died => "dead".into(),
+        Ended::Failed(error) => error.to_string(),
+        Ended::Done(_) => "done".into(),
+    };
+    world.trace(format_args!("p{id} ends: {word}"));
+    if let Ended::Failed(RunError::Unsound { .. }) = &ended {
+        world.judge(|judge| judge.fail('O', word));
+    }
+    world.look();
+    ended
+}
+
+/// `fleet apply`, or `fleet destroy` with the limits for it.
+pub(crate) async fn apply(
+    world: &Arc<World>,
+    desired: &Desired,
+    limits: Limits,
+    person: Person,
+    wait: Duration,
+) -> Ended {
+    command(world, desired, limits, |process| async move {
+        let engine = engine(&process);
+        let session = engine.begin(desired, &process.holder(), wait, &|_| {}).await?;
+        let mut inputs = session.gather(limits).await?;
+        let mut planned = plan(&inputs);
+        if person == Person::Agrees {
+            agree(&mut inputs.limits, &planned.report.held);
+            let limits = inputs.limits;
+            process.world.judge(|judge| judge.allows(process.id, limits));
+            planned = plan(&inputs);
+        }
+        carry_out(&process, session, inputs, planned).await
+    })
+    .await
+}
+
+/// Says the numbers that the guards ask for.
+fn agree(limits: &mut Limits, held: &[Hold]) {
+    for hold in held {
+        match hold {
+            Hold::DestroyLimit { wanted, .. } => limits.allow_destroy = Some(*wanted),
+            Hold::Frozen { missing, .. } => limits.accept_loss = Some(*missing),
+            Hold::JournalLost { .. }
+            | Hold::WaitingForReplacement { .. }
+            | Hold::Budget { .. }
+            | Hold::NotSeenYet { .. }
+            | Hold::AttemptLimit { .. }
+            | Hold::BootFailures { .. }
+            | Hold::Gap { .. } => {}
+        }
+    }
+}
+
+async fn carry_out(
+    process: &Arc<Process>,
+    session: Session<'_>,
+    inputs: Inputs,
+    planned: Planned,
+) -> Result<Option<Planned>, RunError> {
+    let stop = Stop::default();
+    let first = (inputs, planned);
+    let converged = session.converge(&process.holder(), first, &stop, &|_| {}).await?;
+    session.finish().await?;
+    Ok(converged.last)
+}
+
+/// `fleet plan`: looks and decides, changes nothing.
+pub(crate) async fn look(world: &Arc<World>, desired: &Desired) -> Ended {
+    command(world, desired, Limits::default(), |process| async move {
+        let inputs = engine(&process).gather(desired, Limits::default()).await?;
+        Ok(Some(plan(&inputs)))
+    })
+    .await
+}
+
+/// `fleet sweep`.
+pub(crate) async fn sweep(world: &Arc<World>, desired: &Desired) {
+    command(world, desired, Limits::default(), |process| async move {
+        let sweep = engine(&process).sweep().await?;
+        let found: Vec<String> = sweep.orphans.iter().map(|o| o.machine.id.to_string()).collect();
+        process.world.trace(format_args!("p{} sweeps: {}", process.id, found.join(" ")));
+        Ok(None)
+    })
+    .await;
+}
+
+/// `fleet plan -o file`, some time, perhaps somebody's hand in the file, `fleet apply file`. (L)
+pub(crate) async fn apply_saved(world: &Arc<World>, planned: &Desired, applied: &Desired) {
+    let Ended::Done(Some(saved)) = look(world, planned).await else { return };
+    let journal = world.lock().judge.book.changes;
+    let pause = if world.below(4) == 0 { 2 * 3600 } else { 240 };
+    tokio::time::sleep(world.up_to(Duration::from_secs(pause))).await;
+    world.count(Kind::StalePlan);
+    let mut plan = saved.plan;
+    let forged = world.below(2) == 0 && forge(&mut plan);
+    let begin_journal = world.lock().judge.book.changes;
+    let expired = world.now() > plan.premises.expires_at;
+    let stale = planned.digest != applied.digest || begin_journal != journal || forged || expired;
+    world.trace(format_args!("a saved plan is applied, forged={forged} stale={stale}"));
+    command(world, applied, Limits::default(), |process| async move {
+        let engine = engine(&process);
+        let wait = Duration::from_secs(20);
+        let session = engine.begin(applied, &process.holder(), wait, &|_| {}).await?;
+        let mut inputs = session.gather(Limits::default()).await?;
+        session.verify(&plan, &inputs)?;
+        if inputs.recorded.uid.is_none() {
+            inputs.uid = plan.uid.clone();
+        }
+        let fresh = fleet_core::plan(&inputs);
+        session.same(&plan, &fresh.plan)?;
+        if stale && !plan.steps.is_empty() {
+            process.world.judge(|judge| {
+                judge.fail('L', format!("a plan is taken that is forged ({forged}) or stale"));
+            });
+        }
+        session.round(&process.holder(), 1, &inputs, &fresh, &Stop::default(), &|_| {}).await?;
+        session.finish().await?;
+        Ok(None)
+    })
+    .await;
+}
+
+/// Alters a plan as somebody might who wants more, fewer or other machines. Whether it did.
+fn forge(plan: &mut Plan) -> bool {
+    let Some(step) = plan.steps.first_mut() else { return false };
+    match &mut step.action {
+        Action::Create(create) => {
+            let Some(last) = create.slots.last().copied() else { return false };
+            let name = SlotName { ordinal: last.name.ordinal + 1, ..last.name };
+            create.slots.push(fleet_model::SlotId { name, generation: 0 });
+        }
+        Action::Destroy(destroy) => {
+            let Some(victim) = destroy.victims.first_mut() else { return false };
+            victim.machine = "i-somebody-elses".into();
+        }
+    }
+    true
+}

@@ -1,0 +1,159 @@
+//! O: when nothing goes wrong any more, everything comes to rest, soon, and stays there. D: and
+//! then nothing is left that nobody keeps track of.
+
+use crate::operator::{self, Ended, Person};
+use crate::world::World;
+use fleet_core::Planned;
+use fleet_model::{Desired, Hold, Limits, MachineId, Notice, Rejection, Timestamp};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Reconciles that a calm world may take, and those with pools that said no.
+const USUAL: u32 = 3;
+const MOST: u32 = 10;
+
+/// Ends the storm, and sees to it that the world comes to rest.
+pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
+    world.trace(format_args!("calm"));
+    let _ = world.sim.heal();
+    let calm = world.now();
+    {
+        let mut inner = world.lock();
+        inner.weather.clear();
+        inner.disk_full = false;
+    }
+    // Requests that are under way arrive; leases of the dead run out.
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    world.look();
+    end_what_people_must_end(world);
+    let mut last = None;
+    let mut pools = BTreeSet::new();
+    for reconcile in 1..=MOST {
+        let wait = Duration::from_secs(60);
+        operator::apply(world, wish, Limits::default(), Person::Agrees, wait).await;
+        end_what_people_must_end(world);
+        // What is being ended takes its time to go.
+        tokio::time::sleep(Duration::from_secs(120)).await;
+        let Ended::Done(Some(planned)) = operator::look(world, wish).await else {
+            world.judge(|judge| judge.fail('O', "in calm weather a plan fails"));
+            return;
+        };
+        if world.is_broken() {
+            return;
+        }
+        if world.lock().judge.book.blocks.iter().any(|(heard, _)| *heard > calm) {
+            // A market that is short of its own accord is no calm weather: what can be had is had.
+            finish(world, wish, &planned).await;
+            return;
+        }
+        let (blocked, until) = blocked(&planned);
+        pools.extend(blocked);
+        if rests(&planned) && until.is_none() {
+            finish(world, wish, &planned).await;
+            return;
+        }
+        // Spot machines are taken back in calm weather, too.
+        let truth = world.sim.machines().unwrap_or_default();
+        let taken = truth.iter().filter(|m| m.notice.is_some_and(|notice| notice.at > calm));
+        let most = (USUAL + pools.len() as u32 + taken.count() as u32).min(MOST);
+        if reconcile >= most {
+            last = Some(planned);
+            break;
+        }
+        if let Some(until) = until {
+            let left = until.duration_since(world.now()).unsigned_abs();
+            tokio::time::sleep(left + Duration::from_secs(60)).await;
+        }
+    }
+    let left = last.map(|planned| describe(&planned)).unwrap_or_default();
+    world.judge(|judge| judge.fail('O', format!("does not come to rest: {left}")));
+}
+
+/// Whether nothing is left to do.
+fn rests(planned: &Planned) -> bool {
+    planned.plan.steps.is_empty()
+        && planned.plan.vacate.is_empty()
+        && planned.report.in_doubt.is_empty()
+        && planned.report.gaps.is_empty()
+        && planned.report.held.iter().all(is_all_that_can_be_done)
+}
+
+/// Whether a plan holds back what nobody can have: the spec's own limits forbid it.
+fn is_all_that_can_be_done(hold: &Hold) -> bool {
+    match hold {
+        Hold::WaitingForReplacement { .. } | Hold::Budget { .. } => true,
+        Hold::DestroyLimit { .. }
+        | Hold::Frozen { .. }
+        | Hold::JournalLost { .. }
+        | Hold::NotSeenYet { .. }
+        | Hold::AttemptLimit { .. }
+        | Hold::BootFailures { .. }
+        | Hold::Gap { .. } => false,
+    }
+}
+
+/// Pools that said no and are missed, and until when the last of them does.
+fn blocked(planned: &Planned) -> (BTreeSet<String>, Option<Timestamp>) {
+    let reasons = planned.report.unplaced.iter().flat_map(|short| &short.because);
+    let blocks = reasons.filter_map(|(reason, _)| match reason {
+        Rejection::Blocked { scope, until, .. } => Some((format!("{scope:?}"), *until)),
+        _ => None,
+    });
+    let mut blocks: Vec<_> = blocks.collect();
+    // Groups that were tried too often, or failed too often, rest for a while as well.
+    blocks.extend(planned.report.held.iter().filter_map(|hold| match hold {
+        Hold::AttemptLimit { slot, until, .. } => Some((slot.to_string(), *until)),
+        Hold::BootFailures { group, until, .. } => Some((group.to_string(), *until)),
+        _ => None,
+    }));
+    let last = blocks.iter().map(|(_, until)| *until).max();
+    (blocks.into_iter().map(|(scope, _)| scope).collect(), last)
+}
+
+fn describe(planned: &Planned) -> String {
+    let report = &planned.report;
+    format!(
+        "{} steps, {} to forget, {} in doubt, held {:?}, unplaced {:?}",
+        planned.plan.steps.len(),
+        planned.plan.vacate.len(),
+        report.in_doubt.len(),
+        report.held,
+        report.unplaced,
+    )
+}
+
+/// What is left to people by design: machines that nobody asked for, and those whose tags others
+/// changed. The engine reports them and leaves them alone.
+fn end_what_people_must_end(world: &World) {
+    let surplus = world.sim.surplus().unwrap_or_default();
+    let touched: Vec<MachineId> = world.lock().judge.touched.iter().cloned().collect();
+    for id in surplus.iter().chain(&touched) {
+        // Most are gone already.
+        let _ = world.sim.reclaim(id);
+    }
+    world.look();
+}
+
+/// The fleet is at rest: is it what was asked for, and is nothing lost?
+async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned) {
+    let reported: BTreeSet<MachineId> = planned
+        .report
+        .notices
+        .iter()
+        .filter_map(|notice| match notice {
+            Notice::NotRecorded { machine, .. } | Notice::Surplus { machine } => {
+                Some(machine.clone())
+            }
+            _ => None,
+        })
+        .collect();
+    world.judge(|judge| judge.check_orphans(&reported));
+    if planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() {
+        world.judge(|judge| judge.check_enough(wish));
+    }
+    let open = world.lock().judge.book.open().count();
+    if open > 0 {
+        world.judge(|judge| judge.fail('O', format!("{open} launches are never settled")));
+    }
+}

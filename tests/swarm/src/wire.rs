@@ -1,0 +1,215 @@
+//! The way from one process to one cloud and back. What is on its way goes on when the process
+//! dies; answers are lost, come late, and overtake each other.
+
+use crate::bench::short;
+use crate::process::Process;
+use crate::weather::Kind;
+use async_trait::async_trait;
+use fleet_model::{Cloud, Create, FleetName, FleetUid, MachineState, Scope, Template, Victim};
+use fleet_provider::{
+    Class, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
+    OfferingsRequest, Provider,
+};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+
+/// How long a process waits for an answer.
+const PATIENCE: Duration = Duration::from_secs(90);
+
+/// A process' way to a cloud.
+pub(crate) struct Wire {
+    pub(crate) process: Arc<Process>,
+    pub(crate) cloud: Arc<dyn Provider>,
+}
+
+/// A launch that no longer depends on who sent it.
+struct Launch {
+    fleet: FleetUid,
+    name: FleetName,
+    labels: BTreeMap<String, String>,
+    create: Create,
+    template: Template,
+}
+
+impl Launch {
+    fn of(request: &CreateRequest<'_>) -> Self {
+        Launch {
+            fleet: request.fleet.clone(),
+            name: request.name.clone(),
+            labels: request.labels.clone(),
+            create: request.create.clone(),
+            template: request.template.clone(),
+        }
+    }
+
+    fn request(&self) -> CreateRequest<'_> {
+        let Launch { fleet, name, labels, create, template } = self;
+        CreateRequest { fleet, name, labels, create, template }
+    }
+}
+
+impl Wire {
+    fn silence(&self, asked: Class) -> Error {
+        let (code, words) = if self.process.world.strikes(Kind::CapacityWords) {
+            // Classified by its status, as adapters do: a 503 says that something is broken.
+            ("InsufficientInstanceCapacity", "503: insufficient capacity")
+        } else {
+            ("RequestTimeout", "no answer in time")
+        };
+        Error::new(self.cloud.cloud(), asked, code, words)
+    }
+
+    /// How long a request or an answer is under way.
+    fn way(&self) -> Duration {
+        let world = &self.process.world;
+        if world.strikes(Kind::Delayed) {
+            let most = world.lock().weather.wire;
+            return world.up_to(most);
+        }
+        Duration::from_millis(20 + world.below(400))
+    }
+
+    /// Sends a change: it goes its way, whatever becomes of the sender.
+    async fn change<T: Send + 'static>(
+        &self,
+        work: impl Future<Output = Result<T, Error>> + Send + 'static,
+    ) -> Result<T, Error> {
+        let world = &self.process.world;
+        if world.strikes(Kind::PauseBeforeSend) {
+            let most = world.lock().weather.send_pause;
+            let lasting = world.up_to(most);
+            self.process.freeze(lasting);
+            tokio::time::sleep(lasting).await;
+        }
+        let (there, back) = (self.way(), self.way());
+        let lost = world.strikes(Kind::LostAnswer);
+        let (answer, answered) = oneshot::channel();
+        tokio::spawn(async move {
+            tokio::time::sleep(there).await;
+            let done = work.await;
+            tokio::time::sleep(back).await;
+            // Whoever waited may be gone.
+            let _ = answer.send(done);
+        });
+        self.process.pass(Kind::CrashAfterSend).await;
+        let waited = tokio::time::timeout(PATIENCE, answered).await;
+        self.process.awake().await;
+        match waited {
+            Ok(Ok(answer)) if !lost => answer,
+            _ => Err(self.silence(Class::Unknown)),
+        }
+    }
+}
+
+#[async_trait]
+impl Provider for Wire {
+    fn cloud(&self) -> Cloud {
+        self.cloud.cloud()
+    }
+
+    async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        self.cloud.offerings(request).await
+    }
+
+    async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
+        let (process, world) = (&self.process, &self.process.world);
+        world.judge(|judge| judge.asks(process.id, scope));
+        tokio::time::sleep(self.way()).await;
+        let mut answer = self.cloud.machines(scope).await;
+        tokio::time::sleep(self.way()).await;
+        process.awake().await;
+        if world.strikes(Kind::LostAnswer) {
+            answer = Err(self.silence(Class::Retry { after: None }));
+        }
+        let word = match &answer {
+            Ok(Listing::Complete(all)) => format!("{} machines", all.len()),
+            Ok(Listing::Partial(some, _)) => format!("{} machines, not all", some.len()),
+            Err(error) => error.code.clone(),
+        };
+        world.trace(format_args!("p{} lists {scope}: {word}", process.id));
+        world.judge(|judge| judge.told(process.id, scope, &answer));
+        answer
+    }
+
+    async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        let (process, world) = (self.process.clone(), self.process.world.clone());
+        let token = request.create.token.clone();
+        world.trace(format_args!("p{} sends {}", process.id, short(token.as_str())));
+        world.judge(|judge| judge.sends_create(process.id, request));
+        let launch = Launch::of(request);
+        let cloud = self.cloud.clone();
+        let idempotent = self.cloud().launches_are_idempotent();
+        let twice = idempotent && world.strikes(Kind::Duplicated);
+        let (id, there) = (process.id, world.clone());
+        let answer = self.change(async move {
+            let answer = cloud.create(&launch.request()).await;
+            if twice && answer.is_ok() {
+                // A copy that was held up somewhere. Its answer reaches nobody.
+                let _ = cloud.create(&launch.request()).await;
+            }
+            let word = match &answer {
+                Ok(created) => format!("{} machines", created.machines.len()),
+                Err(error) => error.code.clone(),
+            };
+            there.trace(format_args!(
+                "p{id}'s {} done: {word}",
+                short(launch.create.token.as_str())
+            ));
+            there.look();
+            answer
+        });
+        let answer = answer.await;
+        let word = match &answer {
+            Ok(created) => format!("{} machines", created.machines.len()),
+            Err(error) => error.code.clone(),
+        };
+        world.trace(format_args!("p{} hears of {}: {word}", process.id, short(token.as_str())));
+        if let Ok(created) = &answer {
+            let machines = created.machines.iter().map(|machine| machine.id.clone()).collect();
+            world.judge(|judge| judge.hears(process.id, &token, machines));
+        }
+        answer
+    }
+
+    async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        let (process, world) = (self.process.clone(), self.process.world.clone());
+        world.judge(|judge| judge.sends_destroy(process.id, request));
+        let (fleet, scope) = (request.fleet.clone(), request.scope.clone());
+        let victims: Vec<Victim> = request.victims.to_vec();
+        let cloud = self.cloud.clone();
+        let (id, there) = (process.id, world.clone());
+        let answer = self.change(async move {
+            let before = there.sim.machines().unwrap_or_default();
+            let request = DestroyRequest { fleet: &fleet, scope: &scope, victims: &victims };
+            let answer = cloud.destroy(&request).await;
+            let after = there.sim.machines().unwrap_or_default();
+            let fell = |machine: &&fleet_model::Machine| {
+                let stays = |state| matches!(state, MachineState::Pending | MachineState::Running);
+                stays(machine.state)
+                    && after.iter().find(|m| m.id == machine.id).is_none_or(|m| !stays(m.state))
+            };
+            // Only what this very call ended: it takes no time in a cloud.
+            let ended: Vec<_> = before.iter().filter(fell).cloned().collect();
+            let names: Vec<&str> = ended.iter().map(|m| m.id.as_str()).collect();
+            there.trace(format_args!("p{id} ended {}", names.join(" ")));
+            there.judge(|judge| judge.ended(id, &ended, &victims));
+            there.look();
+            answer
+        });
+        let answer = answer.await;
+        world.trace(format_args!(
+            "p{} hears of {} ends: {}",
+            process.id,
+            request.victims.len(),
+            match &answer {
+                Ok(done) => format!("{} ended, {} refused", done.ended.len(), done.refused.len()),
+                Err(error) => error.code.clone(),
+            }
+        ));
+        answer
+    }
+}

@@ -1,0 +1,131 @@
+//! What is asked for: fleets drawn by chance, and edits of them.
+
+use crate::chance::Chance;
+use fleet_model::{
+    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fulfilment, InstanceRules, MicroUsd,
+    PlacementRules, Share, Spread, Strategy, Template, Unit, Units, Weight, digest,
+};
+use std::collections::BTreeMap;
+
+/// The name of every fleet here: a world holds one.
+pub(crate) const FLEET: &str = "herd";
+
+/// Draws a fleet.
+pub(crate) fn draw(chance: &mut Chance) -> Desired {
+    let mut clouds = Cloud::ALL.to_vec();
+    let count = chance.between(1, 3) as usize;
+    while clouds.len() > count {
+        let out = chance.below(clouds.len() as u64) as usize;
+        clouds.remove(out);
+    }
+    let gpus = chance.percent(15);
+    let unit = match chance.below(5) {
+        0 if gpus => Unit::Gpus,
+        1 => Unit::Vcpus,
+        _ => Unit::Instances,
+    };
+    let target = match unit {
+        Unit::Gpus => chance.between(1, 5) * 8,
+        Unit::Vcpus => chance.between(4, 40),
+        Unit::Instances | Unit::MemoryGib => chance.between(1, 14),
+    };
+    // Lambda sells no spot: with nothing else to buy from, all of it is base.
+    let base = if clouds == [Cloud::Lambda] { target } else { chance.between(0, target) };
+    let vcpus = if gpus {
+        Bounds { min: Some(90), max: None }
+    } else {
+        Bounds { min: None, max: Some(if chance.percent(30) { 4 } else { 8 }) }
+    };
+    let percent = |share: f64| Share::from_percent(share);
+    let several = clouds.len() > 1;
+    let spread = Spread {
+        max_share_per_pool: chance.percent(25).then(|| percent(50.0)).flatten(),
+        max_share_per_provider: (several && chance.percent(15)).then(|| percent(70.0)).flatten(),
+        ..Spread::default()
+    };
+    let weights = match unit {
+        Unit::Vcpus if chance.percent(30) => {
+            vec![Weight { types: "m6i.xlarge".into(), units: Units::whole(6) }]
+        }
+        _ => Vec::new(),
+    };
+    let mut desired = Desired {
+        fleet: FLEET.into(),
+        labels: BTreeMap::new(),
+        capacity: goal(unit, target, base),
+        instances: InstanceRules { vcpus, ..InstanceRules::default() },
+        placement: PlacementRules {
+            strategy: chance.pick(&Strategy::ALL).copied().unwrap_or(Strategy::LowestPrice),
+            clouds: clouds.into_iter().map(rule).collect(),
+            spread,
+            priorities: Vec::new(),
+            weights,
+            max_spot_price: None,
+            fulfilment: Fulfilment::ALL[usize::from(chance.percent(25))],
+            hedge: None,
+        },
+        budget: Budget::default(),
+        templates: BTreeMap::new(),
+        digest: digest("spec/1", []),
+    };
+    if chance.percent(25) {
+        // Enough for most of it, so that it is reached now and then.
+        let each = if gpus { 30_000_000 } else { 190_000 };
+        let hourly = chance.between(1, target.max(1)) * each;
+        desired.budget.hourly = Some(MicroUsd(hourly));
+    }
+    sealed(desired)
+}
+
+fn goal(unit: Unit, target: u64, base: u64) -> CapacityGoal {
+    let (target, on_demand) = (Units::whole(target), Units::whole(base));
+    CapacityGoal { unit, target, on_demand, spot: target - on_demand }
+}
+
+fn rule(cloud: Cloud) -> CloudRule {
+    CloudRule { cloud, regions: Vec::new(), zones: Vec::new(), accounts: Vec::new() }
+}
+
+/// The same fleet as somebody might edit it.
+pub(crate) fn edit(chance: &mut Chance, from: &Desired) -> Desired {
+    let mut to = from.clone();
+    let whole = from.capacity.target.0 / 1000;
+    let base = from.capacity.on_demand.0 / 1000;
+    let all_base = from.placement.clouds.iter().all(|rule| rule.cloud == Cloud::Lambda);
+    match chance.below(5) {
+        // Another template: every machine is to be replaced.
+        0 => {
+            let image = format!("image-{}", chance.below(100));
+            let of = |rule: &CloudRule| {
+                (rule.cloud, Template { image: Some(image.clone()), ..Template::default() })
+            };
+            to.templates = to.placement.clouds.iter().map(of).collect();
+        }
+        // Another mix.
+        1 if !all_base => {
+            to.capacity = goal(from.capacity.unit, whole, chance.between(0, whole));
+        }
+        // A region less.
+        2 if !all_base => {
+            for rule in to.placement.clouds.iter_mut().filter(|rule| rule.cloud == Cloud::Aws) {
+                rule.regions = vec!["us-west-2".into()];
+            }
+        }
+        // More or less of it.
+        _ => {
+            let step = if from.capacity.unit == Unit::Gpus { 8 } else { 1 };
+            let target = (chance.between(0, whole * 3 / 2 + 2) / step * step).min(20.max(whole));
+            let base = if all_base { target } else { base.min(target) };
+            to.capacity = goal(from.capacity.unit, target, base);
+        }
+    }
+    sealed(to)
+}
+
+/// With the fingerprint that goes with it.
+fn sealed(mut desired: Desired) -> Desired {
+    desired.digest = digest("spec/1", []);
+    let text = format!("{desired:?}");
+    desired.digest = digest("spec/1", [text.as_bytes()]);
+    desired
+}

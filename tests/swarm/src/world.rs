@@ -1,0 +1,162 @@
+//! One world: clouds, a store, chance, a trace and a judge. Everything that happens passes here.
+
+use crate::chance::Chance;
+use crate::judge::Judge;
+use crate::market::CATALOG;
+use crate::process::Process;
+use crate::trace::Trace;
+use crate::weather::{Counts, Kind, Weather};
+use fleet_model::{Cloud, Desired, Timestamp};
+use fleet_sim::{Preset, Settings, Sim};
+use object_store::memory::InMemory;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// A world under way.
+pub(crate) struct World {
+    pub(crate) sim: Sim,
+    /// What the store really holds.
+    pub(crate) disk: Arc<InMemory>,
+    began: Instant,
+    inner: Mutex<Inner>,
+}
+
+/// What changes hands all the time.
+pub(crate) struct Inner {
+    pub(crate) chance: Chance,
+    pub(crate) weather: Weather,
+    pub(crate) judge: Judge,
+    pub(crate) counts: Counts,
+    /// Nothing can be written.
+    pub(crate) disk_full: bool,
+    /// Where the fleet may stand.
+    pub(crate) clouds: Vec<Cloud>,
+    /// Processes that may be running.
+    pub(crate) running: Vec<Weak<Process>>,
+    trace: Trace,
+    processes: u32,
+}
+
+impl World {
+    pub(crate) fn new(
+        seed: u64,
+        mut chance: Chance,
+        wish: &Desired,
+        keep_trace: bool,
+    ) -> Arc<Self> {
+        let preset = if chance.percent(50) { Preset::Calm } else { Preset::Lifelike };
+        let settings = Settings { seed, preset, latency: Duration::ZERO };
+        let weather = Weather::draw(&mut chance);
+        let sim = Sim::on_tokio_time(settings, CATALOG.clone());
+        let world = Arc::new(World {
+            sim,
+            disk: Arc::new(InMemory::new()),
+            began: Instant::now(),
+            inner: Mutex::new(Inner {
+                chance,
+                weather,
+                judge: Judge::new(preset == Preset::Calm),
+                counts: Counts::new(),
+                disk_full: false,
+                clouds: wish.placement.clouds.iter().map(|rule| rule.cloud).collect(),
+                running: Vec::new(),
+                trace: Trace::new(keep_trace),
+                processes: 0,
+            }),
+        });
+        let faults = world.lock().weather.names();
+        world.trace(format_args!("world {seed} {preset} faults={faults}"));
+        world
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Inner> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The true time, which no process knows exactly.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.sim.now().unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    /// Time passed in this world.
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    /// Writes one line down.
+    pub(crate) fn trace(&self, line: fmt::Arguments<'_>) {
+        let at = self.elapsed().as_millis();
+        self.lock().trace.add(at, line);
+    }
+
+    /// What was written down, if it was kept, and the fingerprint of it.
+    pub(crate) fn traced(&self) -> (String, u64) {
+        self.lock().trace.taken()
+    }
+
+    /// Whether a fault of a kind happens now. If so it is counted.
+    pub(crate) fn strikes(&self, kind: Kind) -> bool {
+        let mut inner = self.lock();
+        let rate = inner.weather.rate;
+        inner.weather.has(kind) && inner.chance.percent(rate) && {
+            *inner.counts.entry(kind).or_default() += 1;
+            true
+        }
+    }
+
+    /// Notes that a fault happened.
+    pub(crate) fn count(&self, kind: Kind) {
+        *self.lock().counts.entry(kind).or_default() += 1;
+    }
+
+    pub(crate) fn below(&self, limit: u64) -> u64 {
+        self.lock().chance.below(limit)
+    }
+
+    /// Some time up to `most`.
+    pub(crate) fn up_to(&self, most: Duration) -> Duration {
+        Duration::from_millis(self.below(most.as_millis() as u64 + 1))
+    }
+
+    pub(crate) fn next_process(&self) -> u32 {
+        let mut inner = self.lock();
+        inner.processes += 1;
+        inner.processes
+    }
+
+    /// Looks at the clouds' own truth and judges it. Called after everything that happens.
+    pub(crate) fn look(&self) {
+        let truth = self.sim.machines().unwrap_or_default();
+        let surplus = self.sim.surplus().unwrap_or_default();
+        let mut inner = self.lock();
+        let known = inner.judge.violations.len();
+        inner.judge.look(&truth, &surplus);
+        drop(inner);
+        self.tell(known);
+    }
+
+    /// Lets the judge see something, and writes down what it finds wrong.
+    pub(crate) fn judge<T>(&self, see: impl FnOnce(&mut Judge) -> T) -> T {
+        let mut inner = self.lock();
+        let known = inner.judge.violations.len();
+        let answer = see(&mut inner.judge);
+        drop(inner);
+        self.tell(known);
+        answer
+    }
+
+    fn tell(&self, known: usize) {
+        let new: Vec<String> =
+            self.lock().judge.violations[known..].iter().map(ToString::to_string).collect();
+        for words in new {
+            self.trace(format_args!("VIOLATION {words}"));
+        }
+    }
+
+    /// Whether something is wrong already: nothing more is to be learned from this world.
+    pub(crate) fn is_broken(&self) -> bool {
+        !self.lock().judge.violations.is_empty()
+    }
+}

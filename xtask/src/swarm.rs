@@ -1,0 +1,34 @@
+//! `cargo xtask swarm`, `determinism` and `sensitivity`: builds the swarm and runs it.
+
+use crate::Report;
+use crate::shell::{cargo, run, say, watch_quietly};
+use serde_json::{Value, json};
+
+/// Runs one of the three; what it says last is our last line, too.
+pub(crate) fn run_swarm(command: &str, options: &[&str]) -> Report {
+    // A profile of its own: optimised, and with every check of the language on.
+    let mut package = vec!["--profile", "swarm", "--package", "fleet-swarm"];
+    if command == "sensitivity" {
+        package.extend(["--features", "bugs"]);
+    }
+    let build: Vec<&str> = [&["build"], &package[..]].concat();
+    if !run(cargo(&build)) {
+        return Report { ok: false, figures: json!({ "command": command, "ok": false }) };
+    }
+    let start = [&["run", "--quiet"], &package[..], &["--", command], options].concat();
+    let mut last = String::new();
+    let ok = watch_quietly(cargo(&start), |line| {
+        // A line is held back until the next one shows that it is not the last.
+        if !last.is_empty() {
+            say(&last);
+        }
+        line.clone_into(&mut last);
+    });
+    match serde_json::from_str::<Value>(&last) {
+        Ok(figures) => Report { ok, figures },
+        Err(_) => {
+            say(&last);
+            Report { ok: false, figures: json!({ "command": command, "ok": false }) }
+        }
+    }
+}
