@@ -18,6 +18,10 @@ const ROUNDING: f64 = 1e-7;
 /// Needs of more grains than this are left as they are: one machine matters little then.
 const GRAINS: u64 = 16_384;
 
+/// What is not worth the work where needs are larger than this many grains: a ten-thousandth.
+const SMALL: u64 = 1024;
+const TRIFLE: f64 = 1e-4;
+
 /// A fill that is to be beaten.
 #[derive(Clone, Copy)]
 struct Bar<'a> {
@@ -57,11 +61,11 @@ impl Field<'_> {
         goal: Goal,
     ) -> Option<Certificate> {
         let uneven = self.uneven(goal);
-        if !uneven && !self.certify {
+        if uneven.is_none() && !self.certify {
             return None;
         }
         let zones = self.zones_to_hold(usage);
-        if uneven && !taken.short.is_zero() {
+        if uneven.is_some() && !taken.short.is_zero() {
             let counts = self.exact(before, goal, zones, None)?;
             self.adopt(before, usage, taken, (goal, counts));
         }
@@ -71,7 +75,8 @@ impl Field<'_> {
             return None;
         }
         let proven = Certificate { cost, bound: dual.least };
-        if !uneven || proven.gap() <= ROUNDING {
+        let Some(grains) = uneven else { return Some(proven) };
+        if proven.gap() <= if grains <= SMALL { ROUNDING } else { TRIFLE } {
             return Some(proven);
         }
         let bar = Bar { dual: &dual, cost };
@@ -91,19 +96,20 @@ impl Field<'_> {
         self.zones_used(usage).min(self.desired.placement.spread.min_zones as usize)
     }
 
-    /// Whether machines of different weights make greedy less than exact, and few enough to do
-    /// something about it.
-    fn uneven(&self, goal: Goal) -> bool {
+    /// How many grains are needed, where machines of different weights make greedy less than exact
+    /// and the grains are few enough to do something about it.
+    fn uneven(&self, goal: Goal) -> Option<u64> {
         let costs =
             matches!(goal.strategy, Strategy::LowestPrice | Strategy::PriceCapacityOptimized);
         let mut weights = self.of_market(goal.market).map(|at| self.weight(at));
-        let Some(first) = weights.next().filter(|_| costs) else { return false };
+        let first = weights.next().filter(|_| costs)?;
         let (mut grain, mut differ) = (first, false);
         for weight in weights.filter(|weight| *weight != first) {
             grain = gcd(grain, weight);
             differ = true;
         }
-        differ && goal.need.0.div_ceil(grain) <= GRAINS
+        let grains = goal.need.0.div_ceil(grain);
+        (differ && grains <= GRAINS).then_some(grains)
     }
 
     /// Takes other machines instead, if every limit allows them and no less is covered.

@@ -47,7 +47,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     ending: false,
                 };
             }
-            learn::launched(recorded, &create.pool, machines.len(), missing.len(), at);
+            let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
+            learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
             vacate_untried(recorded, token, missing);
             recorded.surplus.extend(surplus.iter().cloned());
         }

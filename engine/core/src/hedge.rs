@@ -8,7 +8,8 @@ use crate::candidates::Candidate;
 use crate::ledger::{Holding, Ledger, Standing, find_offering};
 use crate::market::belief::{self, Prior};
 use crate::market::learn;
-use crate::market::portfolio::{Choice, Need, Portfolio, portfolio};
+use crate::market::portfolio::{Choice, Need, Portfolio, settled};
+use crate::market::prior::{Siblings, latest};
 use crate::place::{Field, Taken, Usage};
 use fleet_model::{
     Group, Hedge, Inputs, Market, Place, PoolBelief, PoolId, Timestamp, Units, Vacated,
@@ -126,10 +127,7 @@ pub(crate) fn belief_now(
 }
 
 fn refreshed(inputs: &Inputs, pool: &PoolId, held: u32, lost: u32) -> PoolBelief {
-    let own = inputs.recorded.beliefs.get(pool);
-    let others = inputs.beliefs.get(pool);
-    let last = own.into_iter().chain(others).max_by_key(|belief| belief.as_of);
-    let mut belief = last.cloned().unwrap_or_default();
+    let mut belief = latest(inputs, pool).cloned().unwrap_or_default();
     let now: Timestamp = inputs.now;
     if lost > 0 {
         belief::interrupted(&mut belief, now, held + lost, held);
@@ -208,7 +206,7 @@ fn decide(
     // A limit that stands in the way of a pool lowers what it may carry; then anew. Each time at
     // least one pool is lowered, so this ends.
     for _ in 0..=stands.len() {
-        hedged.portfolio = portfolio(&choices, need);
+        hedged.portfolio = settled(&choices, need);
         tried = usage.clone();
         hedged.taken = Taken::default();
         let mut stopped = false;
@@ -223,6 +221,7 @@ fn decide(
                     *hedged.taken.refused.entry(misfit).or_default() += 1;
                     choice.stays.truncate(nth);
                     choice.extra.truncate(nth);
+                    choice.start.truncate(nth);
                     stopped = true;
                     break;
                 }
@@ -254,6 +253,7 @@ fn stands<'a>(ground: &'a Ground<'a>, wanted: Units, hedge: Hedge) -> Vec<Stand<
         held.entry(&holding.pool).or_default().push(at);
     }
     let lost = learn::lost(&inputs.recorded, &ground.ledger.vacate);
+    let siblings = Siblings::new(inputs);
     let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {
         let first = held.first().map(|at| &ground.ledger.holdings[*at]);
         let offering = find_offering(inputs, pool);
@@ -271,7 +271,7 @@ fn stands<'a>(ground: &'a Ground<'a>, wanted: Units, hedge: Hedge) -> Vec<Stand<
             price: price.map_or(f64::INFINITY, |price| price.0 as f64),
             most: held.len() + more,
             belief: refreshed(inputs, pool, held.len() as u32, taken),
-            prior: offering.map_or_else(Prior::default, |o| Prior::of(&o.signals)),
+            prior: siblings.prior(inputs, pool),
             holdings: held,
         })
     };
@@ -321,18 +321,15 @@ fn choice(
     let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
     let weight = (stand.weight.0.div_ceil(grain.0)).max(1) as usize;
     let chances = belief::chances(&stand.belief, stand.prior, ground.inputs.now, ahead, stand.most);
-    let held = stand.holdings.len();
-    let extra = chances.iter().enumerate().map(|(k, chance)| {
-        let lost = (1.0 - chance.stays) * stand.price;
-        let moved = stand.price * ahead / START_PAID_IN
-            + REFUSAL * reference * weight as f64 * (1.0 - chance.up);
-        lost + if k < held { 0.0 } else { moved }
-    });
+    let start = |up: f64| {
+        stand.price * ahead / START_PAID_IN + REFUSAL * reference * weight as f64 * (1.0 - up)
+    };
     Choice {
         price: stand.price,
         weight,
-        held,
-        extra: extra.collect(),
+        held: stand.holdings.len(),
+        extra: chances.iter().map(|chance| (1.0 - chance.stays) * stand.price).collect(),
+        start: chances.iter().map(|chance| start(chance.up)).collect(),
         stays: chances.iter().map(|chance| chance.stays).collect(),
     }
 }

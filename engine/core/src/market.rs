@@ -6,3 +6,4 @@
 pub mod belief;
 pub(crate) mod learn;
 pub mod portfolio;
+pub(crate) mod prior;

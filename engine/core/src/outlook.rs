@@ -2,8 +2,8 @@
 
 use crate::decide::Decision;
 use crate::hedge::belief_now;
-use crate::ledger::find_offering;
-use crate::market::belief::{self, Prior};
+use crate::market::belief;
+use crate::market::prior::Siblings;
 use crate::odds::Odds;
 use fleet_model::{Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
 
@@ -14,6 +14,7 @@ const DAY: f64 = 24.0;
 /// Puts what is believed to each spot pool, and sums it up.
 pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option<Outlook> {
     let inputs = decision.inputs;
+    let siblings = Siblings::new(inputs);
     let (mut fill, mut lost) = (1.0, 0.0);
     let mut any = false;
     // What of the price is saved, unasked, by launches that are not granted.
@@ -22,8 +23,7 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         any = true;
         let held = (line.keep + line.destroy) as usize;
         let all = ((line.keep + line.create) as usize).min(SLOTS);
-        let signals = find_offering(inputs, &line.pool).map(|offering| offering.signals);
-        let prior = signals.map_or_else(Prior::default, |signals| Prior::of(&signals));
+        let prior = siblings.prior(inputs, &line.pool);
         let seen = belief_now(inputs, &decision.ledger.vacate, &line.pool, held as u32);
         let chances = belief::chances(&seen, prior, inputs.now, DAY, all);
         lost += chances.iter().map(|chance| belief::interruptions(chance.stays)).sum::<f64>();

@@ -3,7 +3,7 @@
 //! Evidence is kept, not chances: how long which part of a pool has been up or down, and how often
 //! it took machines back. Whole numbers, so that saved inputs replay exactly.
 
-use crate::{PoolId, Timestamp};
+use crate::{MicroUsd, PoolId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -24,6 +24,9 @@ pub struct PoolBelief {
     pub interruptions_ppm: u64,
     /// How many were to be expected of a usual pool in the same time, in millionths.
     pub exposure_ppm: u64,
+    /// What a machine used to cost per hour when we bought it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub usual_price: Option<MicroUsd>,
     /// When the two counts were last aged.
     pub as_of: Timestamp,
 }

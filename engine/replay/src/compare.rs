@@ -4,6 +4,7 @@ use crate::baseline::{AllOnDemand, EvenSpread, LowestPrice, RoundRobin, SeesRoom
 use crate::bound::omniscient;
 use crate::engine::Engine;
 use crate::judge::{Measures, Policy, Setup, judge};
+use crate::reach::{OutOfReach, out_of_reach};
 use crate::trace::Trace;
 use fleet_model::Desired;
 
@@ -97,6 +98,8 @@ pub struct Compared {
     pub hours: f64,
     /// What a policy that knows the future would pay.
     pub omniscient: f64,
+    /// A limit of the spec that it can never meet.
+    pub out_of_reach: Option<OutOfReach>,
     /// One for each policy.
     pub rows: Vec<Row>,
 }
@@ -111,6 +114,7 @@ pub fn compare(trace: &Trace, setup: &Setup, desired: &Desired, policies: &[Name
         recording: trace.name.clone(),
         hours: trace.samples() as f64 * trace.hours(),
         omniscient: omniscient(trace, setup),
+        out_of_reach: out_of_reach(trace, setup, desired),
         rows: policies.iter().map(row).collect(),
     }
 }

@@ -249,7 +249,7 @@ fn micro(dollars: f64) -> MicroUsd {
 }
 
 /// The pool of a zone. AWS regions end in a dash and a number; what does not is taken for Google's.
-fn pool(trace: &Trace, zone: usize, market: Market) -> PoolId {
+pub(crate) fn pool(trace: &Trace, zone: usize, market: Market) -> PoolId {
     let region = &trace.regions[zone];
     let aws = region.rsplit('-').next().is_some_and(|last| last.parse::<u32>().is_ok());
     let cloud = if aws { Cloud::Aws } else { Cloud::Gcp };

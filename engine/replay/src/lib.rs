@@ -12,9 +12,11 @@ pub mod engine;
 pub mod gate;
 pub mod judge;
 mod raw;
+pub mod reach;
 pub mod trace;
 
 pub use compare::{Compared, Named, Row, compare, overall};
 pub use gate::Gate;
 pub use judge::{Ask, Measures, Policy, Setup, View, judge};
+pub use reach::{OutOfReach, out_of_reach};
 pub use trace::{Trace, TraceError};

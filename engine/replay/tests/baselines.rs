@@ -3,7 +3,7 @@
 //! Skipped, with a message, where the recordings are not at hand.
 
 use fleet_model::*;
-use fleet_replay::{Compared, Named, Setup, Trace, compare};
+use fleet_replay::{Compared, Named, Setup, Trace, compare, out_of_reach};
 use std::path::Path;
 
 /// Cost and delivered per cent of the policies in the order of `POLICIES`, then of the reference.
@@ -109,4 +109,30 @@ fn the_engine_is_better_than_what_others_do() {
         reference += (j(figures[7]) / omniscient).ln();
     }
     assert!(ours <= reference, "{} over {}", (ours / 9.0).exp(), (reference / 9.0).exp());
+}
+
+#[test]
+fn limits_that_cannot_be_met_are_named() {
+    let trace = Trace {
+        name: "three".into(),
+        interval_seconds: 60,
+        on_demand: 1.0,
+        zones: ["us-east-1a", "us-east-1b", "us-west-2a"].map(String::from).to_vec(),
+        regions: ["us-east-1", "us-east-1", "us-west-2"].map(String::from).to_vec(),
+        capacity: vec![vec![9; 3]],
+        price: vec![vec![0.3; 3]],
+    };
+    let mut wish = desired();
+    let setup = Setup::new(16, 0);
+    assert_eq!(out_of_reach(&trace, &setup, &wish), None);
+    wish.placement.spread.max_share_per_zone = Share::from_percent(34.0);
+    // Five of sixteen in each of three zones.
+    let told = out_of_reach(&trace, &setup, &wish).expect("out of reach");
+    assert_eq!((told.most, told.raise_to), (15, Share::from_percent(38.0).expect("a share")));
+    assert!(told.to_string().contains("maxSharePerZone 34% allows 15 of 16"), "{told}");
+    wish.placement.spread.max_share_per_zone = Some(told.raise_to);
+    assert_eq!(out_of_reach(&trace, &setup, &wish), None);
+    wish.placement.spread.max_share_per_region = Share::from_percent(40.0);
+    let told = out_of_reach(&trace, &setup, &wish).expect("out of reach");
+    assert_eq!((told.limit, told.most, told.places.len()), ("maxSharePerRegion", 12, 2));
 }

@@ -3,9 +3,9 @@
 //! A refusal, a partial launch and an interruption say exactly how many slots are up; a machine that
 //! lives on says that its slot still is; silence ages. The longer a slot has been up or down, the
 //! longer it will stay so (a Lomax law), times a frailty of the pool that is learned from its own
-//! interruptions. A price says next to nothing of capacity, so it is not asked.
+//! interruptions.
 
-use fleet_model::{PoolBelief, Share, Signals, SlotRun, Timestamp};
+use fleet_model::{MicroUsd, PoolBelief, Share, Signals, SlotRun, Timestamp};
 
 /// Shape of the law by which slots fail.
 const SHAPE: f64 = 0.9;
@@ -78,10 +78,18 @@ fn age(run: &SlotRun) -> f64 {
 
 /// How much likelier than usual this pool takes machines back, as of a moment.
 pub fn frailty(belief: &PoolBelief, prior: Prior, now: Timestamp) -> f64 {
-    let keep = kept(belief, now);
-    let seen = belief.interruptions_ppm as f64 / PPM * keep;
-    let usual = belief.exposure_ppm as f64 / PPM * keep;
-    (PRIOR_WEIGHT * prior.frailty + seen) / (PRIOR_WEIGHT + usual)
+    posterior(prior.frailty, evidence(belief, now))
+}
+
+/// Interruptions seen, and to be expected of a usual pool, as far as they count still.
+pub(crate) fn evidence(belief: &PoolBelief, now: Timestamp) -> (f64, f64) {
+    let keep = kept(belief, now) / PPM;
+    (belief.interruptions_ppm as f64 * keep, belief.exposure_ppm as f64 * keep)
+}
+
+/// A prior frailty after so many interruptions seen and to be expected.
+pub(crate) fn posterior(prior: f64, (seen, usual): (f64, f64)) -> f64 {
+    (PRIOR_WEIGHT * prior + seen) / (PRIOR_WEIGHT + usual)
 }
 
 fn kept(belief: &PoolBelief, now: Timestamp) -> f64 {
@@ -98,6 +106,14 @@ fn age_if_up(run: &SlotRun, now: Timestamp, frailty: f64) -> f64 {
         // It came up at some time since it was seen down.
         silent / 2.0
     }
+}
+
+/// A machine was bought at a price. What used to be paid fades like all evidence. To be called before
+/// the launch itself is learned from.
+pub fn bought(belief: &mut PoolBelief, now: Timestamp, price: MicroUsd) {
+    let usual = belief.usual_price.unwrap_or(price).0 as f64;
+    let kept = kept(belief, now);
+    belief.usual_price = Some(MicroUsd((kept * usual + (1.0 - kept) * price.0 as f64) as u64));
 }
 
 /// Machines of ours are alive in the first `count` slots.

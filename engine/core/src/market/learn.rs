@@ -1,7 +1,9 @@
 //! What the journal's events say of spot pools.
 
 use super::belief;
-use fleet_model::{Departure, Market, PoolBelief, PoolId, Recorded, SlotState, Timestamp, Vacated};
+use fleet_model::{
+    Departure, Market, MicroUsd, PoolBelief, PoolId, Recorded, SlotState, Timestamp, Vacated,
+};
 use std::collections::BTreeMap;
 
 fn of<'a>(recorded: &'a mut Recorded, pool: &PoolId) -> Option<&'a mut PoolBelief> {
@@ -18,11 +20,14 @@ fn of<'a>(recorded: &'a mut Recorded, pool: &PoolId) -> Option<&'a mut PoolBelie
 pub(crate) fn launched(
     recorded: &mut Recorded,
     pool: &PoolId,
-    got: usize,
-    missing: usize,
+    (got, missing): (usize, usize),
+    price: Option<MicroUsd>,
     at: Timestamp,
 ) {
     let Some(belief) = of(recorded, pool) else { return };
+    if let Some(price) = price {
+        belief::bought(belief, at, price);
+    }
     belief.held += got as u32;
     if missing > 0 {
         belief::exactly(belief, at, belief.held, belief.held + missing as u32);

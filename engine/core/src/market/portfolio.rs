@@ -16,8 +16,19 @@ pub struct Choice {
     pub held: usize,
     /// Chance that each slot is up for as long as a replacement takes. No more may be taken.
     pub stays: Vec<f64>,
-    /// What each slot costs per hour besides its price: being lost, being moved to.
+    /// What each slot costs per hour besides its price: being lost.
     pub extra: Vec<f64>,
+    /// What moving to each slot costs, spread over the hours that must pay for it. Those that are
+    /// held were moved to already.
+    pub start: Vec<f64>,
+}
+
+impl Choice {
+    /// What one more slot costs per hour, after the first `count`.
+    fn next(&self, count: usize) -> f64 {
+        let start = if count < self.held { 0.0 } else { self.start[count] };
+        self.price + self.extra[count] + start
+    }
 }
 
 /// What is asked.
@@ -78,6 +89,25 @@ pub fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
     if best.cost < stay.cost - need.inertia { best } else { stay }
 }
 
+/// The best portfolio that would be chosen again once it stands: a launch is not to be the first of
+/// several steps, each of which pays only after the one before.
+pub fn settled(choices: &[Choice], need: Need) -> Portfolio {
+    let mut found = portfolio(choices, need);
+    for _ in 0..ANEW {
+        let stand = |(choice, &count): (&Choice, &usize)| Choice {
+            held: choice.held.max(count),
+            ..choice.clone()
+        };
+        let stood: Vec<Choice> = choices.iter().zip(&found.counts).map(stand).collect();
+        let then = portfolio(&stood, Need { held: need.held.max(found.on_demand), ..need });
+        if then.counts == found.counts && then.on_demand == found.on_demand {
+            break;
+        }
+        found = then;
+    }
+    found
+}
+
 /// Takes the cheapest next machines until there are enough, if all of them stay.
 fn filled(choices: &[Choice], need: Need, mut counts: Vec<usize>) -> Vec<usize> {
     let mut have: usize = counts.iter().zip(choices).map(|(n, c)| n * c.weight).sum();
@@ -86,7 +116,7 @@ fn filled(choices: &[Choice], need: Need, mut counts: Vec<usize>) -> Vec<usize> 
         let next = |at: usize| {
             let (choice, k) = (&choices[at], counts[at]);
             let risk = (1.0 - choice.stays[k]) * instead * choice.weight as f64;
-            (choice.price + choice.extra[k] + risk) / choice.weight as f64
+            (choice.next(k) + risk) / choice.weight as f64
         };
         let open = (0..choices.len()).filter(|&at| counts[at] < choices[at].stays.len());
         let Some(at) = open.min_by(|&a, &b| next(a).total_cmp(&next(b))) else { break };
@@ -126,7 +156,7 @@ impl Search<'_> {
     /// Price and extras of the first `count` machines of a pool.
     fn separable(&self, at: usize, count: usize) -> f64 {
         let choice = &self.choices[at];
-        choice.price * count as f64 + choice.extra.iter().take(count).sum::<f64>()
+        (0..count).map(|k| choice.next(k)).sum()
     }
 
     /// Price and starts of so much on demand.

@@ -374,3 +374,36 @@ fn a_day_has_far_less_than_24_first_hours() {
     assert!(then.interruptions_per_day_milli < first.interruptions_per_day_milli / 3, "{then:?}");
     assert_eq!([then.hourly_p10, then.hourly_p90], [whole, whole]);
 }
+
+/// Two pools alike but for what is believed; a hedged fleet of one.
+fn hedged(believe: impl FnOnce(&mut Beliefs)) -> Vec<String> {
+    let rows = [
+        ("aws/r1/a/t.1", 1, Some(400), None),
+        ("aws/r1/b/t.1", 1, Some(400), Some(100)),
+        ("aws/r2/a/t.1", 1, Some(400), Some(100)),
+    ];
+    let mut wish = desired(1, 0, Unit::Instances);
+    let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
+    wish.placement.hedge = Some(Hedge { penalty_milli: 3_000, ready_after_seconds });
+    let mut inputs = inputs(wish, &catalog(&rows));
+    believe(&mut inputs.recorded.beliefs);
+    summary(&plan(&inputs))
+}
+
+#[test]
+fn a_region_that_takes_machines_back_and_a_price_that_rose_are_weak_signs() {
+    let believed = |pool: &str, belief: PoolBelief| {
+        let pool: PoolId = format!("{pool}/spot").parse().expect("a pool");
+        hedged(|beliefs| {
+            beliefs.insert(pool, PoolBelief { as_of: at(0), ..belief });
+        })
+    };
+    assert_eq!(hedged(|_| {}), ["+1 aws/r1/b/t.1/spot"]);
+    // The zone next door lost all it had, five times.
+    let lost = PoolBelief { interruptions_ppm: 5_000_000, ..PoolBelief::default() };
+    assert_eq!(believed("aws/r1/a/t.1", lost), ["+1 aws/r2/a/t.1/spot"]);
+    // We used to pay half as much.
+    let usual_price = Some(MicroUsd(500_000));
+    let dearer = PoolBelief { usual_price, ..PoolBelief::default() };
+    assert_eq!(believed("aws/r1/b/t.1", dearer), ["+1 aws/r2/a/t.1/spot"]);
+}

@@ -93,7 +93,7 @@ proptest! {
         // A cloud that chose cheaper pools than the plan meant leaves money for more; and a hedge
         // changes its mind as it learns which pools keep their machines.
         let at_once = wish.placement.fulfilment == Fulfilment::Exact && wish.placement.hedge.is_none();
-        let rounds = if at_once { 1 } else { 100 };
+        let rounds = if at_once { 1 } else { 40 };
         let mut inputs = inputs(wish, &world);
         let mut seen = Vec::new();
         for _ in 0..=rounds {

@@ -1,0 +1,68 @@
+//! What is thought of a pool before its own evidence: the cloud's word, its region, its price.
+//!
+//! Pools of a region fail together now and then, so their siblings' frailty is a weak prior. A price
+//! far above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a
+//! flat one says nothing.
+
+use super::belief::{self, Prior};
+use crate::ledger::find_offering;
+use fleet_model::{Inputs, MicroUsd, PoolBelief, PoolId, Scope};
+use std::collections::BTreeMap;
+
+/// What a sibling's evidence counts for, as a share of a pool's own.
+const SIBLINGS: f64 = 0.25;
+/// The power of a price's rise that is taken for a rise of frailty.
+const PRICE: f64 = 0.25;
+/// The most that a price may say, either way.
+const MOST: f64 = 2.0;
+
+/// The latest that is known of a pool, from this fleet or others.
+pub(crate) fn latest<'a>(inputs: &'a Inputs, pool: &PoolId) -> Option<&'a PoolBelief> {
+    let own = inputs.recorded.beliefs.get(pool);
+    own.into_iter().chain(inputs.beliefs.get(pool)).max_by_key(|belief| belief.as_of)
+}
+
+/// Interruptions seen and to be expected, region by region.
+pub(crate) struct Siblings {
+    regions: BTreeMap<Scope, (f64, f64)>,
+}
+
+impl Siblings {
+    pub(crate) fn new(inputs: &Inputs) -> Self {
+        let mut regions: BTreeMap<Scope, (f64, f64)> = BTreeMap::new();
+        let others =
+            inputs.beliefs.keys().filter(|pool| !inputs.recorded.beliefs.contains_key(pool));
+        for pool in inputs.recorded.beliefs.keys().chain(others) {
+            let Some(belief) = latest(inputs, pool) else { continue };
+            let (seen, usual) = belief::evidence(belief, inputs.now);
+            let region = regions.entry(pool.place.scope()).or_default();
+            region.0 += seen;
+            region.1 += usual;
+        }
+        Siblings { regions }
+    }
+
+    /// What is thought of a pool before its own evidence.
+    pub(crate) fn prior(&self, inputs: &Inputs, pool: &PoolId) -> Prior {
+        let offering = find_offering(inputs, pool);
+        let prior = offering.map_or_else(Prior::default, |o| Prior::of(&o.signals));
+        let own = latest(inputs, pool);
+        let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
+        let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));
+        let of_region = self.regions.get(&pool.place.scope()).map_or(1.0, |(seen, usual)| {
+            let own = own.map_or((0.0, 0.0), |belief| belief::evidence(belief, inputs.now));
+            let others = ((seen - own.0).max(0.0), (usual - own.1).max(0.0));
+            belief::posterior(1.0, (SIBLINGS * others.0, SIBLINGS * others.1))
+        });
+        Prior { frailty: prior.frailty * dearer * of_region, ..prior }
+    }
+}
+
+/// How much likelier a pool takes machines back at a price than at what we used to pay.
+fn dearer(now: MicroUsd, usual: MicroUsd) -> f64 {
+    if usual.0 == 0 {
+        return 1.0;
+    }
+    let ratio = now.0 as f64 / usual.0 as f64;
+    ratio.powf(PRICE).clamp(1.0 / MOST, MOST)
+}
