@@ -62,6 +62,16 @@ spec:
         path
     }
 
+    /// The spec of the README, as it stands there.
+    fn readme(&self) -> PathBuf {
+        let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md");
+        let text = std::fs::read_to_string(readme).expect("a README");
+        let spec = text.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next());
+        let path = self.dir.path().join("readme.yaml");
+        std::fs::write(&path, spec.expect("a spec")).expect("written");
+        path
+    }
+
     fn run(&self, state: &Path, args: &[&str]) -> Sample {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
         command.args(args).args(["--sim", "--state"]).arg(state);
@@ -87,6 +97,10 @@ spec:
     }
 
     fn plan(&self) {
+        let spec = self.readme();
+        let state = self.dir.path().join("plan-readme");
+        let plan = |_| self.run(&state, &["plan", spec.to_str().expect("a path")]);
+        tell("plan/the README's spec", (0..RUNS).map(plan).collect());
         let mut medians = Vec::new();
         for machines in SIZES {
             let spec = self.spec(machines);

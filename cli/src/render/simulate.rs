@@ -33,6 +33,9 @@ pub(crate) fn text(
         );
         let lines = one.rows.iter().map(|row| (*row, row.measures.j(10.0) / one.omniscient));
         out.push_str(&format!("\n{title}\n{}", table(lines)));
+        if let Some(limit) = &one.out_of_reach {
+            out.push_str(&format!("  {}\n", clean(&limit.to_string())));
+        }
     }
     if compared.len() > 1 {
         let title = format!("{BOLD}all {} recordings{BOLD:#}", compared.len());
@@ -86,6 +89,9 @@ pub(crate) fn markdown(desired: &Desired, compared: &[Compared], means: &[(Row, 
         let rows = one.rows.iter().map(|row| (*row, row.measures.j(10.0) / one.omniscient));
         let title = clean(&one.recording).replace('|', "\\|");
         out.push_str(&format!("\n**{title}**, {:.0} hours\n\n{}", one.hours, grid(rows)));
+        if let Some(limit) = &one.out_of_reach {
+            out.push_str(&format!("\n{}\n", clean(&limit.to_string()).replace('|', "\\|")));
+        }
     }
     if compared.len() > 1 {
         out.push_str(&format!("\n**All recordings**\n\n{}", grid(means.iter().copied())));
@@ -153,6 +159,13 @@ pub(crate) fn document(
             "name": one.recording,
             "hours": one.hours,
             "omniscient": one.omniscient,
+            "outOfReach": one.out_of_reach.as_ref().map(|limit| json!({
+                "limit": limit.limit,
+                "share": f64::from(limit.share.ppm()) / 1e6,
+                "places": limit.places,
+                "most": limit.most,
+                "raiseTo": f64::from(limit.raise_to.ppm()) / 1e6,
+            })),
             "policies": rows.collect::<Vec<_>>(),
         })
     });

@@ -1,0 +1,143 @@
+//! `fleet simulate` as people and CI call it: small recordings, the real binary.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fmt::Write;
+use std::path::Path;
+
+/// A recording's zones stand in for clouds, families and template.
+const SPEC: &str = "\
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: train }
+spec:
+  capacity: { target: 4, penalty: 10 }
+";
+
+/// Ten hours of two zones, of which one fails now and then.
+fn capacity(zone: usize, sample: usize) -> u32 {
+    if zone == 0 || sample % 40 < 30 { 6 } else { 0 }
+}
+
+const SAMPLES: usize = 120;
+
+fn desk() -> tempfile::TempDir {
+    let desk = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = desk.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        std::fs::write(path, text).expect("a file");
+    };
+    write("fleet.yaml", SPEC);
+    let spread = "  placement: { spread: { maxSharePerZone: 25% } }\n";
+    write("narrow.yaml", &format!("{SPEC}{spread}"));
+    write(
+        "traces/small/trace.json",
+        r#"{"intervalSeconds": 300, "onDemandUsdPerHour": 10.0,
+            "zones": ["us-east-1a", "us-west-2b"], "regions": ["us-east-1", "us-west-2"]}"#,
+    );
+    let mut rows = String::from("us-east-1a,us-west-2b\n");
+    for sample in 0..SAMPLES {
+        writeln!(rows, "{},{}", capacity(0, sample), capacity(1, sample)).expect("a row");
+    }
+    write("traces/small/capacity.csv", &rows);
+    write("traces/small/price.csv", "sample,us-east-1a,us-west-2b\n0,4.0,3.0\n");
+    for (zone, name) in ["us-east-1a_v100_1", "us-west-2b_v100_1"].into_iter().enumerate() {
+        let data: Vec<u32> = (0..SAMPLES).map(|sample| capacity(zone, sample)).collect();
+        let raw = serde_json::json!({ "metadata": { "gap_seconds": 300.0 }, "data": data });
+        write(&format!("raw/{name}.json"), &raw.to_string());
+    }
+    desk
+}
+
+fn run(desk: &Path, code: i32, args: &[&str]) -> (String, String) {
+    let mut command = Command::cargo_bin("fleet").expect("the binary");
+    let output = command.current_dir(desk).env_clear().arg("simulate").args(args).output();
+    let output = output.expect("an exit");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+    let (out, err) = (text(output.stdout), text(output.stderr));
+    assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
+    (out, err)
+}
+
+fn json(desk: &Path, args: &[&str]) -> Value {
+    let (out, _) = run(desk, 0, &[args, &["-o", "json"]].concat());
+    serde_json::from_str(&out).expect("a document")
+}
+
+#[test]
+fn every_policy_is_compared_and_drawn() {
+    let desk = desk();
+    let desk = desk.path();
+    let all = ["fleet.yaml", "--traces", "traces", "--policy", "all", "--chart", "out.svg"];
+    let told = json(desk, &all);
+    let policies = told["policies"].as_array().expect("policies");
+    assert_eq!(policies.len(), 9);
+    assert_eq!(policies[0]["name"], "fleet");
+    for policy in policies {
+        for measure in ["cost", "availability", "delivered", "j3", "j10", "j30", "unitHours"] {
+            assert!(policy[measure].is_number(), "{measure}: {policy}");
+        }
+    }
+    // Nothing is missing on demand, and it costs what it costs.
+    let on_demand = policies.iter().find(|p| p["name"] == "on-demand").expect("on demand");
+    let cost = on_demand["cost"].as_f64().expect("a cost");
+    assert!((cost - 1.0).abs() < 1e-9 && on_demand["delivered"] == 1.0, "{on_demand}");
+    assert!(policies[0]["cost"].as_f64() < Some(0.6), "{}", policies[0]);
+    let chart = std::fs::read_to_string(desk.join("out.svg")).expect("a chart");
+    assert!(chart.starts_with("<svg") && chart.contains("spothedge"), "{chart}");
+    let (markdown, _) = run(desk, 0, &[&all[..5], &["-o", "markdown"]].concat());
+    assert!(markdown.contains("| round-robin | "), "{markdown}");
+}
+
+#[test]
+fn a_seed_shuffles_zones_and_nothing_else() {
+    let desk = desk();
+    let replay =
+        |seed: &str| json(desk.path(), &["fleet.yaml", "--traces", "traces", "--seed", seed]);
+    assert_eq!(replay("7"), replay("7"));
+    let bound = |told: &Value| told["recordings"][0]["omniscient"].as_f64().expect("a bound");
+    assert!((bound(&replay("1")) - bound(&replay("0"))).abs() < 1e-9);
+}
+
+#[test]
+fn the_raw_public_set_is_read() {
+    let desk = desk();
+    let told = json(desk.path(), &["fleet.yaml", "--traces", "raw", "--delay", "10m"]);
+    assert_eq!(told["delaySeconds"], 600);
+    assert_eq!(told["recordings"][0]["hours"], 10.0);
+    assert!(told["policies"][0]["delivered"].as_f64() > Some(0.9), "{told}");
+}
+
+#[test]
+fn a_gate_fails_the_run_and_says_which() {
+    let desk = desk();
+    let gated = |code, gate| {
+        run(desk.path(), code, &["fleet.yaml", "--traces", "traces", "--fail-if", gate]).1
+    };
+    gated(0, "cost>1.5");
+    let told = gated(1, "cost>0.01");
+    assert!(told.contains("train on small: cost>0.01"), "{told}");
+    gated(64, "speed>3");
+}
+
+#[test]
+fn limits_that_a_recording_cannot_meet_are_named() {
+    let desk = desk();
+    let narrow = ["narrow.yaml", "--traces", "traces"];
+    let told = json(desk.path(), &narrow);
+    let limit = &told["recordings"][0]["outOfReach"];
+    assert_eq!(
+        (&limit["limit"], &limit["most"], &limit["raiseTo"]),
+        (&"maxSharePerZone".into(), &2.into(), &0.5.into())
+    );
+    let (text, _) = run(desk.path(), 0, &narrow);
+    assert!(
+        text.contains("maxSharePerZone 25% allows 2 of 4") && text.contains("raise it to 50%"),
+        "{text}"
+    );
+    assert!(
+        json(desk.path(), &["fleet.yaml", "--traces", "traces"])["recordings"][0]["outOfReach"]
+            .is_null()
+    );
+}
