@@ -269,4 +269,35 @@ mod tests {
         assert_eq!(moved.require(&[public]).expect_err("another plan").exit, Exit::PlanStale);
         assert!(plan().signed(Path::new("/dev/null")).is_err(), "no key");
     }
+
+    fn saved() -> Vec<Vec<u8>> {
+        fleet_fuzz::corpus("plan").into_iter().map(|(_, bytes)| bytes).collect()
+    }
+
+    #[test]
+    fn fuzz_plan() {
+        let seeds = saved();
+        fleet_fuzz::fuzz("plan", &seeds, |input| {
+            let read = SavedPlan::parse(input);
+            if seeds.iter().any(|seed| seed == input) {
+                let saved = read.unwrap_or_else(|failure| panic!("{failure}"));
+                assert_eq!(serde_json::to_vec(&saved).expect("JSON"), input, "read, then written");
+            } else {
+                let refused = read.expect_err("a plan that nobody saved is refused");
+                assert_eq!(refused.exit, Exit::PlanStale, "{}", refused.what);
+            }
+        });
+    }
+
+    /// Of a plan with steps, too: a key of a field that may be missing is the harder case.
+    #[test]
+    fn every_byte_of_a_real_plan_counts() {
+        for plan in saved() {
+            for at in 0..plan.len() {
+                let mut altered = plan.clone();
+                altered[at] ^= 1;
+                assert!(SavedPlan::parse(&altered).is_err(), "byte {at}");
+            }
+        }
+    }
 }

@@ -7,6 +7,7 @@ mod bench;
 mod deny;
 mod docs;
 mod emulators;
+mod fuzz;
 mod lint;
 mod shell;
 mod swarm;
@@ -33,6 +34,8 @@ Usage: cargo xtask COMMAND
   sensitivity [--seeds N] [--bug NAME]
                   switch each seeded safety bug on, and see that the swarm finds it
   bench [FILTER]  run the benchmarks
+  fuzz            hand damaged specs, plans, journals and price lists to their readers;
+                  --cases N or --minutes N per target [default: as cargo test does]
   docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares
 
 Each ends with one line of JSON with its figures.";
@@ -49,6 +52,13 @@ fn main() -> ExitCode {
         }
         ["bench"] => bench::run(None),
         ["bench", filter] => bench::run(Some(filter)),
+        ["fuzz"] => fuzz::run(fuzz::Amount::Usual),
+        ["fuzz", "--cases", n] if n.parse::<u64>().is_ok() => {
+            fuzz::run(fuzz::Amount::Cases(n.parse().unwrap_or_default()))
+        }
+        ["fuzz", "--minutes", n] if n.parse::<u64>().is_ok() => {
+            fuzz::run(fuzz::Amount::Minutes(n.parse().unwrap_or_default()))
+        }
         ["docs"] => docs::execute(docs::Mode::Write),
         ["docs", "--check"] => docs::execute(docs::Mode::Check),
         ["help" | "--help" | "-h"] => {
