@@ -167,7 +167,7 @@ fn versions(request: &Request, region: &str, image: [&str; 3]) -> Answer {
     if !known || !REGIONS.contains(&region) {
         return error(404, "NotFound", "Artifact: VMImage was not found.");
     }
-    let mut names = vec!["24.04.202606260", "24.04.202607100"];
+    let mut names = ["24.04.202606260", "24.04.202607100"];
     if request.query("$orderby") == Some("name desc") {
         names.reverse();
     }
