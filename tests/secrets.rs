@@ -171,6 +171,8 @@ fn addresses_are_shown_without_passwords() {
                 assert_silent(&format!("{address}: {args:?}"), &said);
                 assert_eq!(output.status.code(), Some(1), "{address}: {said}");
                 assert!(said.contains("team"), "the address is named: {said}");
+                // What HTTP clients tell at this level, and with it headers and bodies.
+                assert!(!said.contains("connecting to"), "a library's own log: {said}");
             });
         }
     });
