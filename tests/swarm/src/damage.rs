@@ -1,14 +1,16 @@
 //! N: a damaged journal is found, and nothing is done on its word.
 
+use crate::market::CATALOG;
 use crate::operator::{self, Ended, Person};
 use crate::weather::Kind;
 use crate::wish::FLEET;
 use crate::world::World;
-use fleet_model::{Desired, Limits};
+use fleet_model::{Desired, Limits, Machine, Scope};
 use fleet_run::{JournalError, RunError};
 use futures::TryStreamExt;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt, PutPayload};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +21,7 @@ pub(crate) async fn damage(world: &Arc<World>, desired: &Desired) {
     let Some(kind) = world.lock().chance.pick(&on).copied() else { return };
     // Nothing else may come between: what is judged is the damage.
     tokio::time::sleep(Duration::from_secs(400)).await;
-    let Some(whole) = spoil(world, kind).await else { return };
+    let Some(whole) = spoil(world, desired, kind).await else { return };
     world.count(kind);
     world.trace(format_args!("the journal is damaged: {}", kind.as_str()));
     let written = world.lock().judge.book.seq;
@@ -62,7 +64,7 @@ async fn objects(world: &World, folder: &str) -> Objects {
 }
 
 /// Does the damage, and returns what was there before; `None` if there was no occasion.
-async fn spoil(world: &World, kind: Kind) -> Option<Objects> {
+async fn spoil(world: &World, desired: &Desired, kind: Kind) -> Option<Objects> {
     let records = objects(world, "journal").await;
     let snapshots = objects(world, "snapshot").await;
     let name = |path: &Path| path.filename().unwrap_or_default().to_owned();
@@ -92,7 +94,13 @@ async fn spoil(world: &World, kind: Kind) -> Option<Objects> {
         _ => {
             // Machines that are seen are what is left to go by.
             world.look();
-            let seen = world.lock().judge.ours().count() > 0
+            let scopes: BTreeSet<Scope> = fleet_core::eligible(desired, &CATALOG)
+                .offerings
+                .iter()
+                .map(|offering| offering.pool.place.scope())
+                .collect();
+            let here = |(machine, _): &(&Machine, _)| scopes.contains(&machine.place.scope());
+            let seen = world.lock().judge.ours().any(|ours| here(&ours))
                 && world.sim.faults().is_ok_and(|faults| faults.is_empty())
                 && world.lock().judge.book.open().count() == 0;
             if !seen || records.is_empty() {

@@ -30,7 +30,7 @@ pub(crate) enum Person {
 pub(crate) enum Ended {
     Died,
     Failed(RunError),
-    Done(Option<Planned>),
+    Done(Option<Box<Planned>>),
 }
 
 /// The engine of a process.
@@ -65,7 +65,7 @@ where
             Ended::Died
         }
         Some(Ok(Err(error))) => Ended::Failed(error),
-        Some(Ok(Ok(planned))) => Ended::Done(planned),
+        Some(Ok(Ok(planned))) => Ended::Done(planned.map(Box::new)),
     };
     let word = match &ended {
         Ended::Died => "dead".into(),

@@ -90,13 +90,14 @@ fn area(world: &World) -> Area {
 /// Makes it happen; whether there was an occasion.
 fn strike(world: &World, kind: Kind) -> bool {
     let sim = &world.sim;
-    let lasting = Some(world.up_to(Duration::from_secs(900)) + Duration::from_secs(5));
+    let some_time = world.up_to(Duration::from_secs(900)) + Duration::from_secs(5);
+    let lasting = Some(some_time);
     let done = match kind {
         Kind::PartialPage => sim.partial_lists(area(world)),
         Kind::Outage => sim.outage(area(world), lasting),
         Kind::LossyOutage => sim.lossy_outage(area(world), lasting),
         Kind::Forbidden => sim.fault(Fault::Forbidden { area: area(world) }),
-        Kind::Throttled => sim.throttle(cloud(world), lasting.unwrap_or_default()),
+        Kind::Throttled => sim.throttle(cloud(world), some_time),
         Kind::Exhausted if world.below(3) == 0 => sim.exhaust("*", lasting),
         Kind::Exhausted => sim.exhaust(format!("{}/*", scope(world)).as_str(), lasting),
         Kind::Short => {

@@ -47,9 +47,11 @@ impl Judge {
         let on_record: BTreeSet<&MachineId> =
             self.book.filled.values().map(|filled| &filled.machine).collect();
         let lost = self.ours().filter(|(machine, birth)| {
-            let known = on_record.contains(&machine.id) || self.book.surplus.contains(&machine.id);
+            let on_record =
+                on_record.contains(&machine.id) || self.book.surplus.contains(&machine.id);
             // What a cloud made beyond our wishes may have shown up after its launch was settled.
-            !known && !(birth.surplus && reported.contains(&machine.id))
+            let is_reported = birth.surplus && reported.contains(&machine.id);
+            !on_record && !is_reported
         });
         let lost: Vec<String> = lost.map(|(machine, _)| machine.id.to_string()).collect();
         if !lost.is_empty() {
