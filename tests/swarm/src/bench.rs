@@ -177,7 +177,11 @@ impl ObjectStore for Bench {
         let reached = stream::once(async move {
             let bench = Bench(process);
             bench.reach().await?;
-            Ok(bench.0.world.disk.list(prefix.as_ref()))
+            let (id, world) = (bench.0.id, &bench.0.world);
+            if prefix.as_ref().is_some_and(|prefix| prefix.as_ref().contains("/snapshot")) {
+                world.judge(|judge| judge.opens(id));
+            }
+            Ok(world.disk.list(prefix.as_ref()))
         });
         flattened(reached.boxed())
     }

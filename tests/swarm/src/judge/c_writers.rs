@@ -67,6 +67,11 @@ impl Judge {
         self.acts(process);
     }
 
+    /// A process opens the journal, which it does as soon as the lease is its own.
+    pub(crate) fn opens(&mut self, process: u32) {
+        self.acts(process);
+    }
+
     /// A process makes use of its lease.
     fn acts(&mut self, process: u32) {
         let epoch = self.leases.get(&process).copied().unwrap_or_default();
