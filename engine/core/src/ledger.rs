@@ -93,10 +93,7 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
                 let pool = attempt.create.pool.clone();
                 let create = &attempt.create;
                 // Whichever pools the cloud chose, it is not more than this.
-                let price = match bugs::on(Bug::DoubtCostsNothing) {
-                    true => Some(MicroUsd(0)),
-                    false => create.dearest(),
-                };
+                let price = create.dearest();
                 (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
             }
             SlotState::Filled { machine, pool, launched_at, price, template, ending } => {

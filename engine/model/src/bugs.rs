@@ -60,10 +60,6 @@ bugs! {
     FenceIgnored,
     /// Absence proves at once that a launch made nothing.
     NoSettleWindow,
-    /// The window counts from the first sending.
-    SettleWindowFromIntent,
-    /// Machines are counted where slots should be, when a doubt is settled.
-    MachinesCountedForSlots,
     /// A machine that is not listed yet is taken for gone.
     YoungMachinesForgotten,
     /// A machine in a silent scope is taken for gone.
@@ -82,8 +78,6 @@ bugs! {
     LostJournalIgnored,
     /// Launches in doubt do not count as capacity.
     DoubtNotCounted,
-    /// Launches in doubt cost nothing.
-    DoubtCostsNothing,
     /// What said no is not remembered.
     BlocksForgotten,
     /// Steps that wait while their pool says no ask it all the same.

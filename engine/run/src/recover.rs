@@ -103,11 +103,7 @@ fn settles_in(attempt: &Attempt, now: Timestamp) -> Duration {
     if bugs::on(Bug::NoSettleWindow) {
         return Duration::ZERO;
     }
-    let sent = match bugs::on(Bug::SettleWindowFromIntent) {
-        true => attempt.intended_at,
-        false => attempt.last_sent,
-    };
-    let age = Duration::try_from(now.duration_since(sent)).unwrap_or_default();
+    let age = Duration::try_from(now.duration_since(attempt.last_sent)).unwrap_or_default();
     SETTLE_WINDOW.saturating_sub(age)
 }
 
@@ -124,10 +120,7 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
     let filled = |slot: &SlotId| {
         found.iter().any(|machine| machine.owner.as_ref().is_some_and(|o| o.slot == *slot))
     };
-    let whole = match bugs::on(Bug::MachinesCountedForSlots) {
-        true => found.len() >= create.slots.len(),
-        false => create.slots.iter().all(filled),
-    };
+    let whole = create.slots.iter().all(filled);
     if whole || (settled && !found.is_empty()) {
         let machines = found.iter().map(|machine| (*machine).clone()).collect();
         let created = Created::all(machines);
