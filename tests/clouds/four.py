@@ -178,11 +178,20 @@ def variables(args):
 
 def main():
     args = argparse.ArgumentParser()
-    for name in ("--fleet", "--dir", "--aws", "--gcp", "--azure", "--lambda"):
+    for name in ("--fleet", "--dir", "--aws", "--moto", "--gcp", "--azure", "--lambda"):
         args.add_argument(name, required=True)
+    args.add_argument("--only-look", action="store_true", help="run what changes nothing, and end")
     args = args.parse_args()
     fleet = Fleet(args.fleet, args.dir, variables(args))
-    amazon, google = Amazon(args.aws), Google(args.gcp)
+    if args.only_look:
+        fleet.write(SPEC % (64, 25))
+        create = fleet.json("plan", "--out", "plan.json")["summary"]["create"]
+        check(create > 0, "nothing is planned")
+        for command in ("status", "explain", "sweep"):
+            fleet.run(command)
+        print(f"four clouds: {create} launches planned")
+        return
+    amazon, google = Amazon(args.moto), Google(args.gcp)
     clouds = [amazon, google, Microsoft(args.azure), Lambda(getattr(args, "lambda"))]
 
     def machines(but=()):

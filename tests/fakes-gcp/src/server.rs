@@ -63,6 +63,11 @@ impl Fake {
         lock(&self.state).calls.get(name).copied().unwrap_or_default()
     }
 
+    /// Everything that was asked for.
+    pub fn asked(&self) -> Vec<String> {
+        lock(&self.state).calls.keys().map(|name| (*name).to_owned()).collect()
+    }
+
     /// How many machines and how many disks there are.
     pub fn count(&self) -> (usize, usize) {
         let mut state = lock(&self.state);

@@ -98,6 +98,11 @@ impl<W: World> Server<W> {
         self.fake.lock().calls.get(name).copied().unwrap_or_default()
     }
 
+    /// Everything that was asked for.
+    pub fn asked(&self) -> Vec<String> {
+        self.fake.lock().calls.keys().cloned().collect()
+    }
+
     /// The truth.
     pub fn state(&self) -> Value {
         let now = self.fake.clock.now();

@@ -124,6 +124,11 @@ impl Proxy {
         lock(&self.state).calls.values().sum()
     }
 
+    /// Every action that was asked for.
+    pub fn asked(&self) -> Vec<String> {
+        lock(&self.state).calls.keys().cloned().collect()
+    }
+
     /// The time between the first launch that was let in and the last, and how many there were.
     pub fn launching(&self) -> (Duration, usize) {
         let state = lock(&self.state);
