@@ -35,6 +35,8 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         end_what_people_must_end(world);
         // What is being ended takes its time to go.
         tokio::time::sleep(Duration::from_secs(120)).await;
+        world.look();
+        let was_short = world.judge(|judge| judge.is_short(wish));
         let Ended::Done(Some(planned)) = operator::look(world, wish).await else {
             world.judge(|judge| judge.fail('O', "in calm weather a plan fails"));
             return;
@@ -44,13 +46,13 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         }
         if world.lock().judge.book.blocks.iter().any(|(heard, _)| *heard > calm) {
             // A market that is short of its own accord is no calm weather: what can be had is had.
-            finish(world, wish, &planned).await;
+            finish(world, wish, &planned, was_short).await;
             return;
         }
         let (blocked, until) = blocked(&planned);
         pools.extend(blocked);
         if rests(&planned) && until.is_none() {
-            finish(world, wish, &planned).await;
+            finish(world, wish, &planned, was_short).await;
             return;
         }
         // Spot machines are taken back in calm weather, too.
@@ -126,7 +128,7 @@ fn describe(planned: &Planned) -> String {
 /// What is left to people by design: machines that nobody asked for, and those whose tags others
 /// changed. The engine reports them and leaves them alone.
 fn end_what_people_must_end(world: &World) {
-    let surplus = world.sim.surplus().unwrap_or_default();
+    let surplus = world.judge(|judge| judge.surplus());
     let touched: Vec<MachineId> = world.lock().judge.touched.iter().cloned().collect();
     for id in surplus.iter().chain(&touched) {
         // Most are gone already.
@@ -135,8 +137,9 @@ fn end_what_people_must_end(world: &World) {
     world.look();
 }
 
-/// The fleet is at rest: is it what was asked for, and is nothing lost?
-async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned) {
+/// The fleet is at rest: is it what was asked for, and is nothing lost? A machine that is given notice
+/// after the last look began is nobody's fault.
+async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned, was_short: bool) {
     let reported: BTreeSet<MachineId> = planned
         .report
         .notices
@@ -149,7 +152,7 @@ async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned) {
         })
         .collect();
     world.judge(|judge| judge.check_orphans(&reported));
-    if planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() {
+    if was_short && planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() {
         world.judge(|judge| judge.check_enough(wish));
     }
     let open = world.lock().judge.book.open().count();

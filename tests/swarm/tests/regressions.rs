@@ -22,3 +22,11 @@ fn an_end_without_an_answer_counts_toward_the_limit() {
 fn a_pool_that_said_no_is_not_asked_by_those_who_wait() {
     lives_well(&[24, 101, 109]);
 }
+
+/// The judge's own mistakes, found in 100,000 worlds. A cloud made two machines for one slot, and the
+/// one that the journal knows was taken for the one too many. A spot machine was given notice between
+/// the last look and the verdict.
+#[test]
+fn of_twins_the_one_on_record_fills_the_slot_and_late_notices_are_nobodys_fault() {
+    lives_well(&[61_235, 28_090]);
+}

@@ -59,10 +59,15 @@ impl Judge {
         }
     }
 
+    /// Whether there is less than was asked for.
+    pub(crate) fn is_short(&self, wish: &Desired) -> bool {
+        self.held(wish) < wish.capacity.target
+    }
+
     /// When all is calm and nothing is left to do: there is as much as was asked for.
     pub(crate) fn check_enough(&mut self, wish: &Desired) {
-        let (held, target) = (self.held(wish), wish.capacity.target);
-        if held < target {
+        if self.is_short(wish) {
+            let (held, target) = (self.held(wish), wish.capacity.target);
             self.fail('O', format!("at rest with {held} of {target}"));
         }
     }

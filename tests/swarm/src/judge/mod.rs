@@ -147,6 +147,7 @@ impl Judge {
         for event in &record.events {
             self.check_event(process, event);
             self.book.fold(process, event, record.at);
+            self.tell_twins_apart(event);
             self.check_amounts(process, event);
         }
         let live = self.book.live();
@@ -190,6 +191,29 @@ impl Judge {
             let ours = machine.state.is_live() && !self.touched.contains(&machine.id);
             ours.then_some((machine, birth))
         })
+    }
+
+    /// Of two machines that a cloud made for one slot of one launch the one on record fills it,
+    /// whichever was seen first. The other is what nobody asked for.
+    fn tell_twins_apart(&mut self, event: &Event) {
+        let Event::Created { machines, .. } = event else { return };
+        for new in machines {
+            let Some(Birth { slot, token, surplus: true }) = self.births.get(&new.machine).cloned()
+            else {
+                continue;
+            };
+            for (id, twin) in &mut self.births {
+                if twin.token == token && twin.slot == slot {
+                    twin.surplus = *id != new.machine;
+                }
+            }
+        }
+    }
+
+    /// Machines that nobody asked for.
+    pub(crate) fn surplus(&self) -> Vec<MachineId> {
+        let surplus = self.births.iter().filter(|(_, birth)| birth.surplus);
+        surplus.map(|(id, _)| id.clone()).collect()
     }
 
     /// Whether a machine is the one that fills its slot. Of two that one launch made for the same
