@@ -3,7 +3,6 @@
 use crate::breakers::Open;
 use crate::error::RunError;
 use crate::journal::JournalError;
-use crate::limits::Operation;
 use crate::outcome::{LEASE_LOST, launch_outcome};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
@@ -11,8 +10,7 @@ use crate::session::Session;
 use fleet_core::{Planned, StepState, Walk};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Action, BlockScope, Create, Destroy, Event, Operation as Deed, SlotId, Step, StepId, Template,
-    Token,
+    Action, BlockScope, Create, Destroy, Event, Operation, SlotId, Step, StepId, Template, Token,
 };
 use fleet_provider::{Class, CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -197,8 +195,8 @@ impl Session<'_> {
         // The turn comes before the intent: a request that waits in a queue is not in doubt, and
         // the time after which absence proves something counts from here.
         let scope = create.pool.place.scope();
-        self.engine.limits.turn(&scope, launch_of(create)).await;
-        if let Some(open) = self.engine.open_breaker(&scope, Deed::Launch) {
+        self.engine.limits.turn_to_launch(&scope, create.slots.len()).await;
+        if let Some(open) = self.engine.open_breaker(&scope, Operation::Launch) {
             return Ok(Some(blocked.not_asked(open)));
         }
         if blocked.said_no(create) {
@@ -213,7 +211,7 @@ impl Session<'_> {
             let prompt = self.append_promptly(intent).await?;
             self.send_create(create, if prompt { Sending::First } else { Sending::Again }).await?
         };
-        let opened = self.engine.note_end(&scope, Deed::Launch, &answer);
+        let opened = self.engine.note_end(&scope, Operation::Launch, &answer);
         let mut outcome = launch_outcome(create, answer, self.engine.clock.now());
         outcome.events.extend(opened);
         blocked.lock().extend(outcome.blocked());
@@ -266,7 +264,7 @@ impl Session<'_> {
         let failed = Mutex::new(None);
         let answer = retrying(&engine.clock, &engine.budget, seed, Patience::Change, || async {
             if !first.swap(false, Ordering::Relaxed) {
-                engine.limits.turn(&scope, launch_of(create)).await;
+                engine.limits.turn_to_launch(&scope, create.slots.len()).await;
                 let resent = Event::CreateResent { token: create.token.clone() };
                 while !bugs::on(Bug::ResendNotRecorded) {
                     match self.append_promptly(resent.clone()).await {
@@ -282,7 +280,7 @@ impl Session<'_> {
             if !self.lease.is_held() {
                 return Err(lease_lost(cloud));
             }
-            engine.paced(&scope, launch_of(create), provider.create(&request).await)
+            engine.paced(&scope, Operation::Launch, provider.create(&request).await)
         })
         .await;
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
@@ -295,7 +293,7 @@ impl Session<'_> {
         let engine = self.engine;
         let cloud = destroy.pool.place.cloud;
         let scope = destroy.pool.place.scope();
-        if let Some(open) = engine.open_breaker(&scope, Deed::End) {
+        if let Some(open) = engine.open_breaker(&scope, Operation::End) {
             return Ok(blocked.not_asked(open));
         }
         let slots: Vec<SlotId> = destroy.victims.iter().map(|victim| victim.slot).collect();
@@ -311,14 +309,14 @@ impl Session<'_> {
         let seed = fleet_model::digest("end/1", [destroy.victims[0].machine.as_str().as_bytes()]);
         let answer =
             retrying(&engine.clock, &engine.budget, seed.as_u64(), Patience::Change, || async {
-                engine.limits.turn(&scope, Operation::Destroy).await;
+                engine.limits.turn(&scope, Operation::End).await;
                 if !self.lease.is_held() {
                     return Err(lease_lost(cloud));
                 }
-                engine.paced(&scope, Operation::Destroy, provider.destroy(&request).await)
+                engine.paced(&scope, Operation::End, provider.destroy(&request).await)
             })
             .await;
-        if let Some(opened) = engine.note_end(&scope, Deed::End, &answer) {
+        if let Some(opened) = engine.note_end(&scope, Operation::End, &answer) {
             self.journal.append(vec![opened]).await?;
         }
         match answer {
@@ -356,10 +354,6 @@ impl Session<'_> {
             }
         }
     }
-}
-
-fn launch_of(create: &Create) -> Operation {
-    Operation::Create(create.slots.len() as u32)
 }
 
 fn no_provider(cloud: fleet_model::Cloud) -> Error {

@@ -3,14 +3,14 @@
 use crate::breakers::Breakers;
 use crate::error::RunError;
 use crate::journal::Journal;
-use crate::limits::{Operation, RateLimits};
+use crate::limits::RateLimits;
 use crate::record::Record;
 use crate::retry::RetryBudget;
 use crate::store::Store;
 use fleet_core::{Eligible, eligible, rejection, with_breakers};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
-    Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
+    Offering, Operation, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
 };
 use fleet_provider::{Clock, Offered, OfferingsRequest, Provider};
 use futures::future::join_all;

@@ -7,38 +7,11 @@
 mod buckets;
 
 use buckets::{Bucket, allowed, machines};
-use fleet_model::{Cloud, Scope};
+use fleet_model::{Cloud, Operation, Scope};
 use fleet_provider::Clock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// What is asked of a cloud.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Operation {
-    List,
-    /// A launch of so many machines.
-    Create(u32),
-    Destroy,
-}
-
-/// Operations that share a bucket.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    List,
-    Create,
-    Destroy,
-}
-
-impl Operation {
-    fn kind(self) -> Kind {
-        match self {
-            Operation::List => Kind::List,
-            Operation::Create(_) => Kind::Create,
-            Operation::Destroy => Kind::Destroy,
-        }
-    }
-}
 
 /// The first pause after a cloud says that it is too much, and the longest.
 const FIRST_PAUSE: f64 = 1.0;
@@ -68,7 +41,7 @@ pub(crate) struct RateLimits {
     clock: Arc<dyn Clock>,
     /// Whether there is a rate to keep at all.
     paced: bool,
-    levels: Mutex<BTreeMap<(Scope, Kind), Level>>,
+    levels: Mutex<BTreeMap<(Scope, Operation), Level>>,
 }
 
 impl RateLimits {
@@ -80,14 +53,24 @@ impl RateLimits {
         self.paced = false;
     }
 
-    /// Waits for a turn. If the cloud says meanwhile that it is too much, the wait begins anew: a
-    /// queue that was told to stop does not go on one by one.
+    /// Waits for a turn.
     pub(crate) async fn turn(&self, scope: &Scope, operation: Operation) {
+        self.wait(scope, operation, 0).await;
+    }
+
+    /// Waits for a turn to launch so many machines.
+    pub(crate) async fn turn_to_launch(&self, scope: &Scope, count: usize) {
+        self.wait(scope, Operation::Launch, count).await;
+    }
+
+    /// If the cloud says meanwhile that it is too much, the wait begins anew: a queue that was told
+    /// to stop does not go on one by one.
+    async fn wait(&self, scope: &Scope, operation: Operation, count: usize) {
         if !self.paced {
             return;
         }
         loop {
-            let (wait, brakes) = self.reserve(scope, operation);
+            let (wait, brakes) = self.reserve(scope, operation, count);
             if wait.is_zero() {
                 return;
             }
@@ -100,7 +83,7 @@ impl RateLimits {
 
     /// The cloud says that it is too much: nobody asks for a while, and then more slowly.
     pub(crate) fn brake(&self, scope: &Scope, operation: Operation) {
-        let bucket = allowed(scope.cloud, operation.kind());
+        let bucket = allowed(scope.cloud, operation);
         let now = self.now();
         let mut levels = self.lock();
         let level = levels.entry(key(scope, operation)).or_insert_with(|| Level::full(now));
@@ -125,17 +108,18 @@ impl RateLimits {
         }
     }
 
-    /// Takes a turn now and says how long to wait for it.
-    fn reserve(&self, scope: &Scope, operation: Operation) -> (Duration, u64) {
+    /// Takes a turn now, for a launch of so many machines if it is one, and says how long to wait
+    /// for it.
+    fn reserve(&self, scope: &Scope, operation: Operation, count: usize) -> (Duration, u64) {
         let now = self.now();
         let mut levels = self.lock();
         let level = levels.entry(key(scope, operation)).or_insert_with(|| Level::full(now));
-        let Bucket { size, per_second } = allowed(scope.cloud, operation.kind());
+        let Bucket { size, per_second } = allowed(scope.cloud, operation);
         let rate = per_second * level.pace;
         let mut wait =
             take(&mut level.requests_full_at, now, 1.0, Bucket { size, per_second: rate });
-        if let (Operation::Create(count), Some(bucket)) = (operation, machines(scope.cloud)) {
-            wait = wait.max(take(&mut level.machines_full_at, now, f64::from(count), bucket));
+        if let (Operation::Launch, Some(bucket)) = (operation, machines(scope.cloud)) {
+            wait = wait.max(take(&mut level.machines_full_at, now, count as f64, bucket));
         }
         (Duration::from_secs_f64(wait), level.brakes)
     }
@@ -148,7 +132,7 @@ impl RateLimits {
         self.clock.now().as_millisecond() as f64 / 1000.0
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Scope, Kind), Level>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<(Scope, Operation), Level>> {
         self.levels.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -173,13 +157,13 @@ fn take(full_at: &mut f64, now: f64, amount: f64, bucket: Bucket) -> f64 {
     (*full_at - now - bucket.size / bucket.per_second).max(0.0)
 }
 
-fn key(scope: &Scope, operation: Operation) -> (Scope, Kind) {
+fn key(scope: &Scope, operation: Operation) -> (Scope, Operation) {
     let scope = match scope.cloud {
         // One account, one rate.
         Cloud::Lambda => Scope { cloud: Cloud::Lambda, region: "any".into() },
         Cloud::Aws | Cloud::Gcp | Cloud::Azure => scope.clone(),
     };
-    (scope, operation.kind())
+    (scope, operation)
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! Looking: every scope is asked, and answers in full or is a gap.
 
 use crate::engine::Engine;
-use crate::limits::Operation;
 use crate::retry::{Patience, retrying};
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{Gap, GapCause, Machine, Observed, Operation as Deed, Scope};
+use fleet_model::{Gap, GapCause, Machine, Observed, Operation, Scope};
 use fleet_provider::{Class, Error, Listing};
 use futures::{StreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,17 +48,17 @@ impl Engine {
         let Some(provider) = self.providers.get(&scope.cloud) else {
             return Err(gap(GapCause::NotAllowed, "no provider is configured".into()));
         };
-        if let Some(open) = self.open_breaker(scope, Deed::Look) {
+        if let Some(open) = self.open_breaker(scope, Operation::Look) {
             return Err(gap(GapCause::BreakerOpen, open.words));
         }
         let seed = fleet_model::digest("look/1", [scope.to_string().as_bytes()]).as_u64();
         let answer = retrying(&self.clock, &self.budget, seed, Patience::Look, || async {
-            self.limits.turn(scope, Operation::List).await;
-            self.paced(scope, Operation::List, provider.machines(scope).await)
+            self.limits.turn(scope, Operation::Look).await;
+            self.paced(scope, Operation::Look, provider.machines(scope).await)
         })
         .await;
         // Not worth a record: the next run finds out by looking.
-        let _ = self.note_end(scope, Deed::Look, &answer);
+        let _ = self.note_end(scope, Operation::Look, &answer);
         match answer {
             Ok(Listing::Complete(machines)) => Ok(machines),
             Ok(Listing::Partial(some, _)) if bugs::on(Bug::PartialListTakenForWhole) => Ok(some),

@@ -1,7 +1,6 @@
 //! The buckets of the clouds' own documentation.
 
-use super::Kind;
-use fleet_model::Cloud;
+use fleet_model::{Cloud, Operation};
 
 /// A bucket: so many at once, so many per second after that.
 #[derive(Debug, Clone, Copy)]
@@ -16,17 +15,17 @@ const fn bucket(size: f64, per_second: f64) -> Bucket {
 
 /// Requests. Lambda's launches are one per 12 seconds for the whole account; the others are per
 /// region.
-fn documented(cloud: Cloud, kind: Kind) -> Bucket {
-    match (cloud, kind) {
-        (Cloud::Aws, Kind::List) => bucket(100.0, 20.0),
-        (Cloud::Aws, Kind::Create) => bucket(5.0, 2.0),
-        (Cloud::Aws, Kind::Destroy) => bucket(100.0, 5.0),
-        (Cloud::Gcp, Kind::List) => bucket(40.0, 25.0),
-        (Cloud::Gcp, Kind::Create | Kind::Destroy) => bucket(40.0, 20.0),
-        (Cloud::Azure, Kind::List) => bucket(250.0, 25.0),
-        (Cloud::Azure, Kind::Create | Kind::Destroy) => bucket(200.0, 10.0),
-        (Cloud::Lambda, Kind::List | Kind::Destroy) => bucket(1.0, 1.0),
-        (Cloud::Lambda, Kind::Create) => bucket(1.0, 1.0 / 12.0),
+fn documented(cloud: Cloud, operation: Operation) -> Bucket {
+    match (cloud, operation) {
+        (Cloud::Aws, Operation::Look) => bucket(100.0, 20.0),
+        (Cloud::Aws, Operation::Launch) => bucket(5.0, 2.0),
+        (Cloud::Aws, Operation::End) => bucket(100.0, 5.0),
+        (Cloud::Gcp, Operation::Look) => bucket(40.0, 25.0),
+        (Cloud::Gcp, Operation::Launch | Operation::End) => bucket(40.0, 20.0),
+        (Cloud::Azure, Operation::Look) => bucket(250.0, 25.0),
+        (Cloud::Azure, Operation::Launch | Operation::End) => bucket(200.0, 10.0),
+        (Cloud::Lambda, Operation::Look | Operation::End) => bucket(1.0, 1.0),
+        (Cloud::Lambda, Operation::Launch) => bucket(1.0, 1.0 / 12.0),
     }
 }
 
@@ -35,13 +34,13 @@ fn documented(cloud: Cloud, kind: Kind) -> Bucket {
 const MARGIN: f64 = 0.99;
 
 /// What we allow ourselves.
-pub(super) fn allowed(cloud: Cloud, kind: Kind) -> Bucket {
-    let Bucket { size, per_second } = documented(cloud, kind);
-    match (cloud, kind) {
+pub(super) fn allowed(cloud: Cloud, operation: Operation) -> Bucket {
+    let Bucket { size, per_second } = documented(cloud, operation);
+    match (cloud, operation) {
         // So low that half of it would be no service at all, and so slow that nothing bunches.
         (Cloud::Lambda, _) => Bucket { size, per_second },
-        (_, Kind::List) => Bucket { size: size / 2.0, per_second: per_second / 2.0 },
-        (_, Kind::Create | Kind::Destroy) => {
+        (_, Operation::Look) => Bucket { size: size / 2.0, per_second: per_second / 2.0 },
+        (_, Operation::Launch | Operation::End) => {
             Bucket { size: size - 0.5, per_second: per_second * MARGIN }
         }
     }

@@ -22,8 +22,8 @@ fn aws(region: &str) -> Scope {
     Scope { cloud: Cloud::Aws, region: region.into() }
 }
 
-fn waits(limits: &RateLimits, operation: Operation, count: usize) -> Vec<f64> {
-    let wait = |_| limits.reserve(&aws("us-east-1"), operation).0.as_secs_f64();
+fn waits(limits: &RateLimits, operation: Operation, machines: usize, count: usize) -> Vec<f64> {
+    let wait = |_| limits.reserve(&aws("us-east-1"), operation, machines).0.as_secs_f64();
     (0..count).map(wait).map(|wait| (wait * 100.0).round() / 100.0).collect()
 }
 
@@ -31,14 +31,14 @@ fn waits(limits: &RateLimits, operation: Operation, count: usize) -> Vec<f64> {
 fn launches_take_what_is_documented() {
     let limits = limits();
     // RunInstances: a bucket of 5 refilled at 2 per second, less a margin.
-    assert_eq!(waits(&limits, Operation::Create(1), 7), [0.0, 0.0, 0.0, 0.0, 0.25, 0.76, 1.26]);
-    assert!(limits.reserve(&aws("us-west-2"), Operation::Create(1)).0.is_zero());
+    assert_eq!(waits(&limits, Operation::Launch, 1, 7), [0.0, 0.0, 0.0, 0.0, 0.25, 0.76, 1.26]);
+    assert!(limits.reserve(&aws("us-west-2"), Operation::Launch, 1).0.is_zero());
 }
 
 #[test]
 fn machines_have_a_bucket_of_their_own() {
     let limits = limits();
-    let waits = waits(&limits, Operation::Create(400), 4);
+    let waits = waits(&limits, Operation::Launch, 400, 4);
     // The third launch is the first to go beyond a thousand machines, by two hundred.
     assert_eq!(waits[..2], [0.0, 0.0]);
     assert_eq!(waits[2], (200.0_f64 / 1.98 * 100.0).round() / 100.0);
@@ -47,7 +47,7 @@ fn machines_have_a_bucket_of_their_own() {
 
 #[test]
 fn looks_take_half() {
-    let waits = waits(&limits(), Operation::List, 52);
+    let waits = waits(&limits(), Operation::Look, 0, 52);
     assert_eq!(waits[49..], [0.0, 0.1, 0.2]);
 }
 
@@ -57,20 +57,20 @@ async fn a_storm_is_asked_about_ever_less_often() {
     let scope = aws("us-east-1");
     let mut sent = 0;
     while limits.now() < 600.0 {
-        limits.turn(&scope, Operation::Create(1)).await;
+        limits.turn_to_launch(&scope, 1).await;
         sent += 1;
-        limits.brake(&scope, Operation::Create(1));
+        limits.brake(&scope, Operation::Launch);
     }
     // 1, 2, 4, … 32 seconds, then once a minute.
     assert!((14..=17).contains(&sent), "{sent} requests in ten minutes");
     // It is over: the pace comes back, and is whole again after a while.
     for _ in 0..40 {
-        limits.turn(&scope, Operation::Create(1)).await;
-        limits.release(&scope, Operation::Create(1));
+        limits.turn_to_launch(&scope, 1).await;
+        limits.release(&scope, Operation::Launch);
     }
     let before = limits.now();
     for _ in 0..20 {
-        limits.turn(&scope, Operation::Create(1)).await;
+        limits.turn_to_launch(&scope, 1).await;
     }
     let rate = 20.0 / (limits.now() - before);
     assert!((1.9..=2.1).contains(&rate), "{rate} per second");
@@ -81,11 +81,11 @@ fn what_was_under_way_brakes_once() {
     let limits = limits();
     let scope = aws("us-east-1");
     for _ in 0..4 {
-        limits.reserve(&scope, Operation::Create(1));
+        limits.reserve(&scope, Operation::Launch, 1);
     }
     for _ in 0..4 {
-        limits.brake(&scope, Operation::Create(1));
+        limits.brake(&scope, Operation::Launch);
     }
-    assert_eq!(limits.brakes(&scope, Operation::Create(1)), 1);
-    assert_eq!(limits.brakes(&scope, Operation::List), 0);
+    assert_eq!(limits.brakes(&scope, Operation::Launch), 1);
+    assert_eq!(limits.brakes(&scope, Operation::Look), 0);
 }
