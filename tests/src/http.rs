@@ -1,6 +1,7 @@
 //! Just enough of HTTP/1.1: one request and one answer per connection.
 
-use std::io::{Error, ErrorKind, Result};
+use fleet_fakes::{bad, read_head};
+use std::io::Result;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -65,24 +66,14 @@ impl Message {
 
     /// Reads a message.
     pub(crate) async fn read(stream: &mut (impl AsyncRead + Unpin), body: Body) -> Result<Self> {
-        let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
-        let mut bytes = Vec::new();
-        let head = loop {
-            if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at;
-            }
-            if stream.read_buf(&mut bytes).await? == 0 || bytes.len() > LONGEST {
-                return Err(bad("the connection ended early"));
-            }
-        };
-        let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+        let (text, begun) = read_head(stream, LONGEST).await?;
         let mut lines = text.split("\r\n");
         let first = lines.next().unwrap_or_default().to_owned();
         let headers: Vec<(String, String)> = lines
             .filter_map(|line| line.split_once(':'))
             .map(|(key, value)| (key.trim().to_owned(), value.trim().to_owned()))
             .collect();
-        let mut message = Message { first, headers, body: bytes.split_off(head + 4) };
+        let mut message = Message { first, headers, body: begun };
         match message.header("content-length").map(str::parse::<usize>) {
             _ if body == Body::Never => {}
             Some(Ok(length)) if length <= LONGEST => {
@@ -114,7 +105,7 @@ pub(crate) async fn relay(to: u16, request: &Message) -> Result<Message> {
 pub(crate) async fn forward(to: u16, request: &Message) -> Result<Answer> {
     let answer = relay(to, request).await?;
     let status = answer.first.split(' ').nth(1).and_then(|status| status.parse().ok());
-    let status = status.ok_or_else(|| Error::new(ErrorKind::InvalidData, "no status"))?;
+    let status = status.ok_or_else(|| bad("no status"))?;
     let kind = answer.header("content-type").unwrap_or("text/xml").to_owned();
     Ok(Answer { status, kind, body: answer.body })
 }

@@ -9,14 +9,10 @@ mod proxy;
 pub use proxy::{Fault, Faults};
 
 use crate::aws::{Moto, tool};
-use fleet_fakes::{told, witnesses};
+use fleet_fakes::{free_port, start_quietly, told, witnesses};
 use proxy::Proxy;
-use std::io::{Error, Result};
-use std::net::TcpListener;
+use std::io::Result;
 use std::path::Path;
-use std::process::Stdio;
-use std::time::Duration;
-use tokio::net::TcpStream;
 use tokio::process::{Child, Command};
 
 /// The account that every Azurite knows, and its key: public, and good for nothing else.
@@ -143,25 +139,14 @@ fn settings(kind: Kind, port: u16) -> Vec<(String, String)> {
 
 async fn azurite() -> Result<(Server, u16)> {
     let folder = tempfile::tempdir()?;
-    let port = TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-    let program = witnesses().join("node_modules/.bin/azurite-blob");
-    let azurite = Command::new(program)
+    let port = free_port()?;
+    let mut command = Command::new(witnesses().join("node_modules/.bin/azurite-blob"));
+    command
         .args(["--blobHost", "127.0.0.1", "--blobPort", &port.to_string()])
         .args(["--skipApiVersionCheck", "--silent", "--disableTelemetry", "-l"])
-        .arg(folder.path())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .kill_on_drop(true)
-        .spawn()
-        .map_err(|cause| Error::new(cause.kind(), format!("azurite is not installed ({cause})")))?;
-    for _ in 0..600 {
-        if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-            return Ok((Server::Azurite { _azurite: azurite, _folder: folder }, port));
-        }
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    }
-    Err(Error::other("azurite does not answer after a minute"))
+        .arg(folder.path());
+    let azurite = start_quietly(&mut command, port, 60, "azurite is not installed").await?;
+    Ok((Server::Azurite { _azurite: azurite, _folder: folder }, port))
 }
 
 /// Makes the bucket with the vendor's own client.

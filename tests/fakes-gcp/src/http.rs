@@ -1,6 +1,7 @@
 //! Just enough of HTTP/1.1: one request and one answer per connection.
 
-use std::io::{Error, ErrorKind, Result};
+use fleet_fakes::{bad, read_head};
+use std::io::Result;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -23,17 +24,7 @@ impl Request {
     }
 
     pub(crate) async fn read(stream: &mut TcpStream) -> Result<Self> {
-        let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
-        let mut bytes = Vec::new();
-        let head = loop {
-            if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at;
-            }
-            if stream.read_buf(&mut bytes).await? == 0 || bytes.len() > LONGEST {
-                return Err(bad("the connection ended early"));
-            }
-        };
-        let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+        let (text, mut body) = read_head(stream, LONGEST).await?;
         let mut lines = text.split("\r\n");
         let mut first = lines.next().unwrap_or_default().split(' ');
         let (method, target) = (first.next().unwrap_or_default(), first.next().unwrap_or_default());
@@ -43,7 +34,6 @@ impl Request {
                 .find(|(key, _)| key.trim().eq_ignore_ascii_case(name))
                 .map(|(_, value)| value.trim())
         };
-        let mut body = bytes.split_off(head + 4);
         if header("transfer-encoding").is_some_and(|how| how.eq_ignore_ascii_case("chunked")) {
             body = unchunk(stream, body).await?;
         } else {
@@ -91,7 +81,7 @@ async fn unchunk(stream: &mut TcpStream, mut bytes: Vec<u8>) -> Result<Vec<u8>> 
             continue;
         }
         if stream.read_buf(&mut bytes).await? == 0 || body.len() + bytes.len() > LONGEST {
-            return Err(Error::new(ErrorKind::InvalidData, "the body ended early"));
+            return Err(bad("the body ended early"));
         }
     }
 }

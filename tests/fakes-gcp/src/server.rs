@@ -5,12 +5,13 @@ use crate::fault::Faults;
 use crate::http::{Request, reply};
 use crate::route::{Called, call};
 use crate::world::World;
+use fleet_fakes::Listener;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 #[derive(Debug, Default)]
 struct State {
@@ -22,35 +23,25 @@ struct State {
 /// A Compute Engine of one's own. Ends with this value.
 #[derive(Debug)]
 pub struct Fake {
-    port: u16,
+    listener: Listener,
     state: Arc<Mutex<State>>,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Fake {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Fake {
     /// Starts one on a free port.
     pub async fn start() -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = listener.local_addr()?.port();
         let state: Arc<Mutex<State>> = Arc::default();
-        let task = tokio::spawn(listen(listener, state.clone()));
-        Ok(Fake { port, state, task })
+        Ok(Fake { listener: listen(0, state.clone()).await?, state })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.listener.url()
     }
 
     /// Its port.
     pub fn port(&self) -> u16 {
-        self.port
+        self.listener.port()
     }
 
     /// Replaces the faults.
@@ -97,17 +88,16 @@ impl Fake {
 
 /// Serves on a port until the program ends.
 pub async fn serve_on(port: u16) -> Result<()> {
-    let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-    listen(listener, Arc::default()).await;
+    listen(port, Arc::default()).await?.for_ever().await;
     Ok(())
 }
 
-async fn listen(listener: TcpListener, state: Arc<Mutex<State>>) {
-    while let Ok((stream, _)) = listener.accept().await {
+async fn listen(port: u16, state: Arc<Mutex<State>>) -> Result<Listener> {
+    let serve = move |stream| {
         let state = state.clone();
-        // A connection that fails concerns nobody but its client.
-        tokio::spawn(async move { drop(serve(stream, &state).await) });
-    }
+        async move { serve(stream, &state).await }
+    };
+    Listener::start(port, serve).await
 }
 
 fn lock(state: &Mutex<State>) -> MutexGuard<'_, State> {

@@ -1,7 +1,8 @@
 //! Just enough of HTTP/1.1: one request and one answer per connection.
 
+use crate::listen::{bad, read_head};
 use serde_json::Value;
-use std::io::{Error, ErrorKind, Result};
+use std::io::Result;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -77,17 +78,7 @@ impl Request {
 
     /// Reads a request, and the target of its first line as it stands there.
     pub(crate) async fn read_with_target(stream: &mut TcpStream) -> Result<(Self, String)> {
-        let bad = |what: &str| Error::new(ErrorKind::InvalidData, what.to_owned());
-        let mut bytes = Vec::new();
-        let head = loop {
-            if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
-                break at;
-            }
-            if stream.read_buf(&mut bytes).await? == 0 || bytes.len() > LONGEST {
-                return Err(bad("the connection ended early"));
-            }
-        };
-        let text = String::from_utf8_lossy(&bytes[..head]).into_owned();
+        let (text, body) = read_head(stream, LONGEST).await?;
         let mut lines = text.split("\r\n");
         let first = lines.next().unwrap_or_default();
         let mut words = first.split(' ');
@@ -103,7 +94,6 @@ impl Request {
             .filter_map(|pair| pair.split_once('='))
             .map(|(key, value)| (decode(key), decode(value)))
             .collect();
-        let body = bytes.split_off(head + 4);
         let mut request = Request { method, path: decode(path), query, headers, body };
         if let Some(length) = request.header("content-length") {
             let length: usize = length.parse().map_err(|_| bad("a strange length"))?;

@@ -2,6 +2,7 @@
 
 use crate::Faults;
 use crate::http::{Answer, Request, reply};
+use crate::listen::Listener;
 use fleet_model::Timestamp;
 use fleet_provider::Clock;
 use serde_json::{Value, json};
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 /// A cloud's state and habits.
 pub trait World: Send + 'static {
@@ -50,42 +51,30 @@ impl<W> Clone for Fake<W> {
 /// A fake cloud that listens. Ends with this value.
 pub struct Server<W> {
     fake: Fake<W>,
-    port: u16,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl<W> Drop for Server<W> {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
+    listener: Listener,
 }
 
 impl<W: World> Server<W> {
     /// Starts one; port 0 is any that is free.
     pub async fn start(world: W, clock: Arc<dyn Clock>, port: u16) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", port)).await?;
-        let port = listener.local_addr()?.port();
         let state = State { world, faults: Faults::default(), calls: BTreeMap::new() };
         let fake = Fake { state: Arc::new(Mutex::new(state)), clock };
         let shared = fake.clone();
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let fake = shared.clone();
-                // A connection that fails concerns nobody but its client.
-                tokio::spawn(async move { drop(fake.serve(stream).await) });
-            }
-        });
-        Ok(Server { fake, port, task })
+        let serve = move |stream| {
+            let fake = shared.clone();
+            async move { fake.serve(stream).await }
+        };
+        Ok(Server { fake, listener: Listener::start(port, serve).await? })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.listener.url()
     }
 
     /// Its port.
     pub fn port(&self) -> u16 {
-        self.port
+        self.listener.port()
     }
 
     /// Replaces the faults.

@@ -4,11 +4,12 @@ use super::buckets::Buckets;
 use super::ec2::{Call, empty_page, error, ids, quotas, scores, without};
 use super::fleet;
 use crate::http::{Answer, Body, Message, forward, reply};
+use fleet_fakes::Listener;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 /// What goes wrong between a client and EC2.
 #[derive(Debug, Clone, Default)]
@@ -71,37 +72,25 @@ struct State {
 /// A proxy in front of moto. Ends with this value.
 #[derive(Debug)]
 pub struct Proxy {
-    port: u16,
+    listener: Listener,
     state: Arc<Mutex<State>>,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Proxy {
     /// Starts one on a free port.
     pub async fn start(moto: u16) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = listener.local_addr()?.port();
         let state: Arc<Mutex<State>> = Arc::default();
         let shared = state.clone();
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let state = shared.clone();
-                // A connection that fails concerns nobody but its client.
-                tokio::spawn(async move { drop(serve(stream, moto, &state).await) });
-            }
-        });
-        Ok(Proxy { port, state, task })
+        let serve = move |stream| {
+            let state = shared.clone();
+            async move { serve(stream, moto, &state).await }
+        };
+        Ok(Proxy { listener: Listener::start(0, serve).await?, state })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.listener.url()
     }
 
     /// Replaces the faults.

@@ -2,9 +2,10 @@
 
 use super::Kind;
 use crate::http::{Answer, Body, Message, relay, reply};
+use fleet_fakes::Listener;
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 /// A fault of one request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,35 +46,23 @@ struct State {
 /// The proxy. Ends with this value.
 #[derive(Debug)]
 pub(super) struct Proxy {
-    port: u16,
+    listener: Listener,
     state: Arc<Mutex<State>>,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Proxy {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Proxy {
     pub(super) async fn start(server: u16, kind: Kind) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = listener.local_addr()?.port();
         let state: Arc<Mutex<State>> = Arc::default();
         let shared = state.clone();
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let state = shared.clone();
-                // A connection that fails concerns nobody but its client.
-                tokio::spawn(async move { drop(serve(stream, server, kind, &state).await) });
-            }
-        });
-        Ok(Proxy { port, state, task })
+        let serve = move |stream| {
+            let state = shared.clone();
+            async move { serve(stream, server, kind, &state).await }
+        };
+        Ok(Proxy { listener: Listener::start(0, serve).await?, state })
     }
 
     pub(super) fn port(&self) -> u16 {
-        self.port
+        self.listener.port()
     }
 
     pub(super) fn set(&self, faults: Faults) {

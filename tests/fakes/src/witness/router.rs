@@ -1,10 +1,11 @@
 //! What is described goes through Prism, the rest straight to the fake; refusals are kept.
 
 use crate::http::Request;
+use crate::listen::Listener;
 use std::io::Result;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 /// How Prism's own errors can be told from those of the cloud.
 const MARK: &[u8] = b"stoplight.io/prism/errors";
@@ -19,38 +20,25 @@ struct Seen {
 /// A router. Ends with this value.
 #[derive(Debug)]
 pub struct Router {
-    port: u16,
+    listener: Listener,
     seen: Arc<Mutex<Seen>>,
-    task: tokio::task::JoinHandle<()>,
-}
-
-impl Drop for Router {
-    fn drop(&mut self) {
-        self.task.abort();
-    }
 }
 
 impl Router {
     /// Starts one. `described` says whether a path is in the description.
     pub async fn start(prism: u16, fake: u16, described: fn(&str) -> bool) -> Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let port = listener.local_addr()?.port();
         let seen: Arc<Mutex<Seen>> = Arc::default();
         let shared = seen.clone();
-        let task = tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let seen = shared.clone();
-                tokio::spawn(
-                    async move { drop(serve(stream, prism, fake, described, &seen).await) },
-                );
-            }
-        });
-        Ok(Router { port, seen, task })
+        let serve = move |stream| {
+            let seen = shared.clone();
+            async move { serve(stream, prism, fake, described, &seen).await }
+        };
+        Ok(Router { listener: Listener::start(0, serve).await?, seen })
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port)
+        self.listener.url()
     }
 
     /// How many exchanges Prism found in order.
