@@ -2,10 +2,10 @@
 
 mod support;
 
-use fleet_sim::Preset;
+use fleet_sim::{Chance, Preset};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
-use support::{Chance, MORTAL, Place};
+use support::{MORTAL, Place};
 
 /// Moments at which the process is killed.
 const KILLS: u32 = 200;
@@ -14,7 +14,7 @@ const WANTED: usize = 48;
 
 #[test]
 fn two_hundred_kills() {
-    let mut chance = Chance(0x5eed);
+    let mut chance = Chance::new(0x5eed);
     let (mut kills, mut seed) = (0, 0);
     while kills < KILLS {
         seed += 1;

@@ -5,13 +5,13 @@ mod support;
 
 use fleet_model::{Event, FleetName};
 use fleet_run::{Journal, JournalError, Lease, Store, SystemClock};
-use fleet_sim::Preset;
+use fleet_sim::{Chance, Preset};
 use fleet_tests::stores::{Fault, Faults, Kind, StoreServer};
 use std::io::Write;
 use std::process::Output;
 use std::sync::Arc;
 use std::time::Duration;
-use support::{Chance, MORTAL, Place, text};
+use support::{MORTAL, Place, text};
 
 /// Races for one name.
 const RACES: usize = 1000;
@@ -157,7 +157,7 @@ async fn somebody_unlocks(server: &StoreServer) {
 
 /// Two runs at once, killed at random moments: never a machine too many, none lost.
 async fn two_at_once(server: &StoreServer) {
-    let mut chance = Chance(0x7ea1);
+    let mut chance = Chance::new(0x7ea1);
     let (mut kills, mut refused, mut worlds) = (0, 0, 0);
     while kills < KILLS {
         worlds += 1;

@@ -132,18 +132,5 @@ spec:
     spread: { maxSharePerPool: 10%, maxSharePerProvider: 30% }
 ";
 
-/// A small generator (SplitMix64): the moments repeat, the machine's own timing does not.
-pub(crate) struct Chance(pub(crate) u64);
-
-impl Chance {
-    pub(crate) fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % limit
-    }
-}
-
 /// The spec that the project must always accept as it stands.
 pub(crate) const TRAIN: &str = include_str!("../../engine/spec/tests/it/train.yaml");

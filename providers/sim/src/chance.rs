@@ -3,9 +3,35 @@
 //! Splitmix rather than a cryptographic hash: quoting 190,000 pools must take milliseconds, and
 //! nobody attacks a simulated cloud.
 
+/// What splitmix64 adds from one number to the next.
+const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Numbers that repeat with their seed (splitmix64), for whoever drives a simulation.
+#[derive(Debug, Clone)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// The numbers of a seed.
+    pub fn new(seed: u64) -> Self {
+        Chance(seed)
+    }
+
+    /// The next of them.
+    pub fn draw(&mut self) -> u64 {
+        let drawn = mix(self.0);
+        self.0 = self.0.wrapping_add(STEP);
+        drawn
+    }
+
+    /// A number below `limit`; 0 if there is none.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        below(self.draw(), limit)
+    }
+}
+
 /// Splitmix64's finaliser: a bijection, so different inputs never collide.
 pub(crate) fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = x.wrapping_add(STEP);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     x ^ (x >> 31)

@@ -35,6 +35,7 @@ mod tx;
 mod vm;
 mod world;
 
+pub use chance::Chance;
 pub use fault::{Area, Fault};
 pub use pattern::PoolPattern;
 pub use settings::{Preset, Settings};
