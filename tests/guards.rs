@@ -31,6 +31,23 @@ impl Guarded {
         Guarded(Place::new(1, Preset::Lifelike, Duration::ZERO))
     }
 
+    /// A fleet of so many machines that stands for a while.
+    fn standing(target: u32) -> Self {
+        let fleet = Guarded::new();
+        fleet.write(target, "");
+        fleet.apply(0);
+        fleet.advance(600);
+        fleet
+    }
+
+    /// Takes machines away, and lets time pass until their absence is proof.
+    fn lose(&self, count: usize) {
+        for machine in self.running().iter().take(count) {
+            self.0.sim.reclaim(&machine.id).expect("gone");
+        }
+        self.advance(2 * 3600);
+    }
+
     fn write(&self, target: u32, more: &str) {
         self.0.write("fleet.yaml", &spec(target, more));
     }
@@ -82,10 +99,7 @@ fn assert_says(text: &str, parts: &[&str]) {
 
 #[test]
 fn the_destroy_limit_asks_for_the_exact_number() {
-    let fleet = Guarded::new();
-    fleet.write(40, "");
-    fleet.apply(0);
-    fleet.advance(600);
+    let fleet = Guarded::standing(40);
     fleet.write(20, "");
     let held = fleet.held("destroyLimit");
     assert_eq!((held["allowed"].as_u64(), held["wanted"].as_u64()), (Some(4), Some(20)), "{held}");
@@ -107,14 +121,8 @@ fn the_destroy_limit_asks_for_the_exact_number() {
 
 #[test]
 fn a_fleet_that_vanishes_is_frozen_until_the_loss_is_accepted() {
-    let fleet = Guarded::new();
-    fleet.write(10, "");
-    fleet.apply(0);
-    fleet.advance(600);
-    for machine in fleet.running().iter().take(4) {
-        fleet.0.sim.reclaim(&machine.id).expect("gone");
-    }
-    fleet.advance(2 * 3600);
+    let fleet = Guarded::standing(10);
+    fleet.lose(4);
     let held = fleet.held("frozen");
     assert_eq!((held["missing"].as_u64(), held["of"].as_u64()), (Some(4), Some(10)), "{held}");
     let said = fleet.apply(3);
@@ -128,14 +136,8 @@ fn a_fleet_that_vanishes_is_frozen_until_the_loss_is_accepted() {
 
 #[test]
 fn three_of_ten_are_replaced_without_asking() {
-    let fleet = Guarded::new();
-    fleet.write(10, "");
-    fleet.apply(0);
-    fleet.advance(600);
-    for machine in fleet.running().iter().take(3) {
-        fleet.0.sim.reclaim(&machine.id).expect("gone");
-    }
-    fleet.advance(2 * 3600);
+    let fleet = Guarded::standing(10);
+    fleet.lose(3);
     fleet.apply(0);
     fleet.at_rest(10);
 }

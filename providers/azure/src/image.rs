@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use tokio::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What machines run if the spec does not say, and the same for Arm.
 const IMAGE: &str = "Canonical:ubuntu-24_04-lts:server:latest";
@@ -19,7 +19,9 @@ const IMAGE_ARM: &str = "Canonical:ubuntu-24_04-lts:server-arm64:latest";
 
 /// Versions that `latest` stood for, by region and name, looked up once.
 #[derive(Default)]
-pub(crate) struct Images(Mutex<BTreeMap<(String, String), String>>);
+pub(crate) struct Images(Mutex<Versions>);
+
+type Versions = BTreeMap<(String, String), String>;
 
 #[derive(Deserialize)]
 struct Version {
@@ -32,12 +34,16 @@ pub(crate) fn text(template: &Template, arm: bool) -> &str {
 }
 
 impl Images {
+    /// Never held while we ask: regions are asked side by side.
+    fn lock(&self) -> MutexGuard<'_, Versions> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// A name that stands for one image for ever: that of the newest version, or the name itself.
     pub(crate) async fn pin(&self, api: &Api, region: &str, text: &str) -> Result<String, Error> {
         let Some((publisher, offer, sku)) = latest(text) else { return Ok(text.to_owned()) };
-        let mut known = self.0.lock().await;
         let key = (region.to_owned(), text.to_owned());
-        if let Some(pinned) = known.get(&key) {
+        if let Some(pinned) = self.lock().get(&key) {
             return Ok(pinned.clone());
         }
         let path = format!(
@@ -57,7 +63,7 @@ impl Images {
             return Err(refused(Class::Invalid, "ImageNotFound", words));
         };
         let pinned = format!("{publisher}:{offer}:{sku}:{name}");
-        known.insert(key, pinned.clone());
+        self.lock().insert(key, pinned.clone());
         Ok(pinned)
     }
 }

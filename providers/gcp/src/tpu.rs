@@ -16,9 +16,6 @@ const ONE_HOST: &[(&str, &str)] = &[
     ("tpu-v6e-8", "ct6e-standard-8t"),
 ];
 
-/// Series of such machine types.
-const SERIES: &[&str] = &["ct5lp", "ct5p", "ct6e"];
-
 /// The image with the drivers of all of them.
 pub(crate) const IMAGE: &str = "projects/ubuntu-os-accelerator-images/global/images/family/\
                                 ubuntu-accel-2204-amd64-tpu-v5e-v5p-v6e";
@@ -40,7 +37,7 @@ pub(crate) fn slice(machine: &str) -> Option<&'static str> {
 
 /// Whether a series is one of TPU hosts.
 pub(crate) fn is_series(series: &str) -> bool {
-    SERIES.contains(&series)
+    ONE_HOST.iter().any(|(_, google)| google.split('-').next() == Some(series))
 }
 
 /// Why a slice cannot be launched. `None`: it can, or is none.
