@@ -173,3 +173,26 @@ fn spot_is_lost_and_comes_back() {
         place.assert_one_per_slot();
     }
 }
+
+const SERVE: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: serve }
+spec:
+  capacity: { unit: gpus, target: 16, availability: 99% }
+  instances: { families: [p5, a3-highgpu] }
+  placement:
+    clouds: [ { provider: aws, regions: [us-east-1] }, { provider: gcp, regions: [us-central1] } ]
+";
+
+#[test]
+fn a_hedged_fleet_without_a_base_falls_back_on_demand() {
+    let place = lifelike();
+    let spec = place.write("serve.yaml", SERVE);
+    let spec = spec.to_str().expect("a path");
+    place.expect(0, &["sim", "exhaust", "*/spot"]);
+    place.expect(0, &["apply", "--yes", spec]);
+    let markets: Vec<_> = place.live().into_iter().map(|machine| machine.market).collect();
+    assert_eq!(markets, [fleet_model::Market::OnDemand; 2]);
+    place.assert_one_per_slot();
+}

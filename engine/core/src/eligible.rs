@@ -2,7 +2,7 @@
 
 use crate::weight;
 use fleet_model::{
-    AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, CloudRule, Desired, Group, InstanceKind,
+    AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, CloudRule, Desired, InstanceKind,
     InstanceRules, InstanceType, LocalDiskRule, Market, Offering, Pattern, Place, PoolId,
     Rejection, Resources, Signals,
 };
@@ -72,14 +72,11 @@ fn in_accounts(desired: &Desired, offerings: &mut Vec<Offering>) {
 /// The markets in which the fleet buys anything, in the order of pool ids.
 fn markets(desired: &Desired) -> Vec<Market> {
     let goal = desired.capacity;
-    Group::ALL
-        .into_iter()
-        .filter(|group| match group {
-            Group::Base => !goal.on_demand.is_zero(),
-            Group::Burst => !goal.spot.is_zero(),
-        })
-        .map(Group::market)
-        .collect()
+    // A hedged burst may take on-demand in place of spot.
+    let hedged = desired.placement.hedge.is_some() && !goal.spot.is_zero();
+    let on_demand = (!goal.on_demand.is_zero() || hedged).then_some(Market::OnDemand);
+    let spot = (!goal.spot.is_zero()).then_some(Market::Spot);
+    on_demand.into_iter().chain(spot).collect()
 }
 
 fn offering(catalog: &Catalog, row: &CatalogRow, market: Market) -> Offering {
