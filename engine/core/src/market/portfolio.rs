@@ -67,6 +67,10 @@ pub struct Portfolio {
 
 /// Times that a full house of spot is tried anew.
 const ANEW: usize = 4;
+/// So many times the price of on-demand is a cheap price for what is missing.
+const CHEAP: f64 = 5.0;
+/// From one degree of dearness to the next.
+const DEGREE: f64 = 2.0;
 
 /// The best portfolio that is found from what is held, and from full houses of spot.
 ///
@@ -79,7 +83,7 @@ pub fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
     let mut best = descend(choices, need, held, stood);
     for _ in 0..ANEW {
         let full = filled(choices, need, best.counts.clone());
-        let fresh = descend(choices, need, full, 0);
+        let fresh = by_degrees(choices, need, full);
         if fresh.cost >= best.cost - need.inertia {
             break;
         }
@@ -124,6 +128,26 @@ fn filled(choices: &[Choice], need: Need, mut counts: Vec<usize>) -> Vec<usize> 
         have += choices[at].weight;
     }
     counts
+}
+
+/// Descends from spot alone, with what is missing cheap at first and dearer by and by.
+///
+/// Where a missing machine costs a hundred times its price, any first step toward safety saves about
+/// the same, and on-demand a little more than the rest: step by step everything ends up on demand,
+/// from where no single step leads back. Spares in several pools are found while their price counts.
+fn by_degrees(choices: &[Choice], need: Need, counts: Vec<usize>) -> Portfolio {
+    let dearest = need.on_demand.unwrap_or(need.missing);
+    let mut missing = need.missing;
+    let mut degrees = vec![missing];
+    while missing > CHEAP * dearest {
+        missing /= DEGREE;
+        degrees.push(missing);
+    }
+    let mut found = Portfolio { counts, ..Portfolio::default() };
+    for missing in degrees.into_iter().rev() {
+        found = descend(choices, Need { missing, ..need }, found.counts, found.on_demand);
+    }
+    found
 }
 
 fn descend(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize) -> Portfolio {
@@ -334,4 +358,40 @@ fn convolve(sum: &[f64], choice: &Choice, count: usize, wanted: usize) -> Vec<f6
 /// Expected number missing of `wanted`.
 fn missing(chances: &[f64], wanted: usize) -> f64 {
     chances.iter().take(wanted).enumerate().map(|(j, p)| (wanted - j) as f64 * p).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A pool at a third of the on-demand price, of which one slot in twenty is lost meanwhile.
+    fn pool() -> Choice {
+        let slots = 8;
+        Choice {
+            price: 0.3,
+            weight: 1,
+            held: 0,
+            stays: vec![0.95; slots],
+            extra: vec![0.0; slots],
+            start: vec![0.0; slots],
+        }
+    }
+
+    fn with(missing: f64) -> Portfolio {
+        let choices = vec![pool(); 10];
+        let on_demand = Some(1.0);
+        let need =
+            Need { wanted: 8, on_demand, held: 0, most: 8, start: 0.0, missing, inertia: 0.02 };
+        portfolio(&choices, need)
+    }
+
+    #[test]
+    fn however_dear_it_is_to_be_short_spares_in_many_pools_beat_on_demand() {
+        for missing in [10.0, 30.0, 300.0, 3000.0] {
+            let found = with(missing);
+            assert!(found.cost < 8.0 * 0.75, "{missing}: {found:?}");
+            assert!(found.counts.iter().sum::<usize>() > 8, "{missing}: {found:?}");
+        }
+        assert!(with(300.0).missing < with(10.0).missing);
+    }
 }
