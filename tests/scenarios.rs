@@ -196,3 +196,18 @@ fn a_hedged_fleet_without_a_base_falls_back_on_demand() {
     assert_eq!(markets, [fleet_model::Market::OnDemand; 2]);
     place.assert_one_per_slot();
 }
+
+#[test]
+fn what_is_paid_for_is_used_first_and_costs_nothing() {
+    let place = lifelike();
+    let paid =
+        "    commitments: [ { provider: aws, region: us-east-1, type: p5.48xlarge, count: 2 } ]\n";
+    let spec = place.write("serve.yaml", &format!("{}{paid}", SERVE.replace("99%", "99.9%")));
+    let spec = spec.to_str().expect("a path");
+    place.expect(0, &["apply", "--yes", spec]);
+    let plan = json(&place.expect(0, &["plan", "--detailed-exitcode", "-o", "json", spec]));
+    assert_eq!(plan["cost"]["hourlyAfter"], 0.0, "{plan:#}");
+    assert_eq!(plan["cost"]["committedMachines"], 2, "{plan:#}");
+    assert!(place.expect(0, &["plan", spec]).contains("2 machines paid for already"));
+    place.assert_one_per_slot();
+}

@@ -70,6 +70,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
             max_spot_price: None,
             fulfilment: fleet_model::Fulfilment::default(),
             hedge: None,
+            commitments: Vec::new(),
         },
         budget: Budget::default(),
         templates: Default::default(),

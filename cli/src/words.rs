@@ -228,6 +228,9 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
             let unit = unit.as_str();
             format!("the quota of {limit} {unit} in {region} ({name}) is used up")
         }
+        Rejection::NotCommitted => {
+            "it is on demand in place of spot, and no commitment covers it any more".into()
+        }
         Rejection::BudgetReached { limit } => format!("the budget of {limit}/h is used up"),
         Rejection::Outranked { by } => format!("better pools were enough, the last of them {by}"),
     }
@@ -262,6 +265,7 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         | Rejection::LargerThanShare { .. }
         | Rejection::QuotaReached { .. }
         | Rejection::CannotLaunch { .. }
+        | Rejection::NotCommitted
         | Rejection::BudgetReached { .. } => rejection(why),
     }
 }
@@ -294,6 +298,7 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::CannotLaunch { .. } => "mend the template, or see `fleet doctor`",
         Rejection::QuotaReached { .. } => "ask the cloud for more quota, or allow other regions",
         Rejection::BudgetReached { .. } => "raise the budget, or allow cheaper pools",
+        Rejection::NotCommitted => "name it under placement.commitments if it is still paid for",
         Rejection::SpotNotCheaper | Rejection::Outranked { .. } => return None,
     };
     Some(text.into())
@@ -308,6 +313,14 @@ pub(crate) fn notice(notice: &Notice) -> Said {
                 clean_line(machine.as_str())
             ),
             "`fleet sweep` lists such machines",
+        ),
+        Notice::CommitmentUnused { cloud, region, instance_type, count: of, unused } => said(
+            format!(
+                "{unused} of {of} × {} in {cloud} {} that are paid for will not run",
+                clean_line(instance_type.as_str()),
+                clean_line(region)
+            ),
+            "`fleet explain --pool` says why; or lower its count under placement.commitments",
         ),
         Notice::AtRisk { machine, slot } => Said {
             what: format!(

@@ -45,7 +45,8 @@ impl Summary {
 
 /// Money in dollars.
 pub(crate) fn cost(cost: &Cost) -> Value {
-    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced } = cost;
+    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced, committed } =
+        cost;
     json!({
         "hourlyBefore": hourly_before.as_f64(),
         "hourlyAfter": hourly_after.as_f64(),
@@ -54,6 +55,7 @@ pub(crate) fn cost(cost: &Cost) -> Value {
         "hourlyOnDemand": hourly_on_demand.as_f64(),
         "hourlyLimit": hourly_limit.map(|limit| limit.as_f64()),
         "unpricedMachines": unpriced,
+        "committedMachines": committed,
     })
 }
 
@@ -138,6 +140,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a Cost>) -> Cost {
         hourly_on_demand: Default::default(),
         hourly_limit: Some(Default::default()),
         unpriced: 0,
+        committed: 0,
     };
     costs.fold(zero, |sum, cost| Cost {
         hourly_before: sum.hourly_before + cost.hourly_before,
@@ -145,6 +148,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a Cost>) -> Cost {
         hourly_on_demand: sum.hourly_on_demand + cost.hourly_on_demand,
         hourly_limit: sum.hourly_limit.zip(cost.hourly_limit).map(|(a, b)| a + b),
         unpriced: sum.unpriced + cost.unpriced,
+        committed: sum.committed + cost.committed,
     })
 }
 
@@ -185,6 +189,7 @@ fn pool(line: &PoolLine) -> Value {
         on_demand,
         obtainability,
         share,
+        committed,
         chance,
     } = line;
     let believed = chance.map(|PoolChance { fill, life_minutes }| {
@@ -197,7 +202,7 @@ fn pool(line: &PoolLine) -> Value {
         "pool": pool,
         "provider": pool.place.cloud, "region": pool.place.region, "zone": pool.place.zone,
         "type": pool.instance_type, "market": pool.market,
-        "keep": keep, "create": create, "destroy": destroy,
+        "keep": keep, "create": create, "destroy": destroy, "committed": committed,
         "weight": weight.as_f64(),
         "usdPerHour": price.map(|price| price.as_f64()),
         "onDemandUsdPerHour": on_demand.map(|price| price.as_f64()),

@@ -95,6 +95,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
     let odd = report.notices.iter().any(|notice| match notice {
         Notice::NotRecorded { .. } | Notice::Surplus { .. } | Notice::FewerZones { .. } => true,
         Notice::TagsLost { .. }
+        | Notice::CommitmentUnused { .. }
         | Notice::AtRisk { .. }
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
@@ -160,8 +161,12 @@ fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: S
     ]);
 }
 
-/// How far below on-demand a spot price is.
+/// How far below on-demand a spot price is, or how many machines cost nothing more.
 fn saving(line: &PoolLine) -> String {
+    if line.committed > 0 {
+        let all = line.committed >= line.keep + line.create;
+        return if all { "paid".into() } else { format!("{} paid", line.committed) };
+    }
     match (line.pool.market, line.price, line.on_demand) {
         (Market::Spot, Some(price), Some(full)) if full > MicroUsd(0) => percent_below(price, full),
         _ => String::new(),
@@ -276,7 +281,8 @@ fn likely(share: fleet_model::Share) -> String {
 
 /// Before, after, against on-demand, against the budget.
 pub(crate) fn money(cost: &Cost) -> String {
-    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced } = cost;
+    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced, committed } =
+        cost;
     let change = |before: String, after: String| {
         if hourly_before == hourly_after { after } else { format!("{before} → {after}") }
     };
@@ -290,6 +296,10 @@ pub(crate) fn money(cost: &Cost) -> String {
             "          {} below the {hourly_on_demand} of the same machines on demand\n",
             percent_below(*hourly_after, *hourly_on_demand)
         ));
+    }
+    if *committed > 0 {
+        let text = format!("{} paid for already", count(*committed, "machine"));
+        out.push_str(&format!("          {text}, by placement.commitments\n"));
     }
     if let Some(limit) = hourly_limit {
         let left = if hourly_after > limit {

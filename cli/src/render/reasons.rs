@@ -143,6 +143,7 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
             json!({ "is": "quotaReached", "region": region, "name": name, "limit": limit,
                 "unit": unit })
         }
+        Rejection::NotCommitted => json!({ "is": "notCommitted" }),
         Rejection::BudgetReached { limit } => {
             json!({ "is": "budgetReached", "limitUsdPerHour": usd(*limit) })
         }
@@ -158,6 +159,10 @@ pub(crate) fn notice(notice: &Notice) -> Value {
         Notice::NotRecorded { machine, pool } => {
             json!({ "is": "notRecorded", "machine": machine, "pool": pool })
         }
+        Notice::CommitmentUnused { cloud, region, instance_type, count, unused } => json!({
+            "is": "commitmentUnused", "provider": cloud, "region": region, "type": instance_type,
+            "count": count, "unused": unused,
+        }),
         Notice::AtRisk { machine, slot } => {
             json!({ "is": "atRisk", "machine": machine, "slot": slot })
         }

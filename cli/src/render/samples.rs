@@ -20,6 +20,7 @@ fn line(id: &str, weight: u64, changes: [u32; 3], price: f64, full: f64) -> Pool
         on_demand: MicroUsd::from_f64(full),
         obtainability: None,
         share: Share::from_percent(25.0).expect("a share"),
+        committed: 0,
         chance: None,
     }
 }
@@ -100,6 +101,7 @@ fn report() -> Report {
             hourly_on_demand: MicroUsd::dollars(812),
             hourly_limit: Some(MicroUsd::dollars(400)),
             unpriced: 0,
+            committed: 0,
         },
         held: vec![],
         unplaced: vec![],

@@ -3,10 +3,11 @@
 //! With machines cut into units, greedy by cost per unit is the optimum: share limits are nested,
 //! so what may be taken is a polymatroid. Its dual prices also tell which machines are beyond doubt.
 
-use crate::place::{Field, Taken, Usage};
+use crate::exact::Goal;
+use crate::field::{Field, Taken, Usage};
 use crate::polish::per_unit;
 use crate::rank;
-use fleet_model::{Cloud, Market, Strategy, Units};
+use fleet_model::{Cloud, Strategy, Units};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -51,17 +52,12 @@ impl Dual {
 }
 
 impl Field<'_> {
-    /// The least that any fill can cost: greedy with machines cut into units. `None` if even that
-    /// does not cover the need.
-    pub(crate) fn bound(
-        &self,
-        before: &Usage,
-        market: Market,
-        need: Units,
-        strategy: Strategy,
-    ) -> Option<Dual> {
+    /// The least that any fill can cost: greedy with machines cut into units. Whole machines come to
+    /// multiples of a grain, and so does what they cover. `None` if even that does not cover the need.
+    pub(crate) fn bound(&self, before: &Usage, goal: Goal, grain: u64) -> Option<Dual> {
+        let Goal { market, strategy, need, .. } = goal;
         let mut usage = before.clone();
-        let mut left = need.0;
+        let mut left = need.0.div_ceil(grain).saturating_mul(grain);
         let mut dual = Dual {
             least: 0.0,
             price: 0.0,
@@ -82,7 +78,7 @@ impl Field<'_> {
             let target = self.desired.capacity.target;
             let candidate = &self.candidates[at as usize];
             let level = rank::machines_at_level(strategy, candidate, usage.in_pool(at), target);
-            let room = self.room_in_units(before, &usage, at).min(left);
+            let room = self.room_in_units((before, &usage), at, grain).min(left);
             let units = level.saturating_mul(weight).min(room);
             if units == 0 {
                 continue;
@@ -92,7 +88,8 @@ impl Field<'_> {
             left -= units;
             self.take_units(&mut usage, at, Units(units));
             let cloud = candidate.offering.pool.place.cloud as usize;
-            let [zone, region, provider] = self.rooms(&usage, at).map(|room| room == Some(0));
+            let rooms = self.rooms_in_grains((before, &usage), at, grain);
+            let [zone, region, provider] = rooms.map(|room| room == Some(0));
             let close = |level: &mut f64, full: bool| {
                 if full {
                     *level = level.min(dual.price);

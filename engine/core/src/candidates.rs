@@ -1,10 +1,11 @@
 //! Offerings that could be bought from at this moment, with their place in the order of things.
 
+use crate::commitment::commitment_for;
 use crate::eligible::matches_kind;
 use crate::weight;
 use fleet_model::{
-    BlockScope, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place, PoolId,
-    Rejection, Scope, Units,
+    BlockScope, Commitment, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place,
+    PoolId, Rejection, Scope, Units,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,6 +19,8 @@ pub(crate) struct Candidate<'a> {
     /// Dense numbers of its zone and region.
     pub(crate) zone: u32,
     pub(crate) region: u32,
+    /// Which commitment is for such machines.
+    pub(crate) commitment: Option<u32>,
 }
 
 /// Zones and regions, numbered densely: counters become arrays.
@@ -73,6 +76,7 @@ struct Standpoint {
 pub(crate) fn candidates<'a>(
     inputs: &'a Inputs,
     ground: &Ground,
+    commitments: &[Commitment],
 ) -> (Vec<Candidate<'a>>, Vec<(&'a Offering, Rejection)>) {
     let judge = Judge::new(inputs);
     let mut good = Vec::with_capacity(inputs.offerings.len());
@@ -104,7 +108,9 @@ pub(crate) fn candidates<'a>(
             bad.push((offering, Rejection::NoWeight { unit }));
             continue;
         };
-        good.push(Candidate { offering, weight, priority, zone: here.zone, region: here.region });
+        let Standpoint { zone, region } = here;
+        let commitment = commitment_for(commitments, &offering.pool);
+        good.push(Candidate { offering, weight, priority, zone, region, commitment });
     }
     (good, bad)
 }

@@ -165,7 +165,7 @@ fn dearest(planned: &Planned) -> MicroUsd {
             Action::Destroy(_) => None,
         })
         .sum();
-    planned.report.cost.hourly_after.saturating_sub(meant) + worst
+    planned.report.cost.hourly_after + worst.saturating_sub(meant)
 }
 
 fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut Vec<Violation>) {

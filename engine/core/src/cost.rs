@@ -1,5 +1,6 @@
 //! Money of a decision.
 
+use crate::commitment::Covered;
 use crate::decide::Decision;
 use crate::ledger::{Standing, find_offering};
 use fleet_model::{Cost, MicroUsd};
@@ -11,7 +12,7 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
     let mut unpriced = 0;
     for (at, holding) in decision.ledger.holdings.iter().enumerate() {
         if holding.standing != Standing::Ending {
-            before += holding.price.unwrap_or_default();
+            before += holding.bill().unwrap_or_default();
         }
         let stays = holding.standing.counts() && !decision.choice.victims.contains_key(&at);
         if stays {
@@ -36,5 +37,6 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
         hourly_on_demand: on_demand,
         hourly_limit: decision.inputs.desired.budget.hourly,
         unpriced,
+        committed: decision.choice.usage.committed.iter().map(Covered::used).sum(),
     }
 }

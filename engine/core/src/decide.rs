@@ -2,11 +2,12 @@
 
 use crate::bound::Certificate;
 use crate::candidates::{Candidate, Ground, candidates};
+use crate::commitment;
+use crate::field::{Field, Taken, Usage};
 use crate::guard;
 use crate::ledger::{Holding, Ledger, Standing, ledger};
 use crate::market::portfolio::Portfolio;
 use crate::order;
-use crate::place::{Field, Taken, Usage};
 use crate::report;
 use crate::victims::Work;
 use fleet_model::bugs::{self, Bug};
@@ -97,8 +98,9 @@ pub(crate) fn with_decision<R>(inputs: &Inputs, then: impl FnOnce(&Decision<'_>)
 fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>) -> R) -> R {
     let ledger = ledger(inputs);
     let ground = Ground::new(inputs, ledger.holdings.iter().map(|holding| &holding.pool));
-    let (candidates, not_now) = candidates(inputs, &ground);
-    let mut field = Field::new(inputs, &candidates, &ground);
+    let commitments = commitment::in_force(inputs);
+    let (candidates, not_now) = candidates(inputs, &ground, &commitments);
+    let mut field = Field::new(inputs, &candidates, &ground, &commitments);
     field.certify = certify;
     let mut held = gap_holds(inputs, &ledger);
     let unseen = unseen(inputs, &ledger);
@@ -226,7 +228,7 @@ fn hold_at_cap(
     }
     let mut unlimited = inputs.clone();
     unlimited.desired.budget.hourly = None;
-    let field_without = Field::new(&unlimited, field.candidates, field.ground);
+    let field_without = Field::new(&unlimited, field.candidates, field.ground, field.commitments);
     let needed = choose(&unlimited, &field_without, ledger, u32::MAX).usage.spend;
     *choice = Choice::keep_everything(field, ledger);
     held.push(Hold::Budget { limit, needed });
@@ -251,7 +253,7 @@ impl Choice {
 
 pub(crate) fn hold(field: &Field<'_>, usage: &mut Usage, holding: &Holding) {
     field.hold(usage, &holding.pool, holding.weight);
-    usage.spend += holding.price.unwrap_or_default();
+    field.pay(usage, &holding.pool, holding.price.unwrap_or_default());
 }
 
 /// Chooses, ending at most `quota` machines.
@@ -288,8 +290,9 @@ fn choose_with(
     let mut work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
     work.end_surplus(Group::Base, goal.on_demand);
     let hedge = inputs.desired.placement.hedge;
-    if hedge.is_none() {
-        work.end_surplus(Group::Burst, goal.spot);
+    match hedge {
+        None => work.end_surplus(Group::Burst, goal.spot),
+        Some(_) => work.end_committed_surplus(goal.spot),
     }
     work.shed_over_budget();
     let mut replaced = BTreeSet::new();
@@ -370,7 +373,7 @@ fn destroy_all(field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
     choice.victims = victims.map(|(at, _)| (at, Why::FleetDestroyed)).collect();
     let gone = choice.victims.keys().map(|at| &ledger.holdings[*at]);
     let gone: MicroUsd =
-        gone.filter(|holding| holding.standing.counts()).filter_map(|holding| holding.price).sum();
+        gone.filter(|holding| holding.standing.counts()).filter_map(|holding| holding.bill()).sum();
     choice.usage.spend = choice.usage.spend - gone;
     choice
 }

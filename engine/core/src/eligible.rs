@@ -29,6 +29,13 @@ pub fn eligible(desired: &Desired, catalog: &Catalog) -> Eligible {
     let not_sold = Rejection::NotSold { market: Market::Spot };
     for row in &catalog.rows {
         let ruled_out = places[row.place as usize].as_ref().or(kinds[row.kind as usize].as_ref());
+        // Machines that are paid for are launched on demand, whatever else is bought.
+        let committed = ruled_out.is_none()
+            && !markets.contains(&Market::OnDemand)
+            && is_committed(desired, catalog, row);
+        if committed {
+            offerings.push(offering(catalog, row, Market::OnDemand));
+        }
         for &market in &markets {
             match ruled_out {
                 Some(reason) => *rejected.entry(reason).or_default() += 1,
@@ -77,6 +84,15 @@ fn markets(desired: &Desired) -> Vec<Market> {
     let on_demand = (!goal.on_demand.is_zero() || hedged).then_some(Market::OnDemand);
     let spot = (!goal.spot.is_zero()).then_some(Market::Spot);
     on_demand.into_iter().chain(spot).collect()
+}
+
+fn is_committed(desired: &Desired, catalog: &Catalog, row: &CatalogRow) -> bool {
+    let (place, kind) = (catalog.place(row), catalog.kind(row));
+    desired.placement.commitments.iter().any(|one| {
+        one.cloud == place.cloud
+            && one.instance_type == kind.name
+            && one.region == place.region.name()
+    })
 }
 
 fn offering(catalog: &Catalog, row: &CatalogRow, market: Market) -> Offering {

@@ -5,7 +5,7 @@
 //! of units within a zone, joined zone by zone within a region, and so on to the whole.
 
 use crate::bound::{Certificate, Dual};
-use crate::place::{Field, Taken, Usage};
+use crate::field::{Field, Taken, Usage};
 use crate::polish::gcd;
 use crate::rank;
 use crate::table::{Size, Table, Work};
@@ -60,7 +60,8 @@ impl Field<'_> {
         taken: &mut Taken,
         goal: Goal,
     ) -> Option<Certificate> {
-        let uneven = self.uneven(goal);
+        let grain = self.grain(goal)?;
+        let uneven = self.uneven(goal, grain);
         if uneven.is_none() && !self.certify {
             return None;
         }
@@ -70,7 +71,7 @@ impl Field<'_> {
             self.adopt(before, usage, taken, (goal, counts));
         }
         let cost = self.cost_of(before, taken, goal.strategy)?;
-        let dual = self.bound(before, goal.market, goal.need, goal.strategy)?;
+        let dual = self.bound(before, goal, grain)?;
         if !taken.short.is_zero() {
             return None;
         }
@@ -96,18 +97,20 @@ impl Field<'_> {
         self.zones_used(usage).min(self.desired.placement.spread.min_zones as usize)
     }
 
-    /// How many grains are needed, where machines of different weights make greedy less than exact
-    /// and the grains are few enough to do something about it.
-    fn uneven(&self, goal: Goal) -> Option<u64> {
+    /// What every machine's weight is a multiple of, if the strategy minimises a cost.
+    fn grain(&self, goal: Goal) -> Option<u64> {
         let costs =
             matches!(goal.strategy, Strategy::LowestPrice | Strategy::PriceCapacityOptimized);
         let mut weights = self.of_market(goal.market).map(|at| self.weight(at));
         let first = weights.next().filter(|_| costs)?;
-        let (mut grain, mut differ) = (first, false);
-        for weight in weights.filter(|weight| *weight != first) {
-            grain = gcd(grain, weight);
-            differ = true;
-        }
+        let other = weights.filter(|weight| *weight != first);
+        Some(other.fold(first, gcd))
+    }
+
+    /// How many grains are needed, where machines of different weights make greedy less than exact
+    /// and the grains are few enough to do something about it.
+    fn uneven(&self, goal: Goal, grain: u64) -> Option<u64> {
+        let differ = self.of_market(goal.market).any(|at| self.weight(at) != grain);
         let grains = goal.need.0.div_ceil(grain);
         (differ && grains <= GRAINS).then_some(grains)
     }
@@ -124,6 +127,10 @@ impl Field<'_> {
         let all: Units = counts.iter().map(units).sum();
         let short = goal.need.saturating_sub(all);
         let spare = all.saturating_sub(goal.need).0;
+        // Zones may come cheapest with large machines, but a fleet is never a machine too large.
+        if counts.keys().all(|&at| self.weight(at) <= spare) && !counts.is_empty() {
+            return;
+        }
         // A machine that only holds a zone is too many once another market stands there as well.
         if !goal.later.is_zero() && counts.keys().any(|&at| self.weight(at) <= spare) {
             return;

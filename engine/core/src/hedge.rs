@@ -5,12 +5,12 @@
 //! without it is enough: make before break.
 
 use crate::candidates::Candidate;
+use crate::field::{Field, Taken, Usage};
 use crate::ledger::{Holding, Ledger, Standing, find_offering};
 use crate::market::belief::{self, Prior};
 use crate::market::learn;
 use crate::market::portfolio::{Choice, Need, Portfolio, settled};
 use crate::market::prior::{Siblings, latest};
-use crate::place::{Field, Taken, Usage};
 use fleet_model::{
     Group, Hedge, Inputs, Market, Place, PoolBelief, PoolId, Timestamp, Units, Vacated,
 };
@@ -60,12 +60,14 @@ pub(crate) struct Ground<'a> {
 }
 
 impl Ground<'_> {
+    /// What of the burst is decided here. What is paid for already stays whatever is.
     fn burst(&self, market: Market) -> impl Iterator<Item = (usize, &Holding)> {
         let all = self.ledger.holdings.iter().enumerate();
         all.filter(move |(at, holding)| {
             holding.slot.name.group == Group::Burst
                 && holding.standing.counts()
                 && holding.pool.market == market
+                && !holding.covered
                 && !(self.gone)(*at)
         })
     }
@@ -228,7 +230,7 @@ fn decide(
                 if stand.weight > room {
                     break;
                 }
-                ground.field.take_for(&mut tried, &mut hedged.taken, at);
+                ground.field.take_for(&mut tried, &mut hedged.taken, at, 1);
                 room = room - stand.weight;
             }
         }
@@ -439,12 +441,7 @@ fn on_demand(
         more = ground.field.fill(&mut tried, Market::OnDemand, room, Units(0));
     }
     *usage = tried;
-    for (at, count) in more.counts {
-        *hedged.taken.counts.entry(at).or_default() += count;
-    }
-    for (reason, pools) in more.refused {
-        *hedged.taken.refused.entry(reason).or_default() += pools;
-    }
+    hedged.taken.join(more);
     let stays: Units = [Market::Spot, Market::OnDemand]
         .into_iter()
         .flat_map(|market| ground.burst(market))

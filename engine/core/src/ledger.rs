@@ -1,6 +1,6 @@
 //! What we hold: the journal's word and the clouds' word, brought together.
 
-use crate::weight;
+use crate::{commitment, weight};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Cloud, Departure, Desired, Digest, Inputs, Machine, MachineId, MachineState, MicroUsd, Notice,
@@ -21,11 +21,20 @@ pub(crate) struct Holding {
     pub(crate) pool: PoolId,
     pub(crate) weight: Units,
     pub(crate) price: Option<MicroUsd>,
+    /// Whether a commitment pays for it.
+    pub(crate) covered: bool,
     pub(crate) launched_at: Timestamp,
     pub(crate) standing: Standing,
     pub(crate) old_template: bool,
     /// Its end was asked for before, and is not seen yet: first to be asked for again.
     pub(crate) ending: bool,
+}
+
+impl Holding {
+    /// What it adds to the bill per hour.
+    pub(crate) fn bill(&self) -> Option<MicroUsd> {
+        if self.covered { Some(MicroUsd(0)) } else { self.price }
+    }
 }
 
 /// What may be done with a holding.
@@ -146,6 +155,7 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
             machine,
             weight: facts.weight.unwrap_or_default(),
             price: price.or(facts.price),
+            covered: false,
             pool,
             launched_at,
             standing,
@@ -153,6 +163,7 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
             ending,
         });
     }
+    commitment::cover(inputs, &mut ledger.holdings);
     notice_strangers(inputs, &mut ledger);
     ledger.notices.extend(
         unknown_types.into_iter().map(|(pool, machines)| Notice::UnknownType { pool, machines }),

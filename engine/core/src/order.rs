@@ -156,7 +156,7 @@ fn batches<'a>(
                 let template = desired.templates.get(&cloud);
                 // What was bought ahead of time lies in one pool: there is nothing to choose.
                 let reserved = template.is_some_and(|template| template.reservation.is_some());
-                cloud.chooses_among_pools() && !reserved
+                cloud.chooses_among_pools() && !reserved && candidate.commitment.is_none()
             }
         };
         if joins {

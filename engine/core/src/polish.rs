@@ -5,7 +5,7 @@
 //! are released, the cheapest next ones are offered, and the small covering knapsack that is left
 //! is solved by dynamic programming. What that leaves to be gained, `exact.rs` finds.
 
-use crate::place::{Field, Need, Taken, Usage};
+use crate::field::{Field, Need, Taken, Usage};
 use crate::rank;
 use fleet_model::{Market, Strategy, Units};
 use std::cmp::Reverse;
@@ -48,7 +48,7 @@ impl Field<'_> {
         match cover(&offered, left) {
             Some((cost, chosen)) if cost < given => {
                 for at in chosen {
-                    self.take_for(usage, taken, at);
+                    self.take_for(usage, taken, at, 1);
                 }
             }
             Some(_) | None => (*usage, *taken) = before,
@@ -110,7 +110,7 @@ impl Field<'_> {
                 continue;
             }
             let mut spare = Taken::default();
-            self.take_for(&mut scratch, &mut spare, at);
+            self.take_for(&mut scratch, &mut spare, at, 1);
             offered.push(Offer { at, weight: self.weight(at), cost });
             let carried = scratch.in_pool(at) - usage.in_pool(at);
             // More copies than cover everything are of no use.

@@ -18,7 +18,7 @@ const CROWDING: u64 = 50;
 const SCORE_STEP: u64 = 10;
 
 /// Where a candidate stands if it carries `carried` already and `useful` units of one more machine
-/// would be needed.
+/// would be needed. What is paid for costs what of it is wasted.
 pub(crate) fn key(
     strategy: Strategy,
     candidate: &Candidate<'_>,
@@ -26,11 +26,17 @@ pub(crate) fn key(
     carried: Units,
     useful: Units,
     target: Units,
+    paid_for: bool,
 ) -> Key {
     let price = match candidate.offering.price {
+        _ if paid_for => candidate.weight.saturating_sub(useful).0,
         Some(price) => price.0.saturating_mul(1000) / useful.0.max(1),
         None => u64::MAX,
     };
+    if price == u64::MAX && strategy != Strategy::Prioritized {
+        // Nobody knows what it would cost: the last resort, unless a person put it first.
+        return (u64::MAX, carried.0, 0, at);
+    }
     let score = score(candidate, carried, target);
     let depth = (100 - score) / SCORE_STEP;
     let priority = u64::from(candidate.priority);

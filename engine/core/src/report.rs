@@ -1,5 +1,6 @@
 //! What a decision means, for people and programs.
 
+use crate::commitment::Covered;
 use crate::cost::cost;
 use crate::decide::Decision;
 use crate::ledger::find_offering;
@@ -35,6 +36,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         machines => notices.push(Notice::OldTemplate { machines }),
     }
     notices.extend(old_prices(inputs));
+    notices.extend(unused_commitments(decision));
     if cost.unpriced > 0 {
         notices.push(Notice::UnpricedMachines { machines: cost.unpriced });
     }
@@ -60,6 +62,19 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         rejected: inputs.rejected.clone(),
         outlook,
     }
+}
+
+/// What is paid for and will not run.
+fn unused_commitments(decision: &Decision<'_>) -> impl Iterator<Item = Notice> {
+    let left = decision.choice.usage.committed.iter().map(Covered::left);
+    let commitments = decision.field.commitments.iter().zip(left).filter(|(_, unused)| *unused > 0);
+    commitments.map(|(one, unused)| Notice::CommitmentUnused {
+        cloud: one.cloud,
+        region: one.region.clone(),
+        instance_type: one.instance_type.clone(),
+        count: one.count,
+        unused,
+    })
 }
 
 /// Clouds whose prices are not of this minute, each with its oldest.
@@ -136,6 +151,7 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             on_demand: offering.and_then(|offering| offering.on_demand),
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
             share: Share::NONE,
+            committed: 0,
             chance: None,
         }
     };
@@ -159,8 +175,8 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
         for (&at, &count) in &taken.counts {
             let candidate = decision.candidate(at);
             let pool = &candidate.offering.pool;
-            lines.entry(pool.clone()).or_insert_with(|| line(pool, candidate.weight)).create +=
-                count;
+            let line = lines.entry(pool.clone()).or_insert_with(|| line(pool, candidate.weight));
+            line.create += count;
         }
     }
     let target = decision.inputs.desired.capacity.target.0.max(1);
@@ -170,7 +186,22 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
         let ppm = (units.saturating_mul(1_000_000) / target).min(1_000_000);
         line.share = Share::from_ppm(ppm as u32).unwrap_or(Share::ALL);
     }
+    mark_committed(decision, &mut lines);
     lines
+}
+
+/// Tells how many machines of each pool are paid for: the dearest first, as everywhere.
+fn mark_committed(decision: &Decision<'_>, lines: &mut [PoolLine]) {
+    for commitment in decision.field.commitments {
+        let mut left = commitment.count;
+        let mut ours: Vec<&mut PoolLine> =
+            lines.iter_mut().filter(|line| commitment.is_for(&line.pool)).collect();
+        ours.sort_by_key(|line| std::cmp::Reverse(line.price));
+        for line in ours {
+            line.committed = left.min(line.keep + line.create);
+            left -= line.committed;
+        }
+    }
 }
 
 fn shortfall(decision: &Decision<'_>, group: Group) -> Option<Shortfall> {

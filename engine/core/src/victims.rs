@@ -1,10 +1,12 @@
 //! Which machines are to end, and which of them stay after all.
 
 use crate::decide::hold;
+use crate::field::{Field, Need, Usage};
 use crate::hedge::{self, Hedged};
 use crate::ledger::{Holding, Ledger, Standing};
-use crate::place::{Field, Usage};
-use fleet_model::{AtCap, Group, Hedge, Inputs, MicroUsd, Place, Rejection, Spread, Units, Why};
+use fleet_model::{
+    AtCap, Group, Hedge, Inputs, Market, MicroUsd, Place, Rejection, Spread, Units, Why,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The choice of victims, step by step.
@@ -47,8 +49,9 @@ impl<'a> Work<'a> {
             .filter(|(at, h)| h.standing != Standing::Fixed && !self.victims.contains_key(at))
             .collect();
         order.sort_by_cached_key(|(at, holding)| {
-            let per_unit =
-                holding.price.map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
+            let per_unit = holding
+                .bill()
+                .map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
             (
                 !holding.ending,
                 !matches!(holding.standing, Standing::Disallowed(_)),
@@ -122,13 +125,16 @@ impl<'a> Work<'a> {
             self.ledger.holdings.iter().enumerate().filter(|(at, holding)| {
                 holding.standing.counts() && !self.victims.contains_key(at)
             });
-        let mut spend: MicroUsd = counted.filter_map(|(_, holding)| holding.price).sum();
+        let mut spend: MicroUsd = counted.filter_map(|(_, holding)| holding.bill()).sum();
         if spend <= limit {
             return;
         }
         for at in self.worst_first(Group::Burst) {
             if spend <= limit {
                 break;
+            }
+            if self.ledger.holdings[at].covered {
+                continue;
             }
             spend = spend - self.ledger.holdings[at].price.unwrap_or_default();
             self.end(at, Why::OverBudget { limit });
@@ -225,10 +231,17 @@ impl<'a> Work<'a> {
         let group = Group::Burst;
         let hedged = loop {
             let mut tried = usage.clone();
+            // What is paid for already comes first; the rest is hedged.
+            let room = (wanted + wanted).saturating_sub(self.kept(group));
+            let wanted = wanted.saturating_sub(self.kept_committed());
+            let need = Need { now: wanted.min(room), later: Units(0) };
+            let paid_for = self.field.fill_committed(&mut tried, Market::Spot, need);
+            let wanted = wanted.saturating_sub(self.field.units(&paid_for));
             let (inputs, field, ledger) = (self.inputs, self.field, self.ledger);
             let gone = |at: usize| self.victims.contains_key(&at);
             let ground = hedge::Ground { inputs, field, ledger, gone: &gone };
-            let hedged = hedge::hedge(&ground, &mut tried, wanted, rule);
+            let mut hedged = hedge::hedge(&ground, &mut tried, wanted, rule);
+            hedged.taken.join(paid_for);
             let stay = self.keep_unreplaced(group, replaced, hedged.taken.short, usage);
             *waiting += stay;
             if stay == 0 {
@@ -243,6 +256,31 @@ impl<'a> Work<'a> {
             }
         }
         hedged
+    }
+
+    /// Machines of the burst that are paid for already.
+    fn committed(&self) -> impl Iterator<Item = (usize, &Holding)> {
+        self.group(Group::Burst)
+            .filter(|(at, holding)| holding.covered && !self.victims.contains_key(at))
+    }
+
+    fn kept_committed(&self) -> Units {
+        self.committed().map(|(_, holding)| holding.weight).sum()
+    }
+
+    /// Ends what is paid for and not needed, youngest first: it costs nothing, and is too much.
+    pub(crate) fn end_committed_surplus(&mut self, wanted: Units) {
+        let mut have = self.kept_committed();
+        let movable = self.committed().filter(|(_, h)| h.standing != Standing::Fixed);
+        let mut order: Vec<usize> = movable.map(|(at, _)| at).collect();
+        order.sort_by_key(|at| std::cmp::Reverse((self.ledger.holdings[*at].launched_at, *at)));
+        for at in order {
+            let weight = self.ledger.holdings[at].weight;
+            let spare = have >= wanted + weight && !weight.is_zero();
+            if spare && self.end(at, Why::AboveTarget { group: Group::Burst }) {
+                have = have - weight;
+            }
+        }
     }
 
     /// Keeps machines that were to be replaced, until they make up for what is short. Returns how

@@ -1,7 +1,8 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, FleetName, Maker, MicroUsd, Pattern, Share, Template, Unit, Units,
+    Architecture, Cloud, Digest, FleetName, InstanceType, Maker, Market, MicroUsd, Pattern, PoolId,
+    Share, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,6 +150,37 @@ pub struct PlacementRules {
     /// How dear it is to be short. `None`: no spare machines, and no on-demand in place of spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedge: Option<Hedge>,
+    /// What was bought ahead of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Commitment>,
+}
+
+/// Machines that are paid for whether they run or not: reserved instances, committed use. On-demand
+/// machines that they cover cost nothing more.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Commitment {
+    /// The cloud.
+    pub cloud: Cloud,
+    /// The region, in whichever account.
+    pub region: String,
+    /// The type.
+    pub instance_type: InstanceType,
+    /// How many machines.
+    pub count: u32,
+    /// When it ends; `None`: not in sight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+}
+
+impl Commitment {
+    /// Whether it is for such machines.
+    pub fn is_for(&self, pool: &PoolId) -> bool {
+        pool.market == Market::OnDemand
+            && pool.place.cloud == self.cloud
+            && pool.instance_type == self.instance_type
+            && pool.place.region.name() == self.region
+    }
 }
 
 /// What it costs to be short of capacity: decides how many spare spot machines, and how much

@@ -33,8 +33,9 @@ pub use belief::{Beliefs, PoolBelief, SlotRun};
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{
-    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Desired, Fulfilment, Hedge,
-    InstanceRules, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread, Strategy, Weight,
+    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Commitment, Desired,
+    Fulfilment, Hedge, InstanceRules, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
+    Strategy, Weight,
 };
 pub use digest::{Digest, digest};
 pub use id::{

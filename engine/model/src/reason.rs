@@ -1,8 +1,8 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    BlockScope, Bounds, Cloud, Group, MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region,
-    Scope, Share, SlotName, Timestamp, Token, Unit, Units,
+    BlockScope, Bounds, Cloud, Group, InstanceType, MachineId, Market, MicroUsd, PoolId, QuotaUnit,
+    Region, Scope, Share, SlotName, Timestamp, Token, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -256,6 +256,8 @@ pub enum Rejection {
         /// Why, in its words.
         why: String,
     },
+    /// On demand in place of spot, and nothing bought ahead of time covers it any more.
+    NotCommitted,
     /// The budget is used up.
     BudgetReached {
         /// The limit per hour.
@@ -272,6 +274,19 @@ pub enum Rejection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "is")]
 pub enum Notice {
+    /// Of what was bought ahead of time, some is not used.
+    CommitmentUnused {
+        /// The cloud.
+        cloud: Cloud,
+        /// The region.
+        region: String,
+        /// The type.
+        instance_type: InstanceType,
+        /// How many machines are paid for.
+        count: u32,
+        /// How many of them will not run.
+        unused: u32,
+    },
     /// The cloud recommends to move off a machine: it is more likely to be taken back than it was.
     AtRisk {
         /// Which machine.

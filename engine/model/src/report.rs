@@ -108,6 +108,9 @@ pub struct PoolLine {
     pub obtainability: Option<Obtainability>,
     /// Share of the target that stands here afterwards, 100 % at most.
     pub share: Share,
+    /// Of the machines kept and launched, those that are paid for already.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub committed: u32,
     /// What is believed of it, if it is spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<PoolChance>,
@@ -127,4 +130,11 @@ pub struct Cost {
     pub hourly_limit: Option<MicroUsd>,
     /// Machines without a known price, after.
     pub unpriced: u32,
+    /// Machines that are paid for already, after: they add nothing to the price.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub committed: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }

@@ -54,6 +54,7 @@ fn desired() -> Desired {
             weights: vec![],
             max_spot_price: None,
             hedge: None,
+            commitments: Vec::new(),
             fulfilment: Default::default(),
         },
         budget: Budget::default(),

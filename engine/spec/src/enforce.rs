@@ -4,7 +4,7 @@
 use crate::fleet::{Draft, covers};
 use crate::policy::Policy;
 use crate::reader::near;
-use fleet_model::{Cloud, MicroUsd, Pattern};
+use fleet_model::{Cloud, Commitment, MicroUsd, Pattern};
 
 /// Holds one fleet against all of its policies.
 ///
@@ -17,6 +17,7 @@ pub(crate) fn enforce(draft: &mut Draft, policies: &[&Policy]) {
         regions(draft, policy);
         machines(draft, policy);
         budget(draft, policy);
+        commitments(draft, policy);
     }
     for policy in policies {
         narrow(draft, policy);
@@ -123,6 +124,45 @@ fn budget(draft: &mut Draft, policy: &Policy) {
         let hint = format!("allows {} for each fleet", per_hour(most));
         let path = budget_path(draft);
         draft.refuse(policy, path, what, hint);
+    }
+}
+
+/// What a fleet says is paid for counts nothing toward its budget: so whoever sets the ceiling must
+/// know of it.
+fn commitments(draft: &mut Draft, policy: &Policy) {
+    let limited = policy.per_fleet.is_some() || policy.total.is_some();
+    let unlimited = !limited && policy.commitments.is_empty();
+    if unlimited || draft.is_broken("spec.placement.commitments") {
+        return;
+    }
+    let mut named: Vec<Commitment> = Vec::new();
+    for (at, one) in draft.desired.placement.commitments.clone().into_iter().enumerate() {
+        let like = |other: &&Commitment| {
+            (other.cloud, &other.region, &other.instance_type)
+                == (one.cloud, &one.region, &one.instance_type)
+        };
+        // For as long as the fleet counts on it.
+        let lasts = |other: &&Commitment| match (other.until, one.until) {
+            (None, _) => true,
+            (Some(theirs), ours) => ours.is_some_and(|ours| ours <= theirs),
+        };
+        let sum = |all: &[&Commitment]| all.iter().map(|one| u64::from(one.count)).sum::<u64>();
+        let allowed =
+            sum(&policy.commitments.iter().filter(like).filter(lasts).collect::<Vec<_>>());
+        let before = sum(&named.iter().filter(like).collect::<Vec<_>>());
+        if before + u64::from(one.count) > allowed {
+            let path = format!("spec.placement.commitments[{at}]");
+            let what = format!(
+                "{} {} in {} {} are not known to be paid for",
+                one.count, one.instance_type, one.cloud, one.region
+            );
+            let hint = match allowed {
+                0 => "lists none of them under commitments".to_owned(),
+                allowed => format!("lists {allowed} of them for that long"),
+            };
+            draft.refuse(policy, &path, what, hint);
+        }
+        named.push(one);
     }
 }
 

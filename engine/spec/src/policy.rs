@@ -1,13 +1,13 @@
 //! A document of kind `Policy` → an organisation's limits.
 
 use crate::diagnostic::Diagnostic;
-use crate::fleet::{metadata, subject, tighter};
+use crate::fleet::{commitments, metadata, subject, tighter};
 use crate::reader::{Field, Object, Reader};
 use crate::source::{Source, quote};
 use crate::wire;
 use crate::words::CLOUDS;
 use crate::yaml::{Kind, Node};
-use fleet_model::{Cloud, MicroUsd, Pattern};
+use fleet_model::{Cloud, Commitment, MicroUsd, Pattern};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub struct Policy {
     pub per_fleet: Option<MicroUsd>,
     /// The most all fleets under the policy may cost together per hour.
     pub total: Option<MicroUsd>,
+    /// What was bought ahead of time.
+    pub commitments: Vec<Commitment>,
     /// Labels that every fleet must have, and what their values must match.
     pub required_labels: BTreeMap<String, Option<Pattern>>,
 }
@@ -51,6 +53,7 @@ pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>
         exclude: Vec::new(),
         per_fleet: None,
         total: None,
+        commitments: Vec::new(),
         required_labels: BTreeMap::new(),
     };
     let spec = object
@@ -83,6 +86,9 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
     }
     if let Some(field) = spec.get(reader, "budget") {
         budget(reader, &field, policy);
+    }
+    if let Some(field) = spec.get(reader, "commitments") {
+        policy.commitments = commitments::read(reader, &field);
     }
     if let Some(field) = spec.get(reader, "requiredLabels") {
         policy.required_labels = required_labels(reader, &field);

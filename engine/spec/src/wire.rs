@@ -5,8 +5,8 @@
 
 use crate::wire_scalar::{
     AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, Flag, FleetKind,
-    FulfilmentWord, Glob, Labels, LocalDiskWord, Name, OnNotice, PerCloud, PolicyKind, Positive,
-    PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text, UnitWord,
+    FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud, PolicyKind,
+    Positive, PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text, UnitWord,
     UpdateStrategy, Usd, UsdOrShare, Whole,
 };
 use schemars::JsonSchema;
@@ -167,6 +167,9 @@ wire! {
         /// How much capacity one machine counts for, where that is not what the unit says. The
         /// first match holds, which is why this is a list.
         "weights" weights: Option<Vec<Weight>>,
+        /// Machines that are paid for whether they run or not. They are used first, before spot and
+        /// on-demand, and count nothing toward the budget.
+        "commitments" commitments: Option<Vec<Commitment>>,
         /// The most paid for spot: dollars per machine and hour, or a share of the on-demand price
         /// of the same type in the same place.
         "maxSpotPrice" max_spot_price: Option<UsdOrShare>,
@@ -175,6 +178,22 @@ wire! {
         /// far as it has them: limits per pool and zone then say what is asked for, not what
         /// comes. Default: `exact`.
         "fulfilment" fulfilment: Option<FulfilmentWord>,
+    }
+
+    /// Machines that are paid for whether they run or not: reserved instances, committed use. The
+    /// on-demand machines that they cover cost nothing more. Two entries for the same machines add up.
+    Commitment {
+        /// The cloud.
+        "provider" provider: Provider,
+        /// The region, in whichever account or subscription the bill applies it.
+        "region" region: Text,
+        /// The type, in the cloud's own words.
+        "type" kind: Text,
+        /// How many machines this fleet may count on. Fleets that share a commitment name a part each.
+        "count" count: PositiveWhole,
+        /// The day, in UTC, from which it no longer holds: `2027-03-01`, or a moment. Default: not in
+        /// sight.
+        "until" until: Option<Moment>,
     }
 
     /// One cloud and where in it.
@@ -321,6 +340,9 @@ wire! {
         "exclude" exclude: Option<Vec<Glob>>,
         /// Ceilings in dollars.
         "budget" budget: Option<PolicyBudget>,
+        /// What was bought ahead of time, and fleets may count on. Where there is a ceiling or this
+        /// list, a fleet may name no commitment beyond it.
+        "commitments" commitments: Option<Vec<Commitment>>,
         /// Labels that every fleet must have: a list of names, or a mapping from name to the
         /// pattern that its value must match.
         "requiredLabels" required_labels: Option<RequiredLabels>,

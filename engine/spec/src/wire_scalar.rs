@@ -47,6 +47,9 @@ scalars! {
         "type": ["string", "number"], "maxLength": 128, "pattern": "^[A-Za-z0-9*?_.:+-]+$",
     });
     Flag "true or false" = json!({ "type": "boolean" });
+    Moment "day or moment" = json!({
+        "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ].+)?$",
+    });
     Whole "whole number" = json!({ "type": "integer", "minimum": 0 });
     PositiveWhole "whole number" = json!({ "type": "integer", "minimum": 1 });
     Positive "number" = json!({ "type": "number", "exclusiveMinimum": 0 });

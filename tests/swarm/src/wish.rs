@@ -63,6 +63,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
             max_spot_price: None,
             fulfilment: Fulfilment::ALL[usize::from(chance.percent(25))],
             hedge: None,
+            commitments: Vec::new(),
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),

@@ -102,6 +102,25 @@ fn zones_are_reached_first() {
 }
 
 #[test]
+fn zones_are_not_bought_with_machines_beyond_the_target() {
+    let rows = [
+        ("aws/r1/a/t1.1", 1, Some(50), None),
+        ("aws/r1/b/t8.8", 8, Some(50), None),
+        ("azure/r3/regional/t1.1", 1, Some(606), None),
+        ("azure/r3/regional/t8.8", 8, Some(50), None),
+    ];
+    let mut wish = desired(3, 3, Unit::Gpus);
+    wish.placement.strategy = Strategy::PriceCapacityOptimized;
+    wish.placement.spread.min_zones = 3;
+    let world = inputs(wish, &catalog(&rows));
+    let planned = plan(&world);
+    assert_eq!(check(&world, &planned), []);
+    // Two of eight would be cheaper, and five times what is wanted.
+    let steps = ["+1 aws/r1/a/t1.1", "+1 aws/r1/b/t8.8", "+1 azure/r3/regional/t1.1"];
+    assert_eq!(summary(&planned), steps.map(|step| format!("{step}/on-demand")));
+}
+
+#[test]
 fn a_provider_limit_holds_over_both_tiers() {
     case(
         |world| {

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::strategy::Strategy;
 
 /// Some pools over four zones, each with two sizes.
-fn worlds() -> impl Strategy<Value = Catalog> {
+pub(crate) fn worlds() -> impl Strategy<Value = Catalog> {
     let price = || prop::option::weighted(0.9, 50u64..5000);
     prop::collection::vec((price(), price(), 0u32..3), 8).prop_map(|rows| {
         let places = ["aws/r1/a", "aws/r1/b", "gcp/r2/c", "azure/r3/regional"];
@@ -27,7 +27,22 @@ fn worlds() -> impl Strategy<Value = Catalog> {
     })
 }
 
-fn wishes() -> impl Strategy<Value = Desired> {
+/// Up to two commitments, for machines that may or may not be sold.
+fn commitments() -> impl Strategy<Value = Vec<Commitment>> {
+    let place =
+        prop::sample::select(&[(Cloud::Aws, "r1"), (Cloud::Gcp, "r2"), (Cloud::Azure, "r3")][..]);
+    let kind = prop::sample::select(&["t1.1", "t4.4", "t8.8"][..]);
+    let one = (place, kind, 1u32..12).prop_map(|((cloud, region), kind, count)| Commitment {
+        cloud,
+        region: region.into(),
+        instance_type: kind.into(),
+        count,
+        until: None,
+    });
+    prop_oneof![3 => Just(Vec::new()), 2 => prop::collection::vec(one, 1..3)]
+}
+
+pub(crate) fn wishes() -> impl Strategy<Value = Desired> {
     let share = || prop::option::of((20u32..=100).prop_map(|p| Share::from_percent(p.into())));
     (
         (0u64..80, 0u64..=100, prop::sample::select(&[Unit::Gpus, Unit::Instances][..])),
@@ -36,25 +51,29 @@ fn wishes() -> impl Strategy<Value = Desired> {
         prop::sample::select(&fleet_model::Strategy::ALL[..]),
         prop::sample::select(&Fulfilment::ALL[..]),
         prop::option::weighted(0.3, prop::sample::select(&[3_000u32, 10_000, 30_000][..])),
+        commitments(),
     )
-        .prop_map(|((target, base, unit), shares, budget, strategy, fulfilment, penalty)| {
-            let mut wish = desired(target, target * base / 100, unit);
-            let (pool, zone, region, provider, min_zones) = shares;
-            wish.placement.spread = Spread {
-                min_zones,
-                max_share_per_pool: pool.flatten(),
-                max_share_per_zone: zone.flatten(),
-                max_share_per_region: region.flatten(),
-                max_share_per_provider: provider.flatten(),
-            };
-            wish.placement.strategy = strategy;
-            wish.placement.fulfilment = fulfilment;
-            wish.budget.hourly = budget.map(MicroUsd::dollars);
-            let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
-            let hedge = |penalty_milli| Hedge { penalty_milli, ready_after_seconds };
-            wish.placement.hedge = penalty.map(hedge);
-            wish
-        })
+        .prop_map(
+            |((target, base, unit), shares, budget, strategy, fulfilment, penalty, paid)| {
+                let mut wish = desired(target, target * base / 100, unit);
+                let (pool, zone, region, provider, min_zones) = shares;
+                wish.placement.spread = Spread {
+                    min_zones,
+                    max_share_per_pool: pool.flatten(),
+                    max_share_per_zone: zone.flatten(),
+                    max_share_per_region: region.flatten(),
+                    max_share_per_provider: provider.flatten(),
+                };
+                wish.placement.strategy = strategy;
+                wish.placement.fulfilment = fulfilment;
+                wish.budget.hourly = budget.map(MicroUsd::dollars);
+                let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
+                let hedge = |penalty_milli| Hedge { penalty_milli, ready_after_seconds };
+                wish.placement.hedge = penalty.map(hedge);
+                wish.placement.commitments = paid;
+                wish
+            },
+        )
 }
 
 /// `PROPTEST_CASES` asks for more.
@@ -75,7 +94,7 @@ proptest! {
     fn every_plan_passes_the_linter_and_keeps_the_limits(world in worlds(), wish in wishes()) {
         let inputs = inputs(wish.clone(), &world);
         let planned = plan(&inputs);
-        prop_assert_eq!(check(&inputs, &planned), vec![]);
+        prop_assert_eq!(check(&inputs, &planned), vec![], "{:?}", summary(&planned));
         if let Some(limit) = wish.budget.hourly {
             prop_assert!(planned.report.cost.hourly_after <= limit);
         }
@@ -98,7 +117,7 @@ proptest! {
         let mut seen = Vec::new();
         for _ in 0..=rounds {
             let next = plan(&inputs);
-            prop_assert_eq!(check(&inputs, &next), vec![]);
+            prop_assert_eq!(check(&inputs, &next), vec![], "{:?} then {:?}", seen, summary(&next));
             seen.push(summary(&next));
             if next.plan.is_empty() { break; }
             obey(&mut inputs, &next, 600);
@@ -133,7 +152,7 @@ proptest! {
         let mut seen = Vec::new();
         for _ in 0..100 {
             let planned = plan(&inputs);
-            prop_assert_eq!(check(&inputs, &planned), vec![]);
+            prop_assert_eq!(check(&inputs, &planned), vec![], "{:?}", summary(&planned));
             let ends: usize = planned.report.groups.iter().map(|g| g.destroy as usize).sum();
             let live = inputs.recorded.slots.values()
                 .filter(|s| matches!(s.state, SlotState::Filled { ending: false, .. })).count();
@@ -159,7 +178,7 @@ proptest! {
         let gap = Gap { scope: silent.clone(), cause: GapCause::Unreachable, detail: String::new() };
         inputs.observed.gaps.push(gap);
         let planned = plan(&inputs);
-        prop_assert_eq!(check(&inputs, &planned), vec![]);
+        prop_assert_eq!(check(&inputs, &planned), vec![], "{:?}", summary(&planned));
         prop_assert!(planned.plan.steps.iter().all(|s| s.action.pool().place.scope() != silent));
         for vacated in &planned.plan.vacate {
             let SlotState::Filled { pool, .. } = &inputs.recorded.slots[&vacated.slot].state else {

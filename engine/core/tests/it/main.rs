@@ -1,6 +1,7 @@
 //! The decisions, case by case and by law.
 
 mod cases;
+mod commitments;
 mod laws;
 mod milp;
 mod optimum;

@@ -84,6 +84,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             max_spot_price: None,
             fulfilment: Fulfilment::Exact,
             hedge: None,
+            commitments: Vec::new(),
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),

@@ -1,6 +1,7 @@
 //! A document of kind `Fleet` → what should exist.
 
 mod capacity;
+pub(crate) mod commitments;
 mod instances;
 mod later;
 mod placement;

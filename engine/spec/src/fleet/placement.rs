@@ -1,6 +1,6 @@
 //! Where machines may stand and how pools are chosen.
 
-use super::reach;
+use super::{commitments, reach};
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::wire;
@@ -27,6 +27,7 @@ pub(super) fn read(
         max_spot_price: None,
         fulfilment: Fulfilment::default(),
         hedge: None,
+        commitments: Vec::new(),
     };
     let object = spec
         .and_then(|spec| spec.get(reader, "placement"))
@@ -55,6 +56,9 @@ pub(super) fn read(
     }
     if let Some(field) = object.get(reader, "weights") {
         rules.weights = reader.list(&field, weight);
+    }
+    if let Some(field) = object.get(reader, "commitments") {
+        rules.commitments = commitments::read(reader, &field);
     }
     if let Some(field) = object.get(reader, "maxSpotPrice") {
         rules.max_spot_price = max_spot_price(reader, &field);

@@ -79,6 +79,9 @@ placement:
   weights: [{ types: r5*, units: 2.5 }]
   maxSpotPrice: 60%
   fulfilment: flexible
+  commitments:
+    - { provider: aws, region: us-east-1, type: r5.8xlarge, count: 12 }
+    - { provider: azure, region: eastus, type: Standard_E8s_v5, count: 3, until: 2027-03-01 }
 budget: { hourlyUsd: 400, monthlyUsd: 7300, atCap: hold }
 template:
   network: vpc-1
@@ -109,6 +112,9 @@ template:
     assert!(placement.clouds[0].regions.is_empty());
     assert_eq!(placement.fulfilment, Fulfilment::Flexible);
     assert_eq!(placement.weights[0].units, Units(2500));
+    let [ever, ends] = &placement.commitments[..] else { panic!("two commitments") };
+    assert_eq!((ever.count, ever.region.as_str(), ever.until), (12, "us-east-1", None));
+    assert_eq!(ends.until, "2027-03-01T00:00:00Z".parse().ok());
     let share = Share::from_percent(60.0).expect("a share");
     assert_eq!(placement.max_spot_price, Some(MaxSpotPrice::ShareOfOnDemand(share)));
     assert_eq!(desired.budget.hourly, Some(MicroUsd::dollars(10)));

@@ -184,6 +184,10 @@ fn placement() {
             ("strategy by another name", "placement: { strategy: cheapest }"),
             ("no such strategy", "placement: { strategy: random }"),
             ("misspelt fulfilment", "placement: { fulfilment: flexibel }"),
+            (
+                "commitments without a type, by pattern, of nothing, for ever",
+                "placement:\n  commitments:\n    - { provider: aws, region: us-east-1, count: 1 }\n    - { provider: aws, region: \"us-*\", type: p5, count: 0, until: always }",
+            ),
             ("unknown provider", "placement: { clouds: [{ provider: asw }] }"),
             ("provider by its maker", "placement: { clouds: [{ provider: google }] }"),
             ("no such provider", "placement: { clouds: [{ provider: hetzner }] }"),

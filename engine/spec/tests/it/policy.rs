@@ -31,6 +31,38 @@ fn what_is_open_is_narrowed() {
 }
 
 #[test]
+fn under_a_ceiling_only_what_the_policy_knows_is_paid_for() {
+    let spec = |count: u32, more: &str| {
+        let commitment =
+            format!("{{ provider: aws, region: r, type: m5.large, count: {count}{more} }}");
+        fleet(&format!("capacity: {{ target: 1 }}\nplacement: {{ commitments: [{commitment}] }}"))
+    };
+    let known = |until: &str| {
+        let commitment = format!("{{ provider: aws, region: r, type: m5.large, count: 3{until} }}");
+        policy(&format!("{{ budget: {{ totalHourlyUsd: 5 }}, commitments: [{commitment}] }}"))
+    };
+    let ceiling = policy("{ budget: { perFleetHourlyUsd: 5 } }");
+    let elsewhere = policy("{ providers: [aws] }");
+    let check = |policy: &str, spec: &str, refused: Option<&str>| {
+        let tree = Tree::new(&[("policy.yaml", policy), ("a.yaml", spec)]);
+        let found = tree.load(&["a.yaml"]).err().map(|report| report.to_string());
+        match (found, refused) {
+            (None, None) => {}
+            (Some(found), Some(words)) => {
+                assert!(found.contains("a.yaml") && found.contains(words), "{found}");
+            }
+            (found, _) => panic!("{found:?}, {refused:?}"),
+        }
+    };
+    check(&elsewhere, &spec(9, ""), None);
+    check(&ceiling, &spec(1, ""), Some("lists none of them under commitments"));
+    check(&known(""), &spec(3, ""), None);
+    check(&known(""), &spec(4, ""), Some("lists 3 of them"));
+    check(&known(", until: 2027-03-01"), &spec(3, ""), Some("lists none of them"));
+    check(&known(", until: 2027-03-01"), &spec(3, ", until: 2027-02-01"), None);
+}
+
+#[test]
 fn patterns_are_narrowed_to_what_is_allowed() {
     let limits = "{ regions: [us-east-1, \"eu-*\"], families: [p5, p4d.24xlarge] }";
     let spec = fleet(
