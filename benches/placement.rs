@@ -3,6 +3,9 @@
 //! Prints, for each size, the time on the processor (other programs do not count), the peak memory,
 //! and the gap that the optimiser proves. Uses the imported catalog where the shared data is there,
 //! else the embedded one.
+//!
+//! `once STRATEGY UNIT MACHINES POOLS` places once, for tools that count instructions:
+//! `valgrind --tool=callgrind --toggle-collect='fleet_core::decide::placement*' …`.
 
 use fleet_core::{eligible, placement};
 use fleet_model::{Catalog, Inputs, Limits, Market, Observed, Place, Recorded, Timestamp};
@@ -99,6 +102,13 @@ fn milliseconds(inputs: &Inputs) -> f64 {
 #[expect(clippy::print_stdout, reason = "a benchmark's result")]
 fn main() {
     let catalog = catalog();
+    let arguments: Vec<String> = std::env::args().skip_while(|word| word != "once").collect();
+    if let [_, strategy, unit, machines, pools, ..] = &arguments[..] {
+        let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text} is no number"));
+        let inputs = inputs(&catalog, number(machines), number(pools) as usize, unit, strategy);
+        println!("{} pools: {:?}", inputs.offerings.len(), placement(&inputs, false));
+        return;
+    }
     println!("| strategy | unit | machines | pools | ms | proven gap | peak MB |");
     println!("|---|---|--:|--:|--:|--:|--:|");
     for strategy in

@@ -211,3 +211,16 @@ fn what_is_paid_for_is_used_first_and_costs_nothing() {
     assert!(place.expect(0, &["plan", spec]).contains("2 machines paid for already"));
     place.assert_one_per_slot();
 }
+
+#[test]
+fn a_fleet_by_price_is_proven_to_cost_the_least() {
+    let place = lifelike();
+    let cheap = "    strategy: lowest-price\n";
+    let spec =
+        place.write("serve.yaml", &format!("{}{cheap}", SERVE.replace(", availability: 99%", "")));
+    let spec = spec.to_str().expect("a path");
+    let told = json(&place.expect(0, &["explain", "-o", "json", spec]));
+    let gap = told["provenGap"]["burst"].as_f64().unwrap_or_else(|| panic!("no proof: {told:#}"));
+    assert!(gap < 1e-3 && told["provenGap"]["base"].is_null(), "{gap}");
+    assert!(place.expect(0, &["explain", spec]).contains("Proven"));
+}

@@ -8,7 +8,7 @@ use crate::out::Out;
 use crate::render::explain as render;
 use crate::render::plan_json::{OUTPUT_FORMAT, merge};
 use crate::runs::failed;
-use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan, relaxations};
+use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan, proven_gaps, relaxations};
 use fleet_model::{Catalog, Inputs, Limits};
 use serde_json::json;
 use std::path::PathBuf;
@@ -70,7 +70,9 @@ fn one(
         (Format::Json, ..) => {
             let body = render::json(inputs, &report, &pools, &slots);
             let relaxed = render::relaxed_json(&relaxations(inputs, catalog));
-            return Ok(Some(merge(body, json!({ "relaxations": relaxed }))));
+            let gaps = render::gaps_json(proven_gaps(inputs));
+            let more = json!({ "relaxations": relaxed, "provenGap": gaps });
+            return Ok(Some(merge(body, more)));
         }
         (Format::Markdown, ..) => out.text(render::table(inputs, &pools, args.top).trim_end()),
         (Format::Text, Some(_), _) => {
@@ -85,8 +87,10 @@ fn one(
         (Format::Text, None, None) => {
             out.text(render::text(inputs, &report, &pools, args.top).trim_end());
             let relaxed = render::relaxed(&relaxations(inputs, catalog));
-            if !relaxed.is_empty() {
-                out.text(relaxed.trim_end());
+            for more in [relaxed, render::gaps(proven_gaps(inputs))] {
+                if !more.is_empty() {
+                    out.text(more.trim_end());
+                }
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
 use crate::words;
 use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
-use fleet_model::{Inputs, Rejection, Report};
+use fleet_model::{Group, Inputs, Rejection, Report};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
@@ -107,6 +107,28 @@ pub(crate) fn relaxed(found: &[Relaxation]) -> String {
     }
     out.push_str(&table.render("  "));
     out
+}
+
+/// How close to the least cost the optimiser proves to be.
+pub(crate) fn gaps(gaps: [Option<f64>; 2]) -> String {
+    let proven = Group::ALL.into_iter().zip(gaps).filter_map(|(group, gap)| {
+        let gap = gap?;
+        let far = match gap {
+            gap if gap < 1e-7 => "none is cheaper".to_owned(),
+            gap => format!("none is cheaper by more than {:.3}%", gap * 100.0),
+        };
+        Some(format!("{group}: {far}"))
+    });
+    let proven: Vec<String> = proven.collect();
+    if proven.is_empty() {
+        return String::new();
+    }
+    format!("\n{BOLD}Proven{BOLD:#}, if bought anew\n  {}\n", proven.join("; "))
+}
+
+/// The same for programs.
+pub(crate) fn gaps_json([base, burst]: [Option<f64>; 2]) -> Value {
+    json!({ "base": base, "burst": burst })
 }
 
 fn relax(relax: &Relax) -> String {

@@ -11,9 +11,8 @@ use crate::market::belief::{self, Prior};
 use crate::market::learn;
 use crate::market::portfolio::{Choice, Need, Portfolio, settled};
 use crate::market::prior::{Siblings, latest};
-use fleet_model::{
-    Group, Hedge, Inputs, Market, Place, PoolBelief, PoolId, Timestamp, Units, Vacated,
-};
+use crate::zones::Zones;
+use fleet_model::{Group, Hedge, Inputs, Market, PoolBelief, PoolId, Timestamp, Units, Vacated};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Moving to a new machine must pay for its start within this many hours.
@@ -78,42 +77,16 @@ impl Ground<'_> {
         all.flat_map(|market| self.burst(market)).map(|(_, holding)| holding.weight).sum()
     }
 
-    /// Machines that stay, by zone: the last of a zone stays while the spec asks for that many.
+    /// Machines that stay, by zone.
     fn zones(&self) -> Zones<'_> {
-        let mut machines = BTreeMap::new();
-        for (at, holding) in self.ledger.holdings.iter().enumerate() {
-            if holding.standing.counts() && !(self.gone)(at) {
-                *machines.entry(&holding.pool.place).or_default() += 1;
-            }
-        }
-        Zones { machines, least: self.inputs.desired.placement.spread.min_zones as usize }
+        let least = self.inputs.desired.placement.spread.min_zones as usize;
+        let holdings = self.ledger.holdings.iter().enumerate();
+        Zones::new(holdings.filter(|(at, _)| !(self.gone)(*at)).map(|(_, h)| h), least)
     }
 
     fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
         let age = self.inputs.now.as_second() - holding.launched_at.as_second();
         age >= i64::from(hedge.ready_after_seconds)
-    }
-}
-
-/// How many machines stand in each zone.
-struct Zones<'a> {
-    machines: BTreeMap<&'a Place, u32>,
-    least: usize,
-}
-
-impl Zones<'_> {
-    /// Takes a machine away, unless its zone is needed.
-    fn leave(&mut self, place: &Place) -> bool {
-        let Some(standing) = self.machines.get_mut(place) else { return true };
-        if *standing > 1 {
-            *standing -= 1;
-            return true;
-        }
-        if self.machines.len() <= self.least {
-            return false;
-        }
-        self.machines.remove(place);
-        true
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod bound;
 mod breaker;
+mod burst;
 mod candidates;
 mod check;
 mod commitment;
@@ -32,6 +33,7 @@ mod table;
 mod token;
 mod victims;
 mod walk;
+mod zones;
 
 pub use bound::Certificate;
 pub use breaker::{Breaker, FAILURES, open_words, with_breakers};
@@ -42,7 +44,7 @@ pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slot
 pub use fold::fold;
 pub use guard::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub use ledger::SETTLE_WINDOW;
-pub use relax::{Relax, Relaxation, relaxations};
+pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
 pub use staleness::{Stale, premises, same_steps, stale};
 pub use walk::{StepState, Walk};
 

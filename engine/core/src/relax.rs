@@ -53,12 +53,26 @@ impl Relaxation {
     }
 }
 
-/// Relaxations that place more or cost less, the most useful first.
-pub fn relaxations(inputs: &Inputs, catalog: &Catalog) -> Vec<Relaxation> {
+/// The same fleet, to be bought anew.
+fn anew(inputs: &Inputs) -> Inputs {
     let mut fresh = inputs.clone();
     fresh.recorded = Recorded { blocks: fresh.recorded.blocks, ..Recorded::default() };
     fresh.observed.machines.clear();
     fresh.desired.placement.hedge = None;
+    fresh
+}
+
+/// How far from the least cost under its strategy a fleet bought anew may be at most, group by group,
+/// as a share of it. `None` where nothing is bought or that cannot be proven: some strategies have an
+/// order instead of a cost.
+pub fn proven_gaps(inputs: &Inputs) -> [Option<f64>; 2] {
+    let certificates = placement(&anew(inputs), true).certificates;
+    certificates.map(|proof| proof.filter(|proof| proof.cost > 0.0).map(|proof| proof.gap()))
+}
+
+/// Relaxations that place more or cost less, the most useful first.
+pub fn relaxations(inputs: &Inputs, catalog: &Catalog) -> Vec<Relaxation> {
+    let fresh = anew(inputs);
     let now = placement(&fresh, false);
     let mut found = Vec::new();
     for (relax, desired) in tries(&fresh.desired, catalog) {

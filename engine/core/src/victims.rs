@@ -1,12 +1,10 @@
 //! Which machines are to end, and which of them stay after all.
 
 use crate::decide::hold;
-use crate::field::{Field, Need, Usage};
-use crate::hedge::{self, Hedged};
+use crate::field::{Field, Usage};
 use crate::ledger::{Holding, Ledger, Standing};
-use fleet_model::{
-    AtCap, Group, Hedge, Inputs, Market, MicroUsd, Place, Rejection, Spread, Units, Why,
-};
+use crate::zones::Zones;
+use fleet_model::{AtCap, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The choice of victims, step by step.
@@ -19,7 +17,7 @@ pub(crate) struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
+    pub(crate) fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
         let numbered = self.ledger.holdings.iter().enumerate();
         numbered.filter(move |(_, h)| h.slot.name.group == group && h.standing.counts())
     }
@@ -32,7 +30,7 @@ impl<'a> Work<'a> {
             .sum()
     }
 
-    fn end(&mut self, at: usize, why: Why) -> bool {
+    pub(crate) fn end(&mut self, at: usize, why: Why) -> bool {
         let free = (self.victims.len() as u32) < self.quota;
         if free {
             self.victims.insert(at, why);
@@ -72,21 +70,13 @@ impl<'a> Work<'a> {
             return;
         }
         let mut zones = self.zones();
-        let least = self.inputs.desired.placement.spread.min_zones as usize;
         for at in self.worst_first(group) {
             let holding = &self.ledger.holdings[at];
             if holding.weight.is_zero() || have - holding.weight < wanted || have < holding.weight {
                 continue;
             }
-            // The last machine of a zone stays while the spec asks for that many zones.
-            let standing = zones.get(&holding.pool.place).copied().unwrap_or_default();
-            if standing == 1 && !wanted.is_zero() && zones.len() <= least {
+            if !wanted.is_zero() && !zones.leave(&holding.pool.place) {
                 continue;
-            }
-            if standing == 1 {
-                zones.remove(&holding.pool.place);
-            } else {
-                zones.insert(&holding.pool.place, standing.saturating_sub(1));
             }
             have = have - holding.weight;
             let why = match &holding.standing {
@@ -106,15 +96,11 @@ impl<'a> Work<'a> {
     }
 
     /// Machines that stay, by zone.
-    fn zones(&self) -> BTreeMap<&'a Place, u32> {
+    pub(crate) fn zones(&self) -> Zones<'a> {
         let ledger: &'a Ledger = self.ledger;
-        let mut zones = BTreeMap::new();
-        for (at, holding) in ledger.holdings.iter().enumerate() {
-            if holding.standing.counts() && !self.victims.contains_key(&at) {
-                *zones.entry(&holding.pool.place).or_default() += 1;
-            }
-        }
-        zones
+        let least = self.inputs.desired.placement.spread.min_zones as usize;
+        let holdings = ledger.holdings.iter().enumerate();
+        Zones::new(holdings.filter(|(at, _)| !self.victims.contains_key(at)).map(|(_, h)| h), least)
     }
 
     /// Sheds burst, dearest first, until what is left fits the budget. Never the base.
@@ -217,70 +203,6 @@ impl<'a> Work<'a> {
             hold(self.field, &mut usage, &self.ledger.holdings[at]);
         }
         usage
-    }
-
-    /// Spot, spares and on-demand in their place, by what it costs to be short.
-    pub(crate) fn hedge(
-        &mut self,
-        usage: &mut Usage,
-        wanted: Units,
-        rule: Hedge,
-        replaced: &mut BTreeSet<usize>,
-        waiting: &mut u32,
-    ) -> Hedged {
-        let group = Group::Burst;
-        let hedged = loop {
-            let mut tried = usage.clone();
-            // What is paid for already comes first; the rest is hedged.
-            let room = (wanted + wanted).saturating_sub(self.kept(group));
-            let wanted = wanted.saturating_sub(self.kept_committed());
-            let need = Need { now: wanted.min(room), later: Units(0) };
-            let paid_for = self.field.fill_committed(&mut tried, Market::Spot, need);
-            let wanted = wanted.saturating_sub(self.field.units(&paid_for));
-            let (inputs, field, ledger) = (self.inputs, self.field, self.ledger);
-            let gone = |at: usize| self.victims.contains_key(&at);
-            let ground = hedge::Ground { inputs, field, ledger, gone: &gone };
-            let mut hedged = hedge::hedge(&ground, &mut tried, wanted, rule);
-            hedged.taken.join(paid_for);
-            let stay = self.keep_unreplaced(group, replaced, hedged.taken.short, usage);
-            *waiting += stay;
-            if stay == 0 {
-                *usage = tried;
-                break hedged;
-            }
-        };
-        for &at in &hedged.ends {
-            if self.end(at, Why::AboveTarget { group }) {
-                let price = self.ledger.holdings[at].price.unwrap_or_default();
-                usage.spend = usage.spend - price;
-            }
-        }
-        hedged
-    }
-
-    /// Machines of the burst that are paid for already.
-    fn committed(&self) -> impl Iterator<Item = (usize, &Holding)> {
-        self.group(Group::Burst)
-            .filter(|(at, holding)| holding.covered && !self.victims.contains_key(at))
-    }
-
-    fn kept_committed(&self) -> Units {
-        self.committed().map(|(_, holding)| holding.weight).sum()
-    }
-
-    /// Ends what is paid for and not needed, youngest first: it costs nothing, and is too much.
-    pub(crate) fn end_committed_surplus(&mut self, wanted: Units) {
-        let mut have = self.kept_committed();
-        let movable = self.committed().filter(|(_, h)| h.standing != Standing::Fixed);
-        let mut order: Vec<usize> = movable.map(|(at, _)| at).collect();
-        order.sort_by_key(|at| std::cmp::Reverse((self.ledger.holdings[*at].launched_at, *at)));
-        for at in order {
-            let weight = self.ledger.holdings[at].weight;
-            let spare = have >= wanted + weight && !weight.is_zero();
-            if spare && self.end(at, Why::AboveTarget { group: Group::Burst }) {
-                have = have - weight;
-            }
-        }
     }
 
     /// Keeps machines that were to be replaced, until they make up for what is short. Returns how

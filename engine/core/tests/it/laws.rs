@@ -129,13 +129,6 @@ proptest! {
     fn apply_then_plan_at_once_is_empty(world in worlds(), wish in wishes()) {
         let mut wish = wish;
         wish.placement.fulfilment = Fulfilment::Exact;
-        // Where limits bind or machines differ in size, a hedge comes to rest in a few steps: the
-        // law above.
-        if wish.placement.hedge.is_some() {
-            wish.capacity.unit = Unit::Instances;
-            wish.budget.hourly = None;
-            wish.placement.spread = Spread::default();
-        }
         let mut inputs = inputs(wish, &world);
         let first = plan(&inputs);
         obey(&mut inputs, &first, 5);

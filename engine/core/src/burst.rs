@@ -1,0 +1,188 @@
+//! The burst of a hedged fleet: what is paid for, then spot, spares and on-demand in their place.
+
+use crate::commitment;
+use crate::field::{Field, Need, Usage};
+use crate::hedge::{self, Hedged};
+use crate::ledger::{Holding, Ledger, Standing};
+use crate::victims::Work;
+use fleet_model::{Group, Hedge, Inputs, Market, SlotId, SlotName, Units, Why};
+use std::collections::BTreeSet;
+
+/// Times that a decision is held against what would be decided once it is carried out.
+const LOOKS: usize = 8;
+
+impl Work<'_> {
+    /// Decides the burst by what it costs to be short.
+    pub(crate) fn hedge(
+        &mut self,
+        usage: &mut Usage,
+        wanted: Units,
+        rule: Hedge,
+        replaced: &mut BTreeSet<usize>,
+        waiting: &mut u32,
+    ) -> Hedged {
+        let group = Group::Burst;
+        let hedged = loop {
+            let gone: BTreeSet<usize> = self.victims.keys().copied().collect();
+            let (inputs, field, ledger) = (self.inputs, self.field, self.ledger);
+            let burst = Burst { inputs, field, ledger, gone, wanted, rule };
+            let mut tried = usage.clone();
+            let mut hedged = burst.decide(&mut tried);
+            for _ in 0..LOOKS {
+                if !burst.look_again(usage, &mut tried, &mut hedged) {
+                    break;
+                }
+            }
+            let stay = self.keep_unreplaced(group, replaced, hedged.taken.short, usage);
+            *waiting += stay;
+            if stay == 0 {
+                *usage = tried;
+                break hedged;
+            }
+        };
+        for &at in &hedged.ends {
+            if self.end(at, Why::AboveTarget { group }) {
+                let price = self.ledger.holdings[at].bill().unwrap_or_default();
+                usage.spend = usage.spend - price;
+            }
+        }
+        hedged
+    }
+
+    /// Ends what is paid for and not needed, youngest first: it costs nothing, and is too much.
+    pub(crate) fn end_committed_surplus(&mut self, wanted: Units) {
+        let paid_for =
+            |(at, holding): &(usize, &Holding)| holding.covered && !self.victims.contains_key(at);
+        let held: Vec<(usize, &Holding)> = self.group(Group::Burst).filter(paid_for).collect();
+        let mut have: Units = held.iter().map(|(_, holding)| holding.weight).sum();
+        // Less than the largest is what whole machines come to.
+        let largest = held.iter().map(|(_, holding)| holding.weight).max().unwrap_or_default();
+        if have < wanted + largest {
+            return;
+        }
+        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed);
+        let mut order: Vec<usize> = movable.map(|(at, _)| *at).collect();
+        order.sort_by_key(|at| std::cmp::Reverse((self.ledger.holdings[*at].launched_at, *at)));
+        let mut zones = self.zones();
+        for at in order {
+            let holding = &self.ledger.holdings[at];
+            let spare = have >= wanted + holding.weight && !holding.weight.is_zero();
+            if spare && zones.leave(&holding.pool.place) {
+                have = have - holding.weight;
+                self.end(at, Why::AboveTarget { group: Group::Burst });
+            }
+        }
+    }
+}
+
+/// What the burst is decided from.
+struct Burst<'a> {
+    inputs: &'a Inputs,
+    field: &'a Field<'a>,
+    ledger: &'a Ledger,
+    /// Machines that end for other reasons.
+    gone: BTreeSet<usize>,
+    wanted: Units,
+    rule: Hedge,
+}
+
+impl Burst<'_> {
+    /// What is paid for already comes first; the rest is hedged.
+    fn decide(&self, usage: &mut Usage) -> Hedged {
+        let stays = |(at, holding): &(usize, &Holding)| {
+            holding.slot.name.group == Group::Burst
+                && holding.standing.counts()
+                && !self.gone.contains(at)
+        };
+        let held: Vec<&Holding> =
+            self.ledger.holdings.iter().enumerate().filter(stays).map(|(_, h)| h).collect();
+        let standing: Units = held.iter().map(|holding| holding.weight).sum();
+        let paid: Units = held.iter().filter(|h| h.covered).map(|holding| holding.weight).sum();
+        let room = (self.wanted + self.wanted).saturating_sub(standing);
+        let wanted = self.wanted.saturating_sub(paid);
+        let need = Need { now: wanted.min(room), later: Units(0) };
+        let paid_for = self.field.fill_committed(usage, Market::Spot, need);
+        let wanted = wanted.saturating_sub(self.field.units(&paid_for));
+        let gone = |at: usize| self.gone.contains(&at);
+        let Burst { inputs, field, ledger, .. } = *self;
+        let ground = hedge::Ground { inputs, field, ledger, gone: &gone };
+        let mut hedged = hedge::hedge(&ground, usage, wanted, self.rule);
+        hedged.taken.join(paid_for);
+        hedged
+    }
+
+    /// Decides once more, as if all launches had been granted. What would change then is changed at
+    /// once, so that a plan is not the first of several. Says whether anything did.
+    fn look_again(&self, before: &Usage, usage: &mut Usage, hedged: &mut Hedged) -> bool {
+        // What ends takes its time, and nothing is to be launched in its place before.
+        if hedged.taken.counts.is_empty() || !hedged.ends.is_empty() {
+            return false;
+        }
+        let (ledger, launched) = self.granted(hedged);
+        let mut then = before.clone();
+        for (&at, &count) in &hedged.taken.counts {
+            self.field.take(&mut then, at, count.into());
+        }
+        let after = Burst { ledger: &ledger, gone: self.gone.clone(), ..*self };
+        let next = after.decide(&mut then);
+        if next.taken.counts.is_empty() && next.ends.is_empty() {
+            return false;
+        }
+        let known = self.ledger.holdings.len();
+        for at in next.ends {
+            match at.checked_sub(known) {
+                None => {
+                    hedged.ends.insert(at);
+                }
+                Some(nth) => {
+                    if let Some(count) = hedged.taken.counts.get_mut(&launched[nth]) {
+                        *count -= 1;
+                    }
+                }
+            }
+        }
+        hedged.taken.counts.retain(|_, count| *count > 0);
+        hedged.taken.short = next.taken.short;
+        hedged.taken.join(next.taken);
+        hedged.portfolio = next.portfolio;
+        *usage = before.clone();
+        for (&at, &count) in &hedged.taken.counts {
+            self.field.take(usage, at, count.into());
+        }
+        true
+    }
+
+    /// What would be held once all launches are granted, and from which candidate each new machine
+    /// came.
+    fn granted(&self, hedged: &Hedged) -> (Ledger, Vec<u32>) {
+        let mut ledger = self.ledger.clone();
+        let mut launched = Vec::new();
+        for (&at, &count) in &hedged.taken.counts {
+            let candidate = &self.field.candidates[at as usize];
+            for _ in 0..count {
+                let ordinal = u32::MAX - launched.len() as u32;
+                launched.push(at);
+                ledger.holdings.push(Holding {
+                    slot: SlotId { name: SlotName { group: Group::Burst, ordinal }, generation: 1 },
+                    machine: None,
+                    pool: candidate.offering.pool.clone(),
+                    weight: candidate.weight,
+                    price: candidate.offering.price,
+                    covered: false,
+                    launched_at: self.inputs.now,
+                    standing: Standing::Good,
+                    old_template: false,
+                    ending: false,
+                });
+            }
+        }
+        for (at, holding) in ledger.holdings.iter_mut().enumerate() {
+            holding.covered = false;
+            if self.gone.contains(&at) {
+                holding.standing = Standing::Ending;
+            }
+        }
+        commitment::cover(self.inputs, &mut ledger.holdings);
+        (ledger, launched)
+    }
+}
