@@ -2,8 +2,8 @@
 
 use crate::text::{clean_line, count, when};
 use fleet_model::{
-    Action, BlockScope, Bounds, Create, GapCause, Hold, Market, Notice, Plan, Rejection, Scope,
-    Shortfall, Units, Why,
+    Action, BlockScope, Bounds, Create, GapCause, Hold, Market, Notice, Plan, PoolReason,
+    Rejection, Scope, Shortfall, Strategy, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -302,6 +302,39 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::SpotNotCheaper | Rejection::Outranked { .. } => return None,
     };
     Some(text.into())
+}
+
+/// Why machines are launched in one pool and not in another, in a few words.
+pub(crate) fn pool_reason(reason: &PoolReason) -> String {
+    match reason {
+        PoolReason::PaidFor => "paid for already".into(),
+        PoolReason::Best { strategy } => match strategy {
+            Strategy::LowestPrice => "cheapest",
+            Strategy::PriceCapacityOptimized => "cheapest for its risk",
+            Strategy::CapacityOptimized | Strategy::CapacityOptimizedPrioritized => "likeliest",
+            Strategy::Prioritized => "first choice",
+            Strategy::Diversified => "one of all",
+        }
+        .into(),
+        PoolReason::OthersFull { because } => format!("next best: {}", full(because)),
+        PoolReason::OthersCrowded => "next best: others crowded".into(),
+        PoolReason::AnotherZone => "another zone".into(),
+        PoolReason::Even => "one of all".into(),
+        PoolReason::Size => "its size fits best".into(),
+        PoolReason::Hedge => "price for its risk".into(),
+        PoolReason::InPlaceOfSpot => "spot may be missing".into(),
+    }
+}
+
+/// Why pools take no more, in a few words.
+fn full(because: &Rejection) -> String {
+    match because {
+        Rejection::ShareReached { of, limit } => format!("{} limit of {limit}", clean_line(of)),
+        Rejection::LargerThanShare { of, .. } => format!("too large for a {}", clean_line(of)),
+        Rejection::QuotaReached { .. } => "quota".into(),
+        Rejection::BudgetReached { .. } => "budget".into(),
+        other => rejection_kind(other),
+    }
 }
 
 /// Something to know that is no change.

@@ -191,6 +191,7 @@ fn pool(line: &PoolLine) -> Value {
         share,
         committed,
         chance,
+        reason,
     } = line;
     let believed = chance.map(|PoolChance { fill, life_minutes }| {
         json!({
@@ -209,8 +210,12 @@ fn pool(line: &PoolLine) -> Value {
         "obtainability": obtainability,
         "sharePercent": f64::from(share.ppm()) / 10_000.0,
     });
-    match believed {
+    let common = match believed {
         Some(belief) => merge(common, json!({ "belief": belief })),
+        None => common,
+    };
+    match reason {
+        Some(reason) => merge(common, json!({ "reason": reasons::pool_reason(reason) })),
         None => common,
     }
 }

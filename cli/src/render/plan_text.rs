@@ -125,6 +125,11 @@ fn pools(report: &Report) -> Columns {
                 ""
             }),
             right(report.unit.as_str()),
+            left(if report.pools.iter().any(|line| line.create > 0 && line.reason.is_some()) {
+                "why here"
+            } else {
+                ""
+            }),
         ],
     );
     let rows = |pick: fn(&PoolLine) -> u32| {
@@ -158,6 +163,11 @@ fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: S
         right(price(line.price)).style(rest),
         right(saving(line)).style(rest),
         right(units.to_string()).style(rest),
+        left(match (&line.reason, sign) {
+            (Some(reason), '+') => words::pool_reason(reason),
+            _ => String::new(),
+        })
+        .style(DIM),
     ]);
 }
 

@@ -3,7 +3,9 @@
 
 use crate::text::clean_line;
 use crate::words;
-use fleet_model::{BlockScope, Hold, MicroUsd, Notice, Rejection, Share, Shortfall, Why};
+use fleet_model::{
+    BlockScope, Hold, MicroUsd, Notice, PoolReason, Rejection, Share, Shortfall, Why,
+};
 use serde_json::{Map, Value, json};
 
 fn usd(amount: MicroUsd) -> Value {
@@ -150,6 +152,24 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
         Rejection::Outranked { by } => json!({ "is": "outranked", "by": by }),
     };
     with(fields, [("why", Some(words::rejection(rejection))), ("next", words::relax(rejection))])
+}
+
+/// Why machines are launched in one pool and not in another.
+pub(crate) fn pool_reason(reason: &PoolReason) -> Value {
+    let fields = match reason {
+        PoolReason::PaidFor => json!({ "is": "paidFor" }),
+        PoolReason::Best { strategy } => json!({ "is": "best", "strategy": strategy }),
+        PoolReason::OthersFull { because } => {
+            json!({ "is": "othersFull", "because": rejection(because) })
+        }
+        PoolReason::OthersCrowded => json!({ "is": "othersCrowded" }),
+        PoolReason::AnotherZone => json!({ "is": "anotherZone" }),
+        PoolReason::Even => json!({ "is": "even" }),
+        PoolReason::Size => json!({ "is": "size" }),
+        PoolReason::Hedge => json!({ "is": "hedge" }),
+        PoolReason::InPlaceOfSpot => json!({ "is": "inPlaceOfSpot" }),
+    };
+    with(fields, [("why", Some(words::pool_reason(reason))), ("next", None)])
 }
 
 /// Something to know.

@@ -21,6 +21,7 @@ fn line(id: &str, weight: u64, changes: [u32; 3], price: f64, full: f64) -> Pool
         obtainability: None,
         share: Share::from_percent(25.0).expect("a share"),
         committed: 0,
+        reason: (create > 0).then_some(PoolReason::Best { strategy: Strategy::CapacityOptimized }),
         chance: None,
     }
 }

@@ -50,7 +50,7 @@ impl Work<'_> {
     }
 
     /// Ends what is paid for and not needed, youngest first: it costs nothing, and is too much.
-    pub(crate) fn end_committed_surplus(&mut self, wanted: Units) {
+    pub(crate) fn end_committed_surplus(&mut self, wanted: Units, rule: Hedge) {
         let paid_for =
             |(at, holding): &(usize, &Holding)| holding.covered && !self.victims.contains_key(at);
         let held: Vec<(usize, &Holding)> = self.group(Group::Burst).filter(paid_for).collect();
@@ -60,7 +60,12 @@ impl Work<'_> {
         if have < wanted + largest {
             return;
         }
-        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed);
+        // It costs nothing to wait until what was launched a moment ago is of use.
+        let young = |holding: &Holding| {
+            let age = self.inputs.now.as_second() - holding.launched_at.as_second();
+            age < i64::from(rule.ready_after_seconds)
+        };
+        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed && !young(h));
         let mut order: Vec<usize> = movable.map(|(at, _)| *at).collect();
         order.sort_by_key(|at| std::cmp::Reverse((self.ledger.holdings[*at].launched_at, *at)));
         let mut zones = self.zones();

@@ -292,7 +292,7 @@ fn choose_with(
     let hedge = inputs.desired.placement.hedge;
     match hedge {
         None => work.end_surplus(Group::Burst, goal.spot),
-        Some(_) => work.end_committed_surplus(goal.spot),
+        Some(rule) => work.end_committed_surplus(goal.spot, rule),
     }
     work.shed_over_budget();
     let mut replaced = BTreeSet::new();

@@ -185,14 +185,15 @@ fn decide(
         tried = usage.clone();
         hedged.taken = Taken::default();
         let mut stopped = false;
-        // However the machines are to move: never more than twice what is wanted at a time.
+        // However the machines are to move: never more than twice what is wanted at a time. What can
+        // never be had must not be waited for, so limits are tried as if there were room for all.
         let mut room = most.saturating_sub(ground.standing());
+        let mut all = usage.clone();
         let planned = stands.iter().zip(&mut choices).zip(&hedged.portfolio.counts);
         for ((stand, choice), &count) in planned {
             let Some(at) = stand.candidate else { continue };
             for nth in stand.holdings.len()..count {
-                // Before the room: what can never be had must not be waited for.
-                if let Some(misfit) = ground.field.misfit(&tried, at) {
+                if let Some(misfit) = ground.field.misfit(&all, at) {
                     *hedged.taken.refused.entry(misfit).or_default() += 1;
                     choice.stays.truncate(nth);
                     choice.extra.truncate(nth);
@@ -200,8 +201,9 @@ fn decide(
                     stopped = true;
                     break;
                 }
+                ground.field.take(&mut all, at, 1);
                 if stand.weight > room {
-                    break;
+                    continue;
                 }
                 ground.field.take_for(&mut tried, &mut hedged.taken, at, 1);
                 room = room - stand.weight;

@@ -8,6 +8,7 @@ mod breaker;
 mod burst;
 mod candidates;
 mod check;
+mod choice;
 mod commitment;
 mod cost;
 mod decide;

@@ -1,5 +1,6 @@
 //! What a decision means, for people and programs.
 
+use crate::choice;
 use crate::commitment::Covered;
 use crate::cost::cost;
 use crate::decide::Decision;
@@ -153,6 +154,7 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             share: Share::NONE,
             committed: 0,
             chance: None,
+            reason: None,
         }
     };
     for (at, holding) in decision.ledger.holdings.iter().enumerate() {
@@ -187,6 +189,10 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
         line.share = Share::from_ppm(ppm as u32).unwrap_or(Share::ALL);
     }
     mark_committed(decision, &mut lines);
+    let mut reasons = choice::reasons(decision);
+    for line in &mut lines {
+        line.reason = reasons.remove(&line.pool);
+    }
     lines
 }
 

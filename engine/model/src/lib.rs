@@ -55,7 +55,7 @@ pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{
     Attempt, Block, BlockScope, EarlyEnds, Operation, Recorded, SlotRecord, SlotState,
 };
-pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, Report};
+pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use secret::Secret;
 pub use share::Share;

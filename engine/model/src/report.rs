@@ -2,7 +2,7 @@
 
 use crate::{
     Gap, Group, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId, Rejection, Share,
-    Shortfall, Unit, Units,
+    Shortfall, Strategy, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -114,6 +114,39 @@ pub struct PoolLine {
     /// What is believed of it, if it is spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<PoolChance>,
+    /// Why machines are launched here and not elsewhere; `None` if none are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<PoolReason>,
+}
+
+/// Why machines are launched in one pool and not in another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "is")]
+pub enum PoolReason {
+    /// They are paid for already.
+    PaidFor,
+    /// No pool comes before it in the order of the strategy.
+    Best {
+        /// The strategy.
+        strategy: Strategy,
+    },
+    /// Pools that come before it take no more.
+    OthersFull {
+        /// Why the first of them does not.
+        because: Rejection,
+    },
+    /// Pools that come before it would carry too much together: what stands together falls together.
+    OthersCrowded,
+    /// It brings a zone that the spec asks for.
+    AnotherZone,
+    /// The strategy takes evenly from everywhere.
+    Even,
+    /// Its machines come to the least cost together with the others.
+    Size,
+    /// Its price for its risk, beside pools that fail at other times.
+    Hedge,
+    /// On demand, because spot is too likely to be missing.
+    InPlaceOfSpot,
 }
 
 /// Money, before and after. Unpriced machines are counted apart, not as zero.

@@ -89,6 +89,39 @@ fn a_pool_limit_spreads() {
 }
 
 #[test]
+fn every_pool_has_its_reason() {
+    let reasons = |change: &dyn Fn(&mut Desired)| -> Vec<String> {
+        let mut wish = desired(32, 8, Unit::Gpus);
+        change(&mut wish);
+        let planned = plan(&inputs(wish, &catalog(WORLD)));
+        let launched = planned.report.pools.into_iter().filter(|line| line.create > 0);
+        let reason = |line: PoolLine| {
+            let reason = format!("{:?}", line.reason.expect("a reason"));
+            format!("{} {}", line.pool, reason.split(' ').next().expect("a word"))
+        };
+        launched.map(reason).collect()
+    };
+    let base = "lambda/us-tx-1/regional/gpu_8x/on-demand Best";
+    let crowded = reasons(&|_| {});
+    let (a, b) =
+        ("aws/us-east-1/a/g.8/spot OthersCrowded", "aws/us-east-1/b/g.8/spot OthersCrowded");
+    assert_eq!(crowded, [a, b, "aws/us-west-2/a/g.8/spot Best", base]);
+    let full = reasons(&|wish| {
+        wish.placement.strategy = Strategy::LowestPrice;
+        wish.placement.spread.max_share_per_zone = Share::from_percent(50.0);
+    });
+    let next = "aws/us-east-1/a/g.8/spot OthersFull";
+    assert_eq!(full, [next, "aws/us-west-2/a/g.8/spot Best", base]);
+    let even = reasons(&|wish| wish.placement.strategy = Strategy::Diversified);
+    assert!(even.iter().all(|line| line.ends_with(" Even")), "{even:?}");
+    let hedged = reasons(&|wish| {
+        let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
+        wish.placement.hedge = Some(Hedge { penalty_milli: 10_000, ready_after_seconds });
+    });
+    assert!(hedged.iter().any(|line| line.ends_with("/spot Hedge")), "{hedged:?}");
+}
+
+#[test]
 fn zones_are_reached_first() {
     case(
         |world| world.desired.placement.spread.min_zones = 4,
