@@ -62,6 +62,7 @@ spec:
             machines: BTreeMap::new(),
             complete: catalog.places.iter().map(Place::scope).collect(),
             gaps: vec![],
+            remains: BTreeMap::new(),
         },
         offerings,
         rejected: found.rejected,

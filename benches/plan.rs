@@ -43,6 +43,7 @@ spec:
             machines: BTreeMap::new(),
             complete: catalog.places.iter().map(Place::scope).collect(),
             gaps: vec![],
+            remains: BTreeMap::new(),
         },
         offerings: found.offerings,
         rejected: found.rejected,

@@ -373,6 +373,14 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             what: format!("{} is gone; it filled {slot}", clean_line(machine.as_str())),
             next: None,
         },
+        Notice::LeftBehind { machine, scope } => said(
+            format!(
+                "{} in {scope} is gone and left a disk or an interface, which cost money; it stays on \
+                 record until they are cleared away",
+                clean_line(machine.as_str())
+            ),
+            "`fleet apply` clears them away",
+        ),
         Notice::OldTemplate { machines } => Said {
             what: format!("{} made from an older template", count(*machines, "machine")),
             next: None,

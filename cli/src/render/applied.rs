@@ -42,8 +42,9 @@ impl Applied {
     /// `launched 8, ended 0 in 1 round`.
     fn done(&self) -> String {
         let (created, destroyed) = (self.sum(|r| r.created), self.sum(|r| r.destroyed));
+        let cleared = self.sum(|r| r.cleared);
         let rounds = self.converged.rounds.len() as u64;
-        if created + destroyed == 0 {
+        if created + destroyed + cleared == 0 {
             return "nothing was changed".into();
         }
         let mut parts = Vec::new();
@@ -52,6 +53,9 @@ impl Applied {
         }
         if destroyed > 0 {
             parts.push(format!("{} ended", thousands(destroyed.into())));
+        }
+        if cleared > 0 {
+            parts.push(format!("what {} left cleared away", count(cleared, "machine")));
         }
         format!("{} in {}", parts.join(", "), count(rounds, "round"))
     }
@@ -122,6 +126,7 @@ fn fleet(applied: &Applied) -> Value {
                 "created": round.created,
                 "destroyed": round.destroyed,
                 "vacated": round.vacated,
+                "cleared": round.cleared,
                 "skipped": round.skipped,
                 "refused": told(&round.refused),
                 "unknown": told(&round.unknown),

@@ -59,8 +59,12 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
 fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
     let Summary { create, destroy, keep } = summary;
     if !plan.is_empty() {
+        let left = match plan.clear.len() as u64 {
+            0 => String::new(),
+            machines => format!(", what {} left to clear away", count(machines, "machine")),
+        };
         return format!(
-            "{BOLD}Plan:{BOLD:#} {ADD}{} to launch{ADD:#}, {REMOVE}{} to end{REMOVE:#}, {} to keep.",
+            "{BOLD}Plan:{BOLD:#} {ADD}{} to launch{ADD:#}, {REMOVE}{} to end{REMOVE:#}, {} to keep{left}.",
             thousands(create.into()),
             thousands(destroy.into()),
             thousands(keep.into())
@@ -93,7 +97,10 @@ pub(crate) fn total(fleets: &[(&Plan, &Report)]) -> String {
 pub(crate) fn is_settled(report: &Report) -> bool {
     // Machines that nobody accounts for cost money, and too few zones is not what was asked for.
     let odd = report.notices.iter().any(|notice| match notice {
-        Notice::NotRecorded { .. } | Notice::Surplus { .. } | Notice::FewerZones { .. } => true,
+        Notice::NotRecorded { .. }
+        | Notice::Surplus { .. }
+        | Notice::LeftBehind { .. }
+        | Notice::FewerZones { .. } => true,
         Notice::TagsLost { .. }
         | Notice::CommitmentUnused { .. }
         | Notice::AtRisk { .. }

@@ -190,6 +190,10 @@ pub(crate) fn notice(notice: &Notice) -> Value {
             json!({ "is": "tagsLost", "machine": machine, "slot": slot })
         }
         Notice::Gone { machine, slot } => json!({ "is": "gone", "machine": machine, "slot": slot }),
+        Notice::LeftBehind { machine, scope } => {
+            let (cloud, region) = (scope.cloud, &scope.region);
+            json!({ "is": "leftBehind", "machine": machine, "provider": cloud, "region": region })
+        }
         Notice::OldTemplate { machines } => json!({ "is": "oldTemplate", "machines": machines }),
         Notice::FewerZones { zones, wanted } => {
             json!({ "is": "fewerZones", "zones": zones, "wanted": wanted })

@@ -41,6 +41,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         uid: "f-1".into(),
         steps,
         vacate: Vec::new(),
+        clear: Vec::new(),
         premises: Premises {
             engine: "0.1.0".into(),
             spec: digest("t/1", []),

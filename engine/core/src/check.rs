@@ -4,7 +4,8 @@ use crate::decide::Planned;
 use crate::ledger::find_offering;
 use crate::order::graph;
 use fleet_model::{
-    Action, Create, Group, Inputs, MicroUsd, PoolId, Scope, SlotId, SlotState, StepId, Token, Units,
+    Action, Create, Group, Inputs, MachineId, MicroUsd, PoolId, Remains, Scope, SlotId, SlotState,
+    StepId, Token, Units,
 };
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,6 +25,7 @@ pub enum Violation {
     PoolNotOffered { step: StepId, pool: PoolId },
     PoolsDiffer { step: StepId },
     UnknownVictim { step: StepId, slot: SlotId },
+    UnknownRemains { machine: MachineId },
     OverBudget { limit: MicroUsd, after: MicroUsd },
     OverTarget { after: Units, bound: Units },
 }
@@ -53,6 +55,9 @@ impl fmt::Display for Violation {
             }
             Violation::UnknownVictim { step, slot } => {
                 write!(f, "step {step} ends a machine in {slot} that the journal does not know")
+            }
+            Violation::UnknownRemains { machine } => {
+                write!(f, "the plan clears away what {machine} left, which is not on record")
             }
             Violation::OverBudget { limit, after } => {
                 write!(f, "the plan launches machines and costs {after} of {limit} per hour")
@@ -131,8 +136,22 @@ pub fn check(inputs: &Inputs, planned: &Planned) -> Vec<Violation> {
             }
         }
     }
+    let strangers = planned.plan.clear.iter().filter(|left| !is_known(inputs, left));
+    found.extend(strangers.map(|left| {
+        let machine = left.machine.clone();
+        Violation::UnknownRemains { machine }
+    }));
     check_amounts(inputs, planned, creates, &mut found);
     found
+}
+
+/// Whether the journal knows the machine, or the launch, that left something, and its scope answered.
+fn is_known(inputs: &Inputs, left: &Remains) -> bool {
+    let recorded = &inputs.recorded;
+    let of_it = |state: &SlotState| matches!(state, SlotState::Filled { machine, .. } if *machine == left.machine);
+    let known = recorded.in_doubt.contains_key(&left.token)
+        || recorded.slots.values().any(|record| of_it(&record.state));
+    known && inputs.observed.is_complete(&left.scope)
 }
 
 /// Whether a cloud may choose between the pools of a launch: nothing but prices may differ, and no

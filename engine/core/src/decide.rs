@@ -8,12 +8,13 @@ use crate::guard;
 use crate::ledger::{Holding, Ledger, Standing, ledger};
 use crate::market::portfolio::Portfolio;
 use crate::order;
+use crate::remains::to_clear;
 use crate::report;
 use crate::victims::Work;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Report, Units,
-    Vacated, Why,
+    AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Remains, Report,
+    Units, Vacated, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -72,6 +73,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) held: Vec<Hold>,
     /// Slots to be written down as free.
     pub(crate) vacate: Vec<Vacated>,
+    /// What is to be cleared away.
+    pub(crate) clear: Vec<Remains>,
 }
 
 /// What to launch and what to end.
@@ -106,7 +109,9 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
     let unseen = unseen(inputs, &ledger);
     held.extend((unseen > 0).then_some(Hold::NotSeenYet { machines: unseen }));
     let mut vacate = ledger.vacate.clone();
-    let choice = match frozen(inputs, &ledger) {
+    let frozen = frozen(inputs, &ledger);
+    let clear = to_clear(&ledger.left, frozen.is_some());
+    let choice = match frozen {
         Some(hold) => {
             held.push(hold);
             // What vanished stays on record until a person has looked: forgotten, it would be
@@ -117,7 +122,7 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
         None => within_limits(inputs, &field, &ledger, &mut held),
     };
     let (ledger, not_now) = (&ledger, not_now.as_slice());
-    then(&Decision { inputs, ledger, field: &field, not_now, choice, held, vacate })
+    then(&Decision { inputs, ledger, field: &field, not_now, choice, held, vacate, clear })
 }
 
 /// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.

@@ -1,5 +1,6 @@
 //! What we hold: the journal's word and the clouds' word, brought together.
 
+use crate::remains::{self, Left};
 use crate::{commitment, weight};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
@@ -69,6 +70,8 @@ pub(crate) struct Ledger {
     pub(crate) holdings: Vec<Holding>,
     /// Slots whose machine is gone.
     pub(crate) vacate: Vec<Vacated>,
+    /// What machines that are gone left behind. Their slots stay theirs.
+    pub(crate) left: Vec<Left>,
     pub(crate) notices: Vec<Notice>,
     /// Machines recorded as live, and how many of them nobody can account for.
     pub(crate) recorded_live: u32,
@@ -117,12 +120,17 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
                             if how == Departure::Vanished {
                                 ledger.vanished += 1;
                             }
-                            let machine = machine.clone();
-                            ledger.vacate.push(Vacated { slot: name, machine, how });
-                            continue;
+                            let Some(remains) = remains::of_machine(inputs, machine, pool) else {
+                                let machine = machine.clone();
+                                ledger.vacate.push(Vacated { slot: name, machine, how });
+                                continue;
+                            };
+                            ledger.left.push(Left { remains, how });
+                            Standing::Ending
                         }
                     };
-                if seen.is_none() && !ending && inputs.observed.is_complete(&pool.place.scope()) {
+                let hidden = seen.is_none() && standing == Standing::Fixed;
+                if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
                     ledger.unseen += 1;
                 }
                 let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
@@ -164,6 +172,7 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
         });
     }
     commitment::cover(inputs, &mut ledger.holdings);
+    ledger.left.extend(remains::of_doubts(inputs));
     notice_strangers(inputs, &mut ledger);
     ledger.notices.extend(
         unknown_types.into_iter().map(|(pool, machines)| Notice::UnknownType { pool, machines }),
@@ -221,7 +230,7 @@ fn standing(
     }
 }
 
-fn jiff_duration(duration: std::time::Duration) -> jiff::SignedDuration {
+pub(crate) fn jiff_duration(duration: std::time::Duration) -> jiff::SignedDuration {
     jiff::SignedDuration::try_from(duration).unwrap_or(jiff::SignedDuration::MAX)
 }
 

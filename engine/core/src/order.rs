@@ -55,6 +55,7 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
         uid: inputs.uid.clone(),
         steps: sorted(steps),
         vacate: decision.vacate.clone(),
+        clear: decision.clear.clone(),
         premises: staleness::premises(inputs, decision.choice.usage.spend),
     }
 }

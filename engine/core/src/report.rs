@@ -29,6 +29,10 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
             .iter()
             .map(|vacated| Notice::Gone { machine: vacated.machine.clone(), slot: vacated.slot }),
     );
+    notices.extend(decision.ledger.left.iter().map(|left| Notice::LeftBehind {
+        machine: left.remains.machine.clone(),
+        scope: left.remains.scope.clone(),
+    }));
     let stays = |at: &usize| !decision.choice.victims.contains_key(at);
     let holdings = decision.ledger.holdings.iter().enumerate();
     let old = holdings.filter(|(at, h)| h.old_template && h.standing.counts() && stays(at));

@@ -66,6 +66,14 @@ bugs! {
     GapsForgotten,
     /// A machine that is being ended is taken for gone.
     StoppingMachinesForgotten,
+    /// A machine is forgotten while a disk of it is still there.
+    ChildrenForgotten,
+    /// What machines left behind is never cleared away.
+    ChildrenNeverCleared,
+    /// What a launch in doubt has made so far is cleared away under it.
+    DoubtfulChildrenCleared,
+    /// A launch is written off while a disk of it is still there.
+    DoubtWrittenOffBeforeChildren,
     /// Machines that nobody asked for are not written down.
     SurplusDropped,
     /// There is no limit on destroys.

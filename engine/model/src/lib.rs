@@ -46,6 +46,7 @@ pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
 pub use journal::{Departure, Event, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{
     Gap, GapCause, InterruptionNotice, Machine, MachineState, NoticeKind, Observed, Ownership,
+    Remains,
 };
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};

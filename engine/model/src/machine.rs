@@ -132,6 +132,10 @@ pub struct Observed {
     pub complete: BTreeSet<Scope>,
     /// Scopes that did not. Nothing in them is created, destroyed or forgotten.
     pub gaps: Vec<Gap>,
+    /// What is there of machines besides themselves, and used by none: theirs are gone, or not made
+    /// yet, or not listed yet.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub remains: BTreeMap<MachineId, Remains>,
 }
 
 impl Observed {
@@ -139,6 +143,19 @@ impl Observed {
     pub fn is_complete(&self, scope: &Scope) -> bool {
         self.complete.contains(scope)
     }
+}
+
+/// Disks and network interfaces that no machine uses, as clouds make them for a machine and may
+/// leave them behind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Remains {
+    /// The machine that they were made for.
+    pub machine: MachineId,
+    /// The launch that made them.
+    pub token: Token,
+    /// Where they are.
+    pub scope: Scope,
 }
 
 /// A scope that did not answer in full.

@@ -1,8 +1,8 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, StepId, Timestamp, Token,
-    Vacated, Why,
+    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, Remains, SlotId, StepId, Timestamp,
+    Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,6 +22,9 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Machines seen to be gone: apply writes that down before anything else.
     pub vacate: Vec<Vacated>,
+    /// What machines that are gone left behind: apply clears it away.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub clear: Vec<Remains>,
     /// What must still be true when the first step is taken.
     pub premises: Premises,
 }
@@ -29,7 +32,7 @@ pub struct Plan {
 impl Plan {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        self.steps.is_empty() && self.clear.is_empty()
     }
 }
 

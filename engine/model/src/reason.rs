@@ -315,6 +315,14 @@ pub enum Notice {
         /// The slot it filled.
         slot: SlotName,
     },
+    /// A machine is gone, and disks or interfaces of it are still there. Its record stays until they
+    /// are cleared away.
+    LeftBehind {
+        /// Which machine.
+        machine: MachineId,
+        /// Where.
+        scope: Scope,
+    },
     /// Machines run an older template than the spec's.
     OldTemplate {
         /// How many.

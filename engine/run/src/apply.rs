@@ -3,7 +3,7 @@
 use crate::breakers::Open;
 use crate::error::RunError;
 use crate::journal::JournalError;
-use crate::outcome::{LEASE_LOST, launch_outcome};
+use crate::outcome::{launch_outcome, lease_lost};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
@@ -44,6 +44,8 @@ pub struct RoundOutcome {
     pub skipped: u32,
     /// Slots that were written down as free.
     pub vacated: u32,
+    /// Machines of which nothing is left behind any more.
+    pub cleared: u32,
     /// What said no.
     pub blocked: BTreeSet<BlockScope>,
 }
@@ -53,7 +55,8 @@ impl RoundOutcome {
     /// round would be the same.
     pub fn is_fruitless(&self, known: &BTreeSet<BlockScope>) -> bool {
         let learned = self.blocked.iter().any(|scope| !known.contains(scope));
-        self.created == 0 && self.destroyed == 0 && self.vacated == 0 && !learned
+        let done = self.created + self.destroyed + self.vacated + self.cleared;
+        done == 0 && !learned
     }
 }
 
@@ -119,6 +122,7 @@ impl Session<'_> {
         let mut outcome =
             RoundOutcome { vacated: plan.vacate.len() as u32, ..RoundOutcome::default() };
         self.journal.append(self.opening(planned, create, destroy)).await?;
+        outcome.cleared = self.clear(&plan.clear, stop).await;
 
         let steps: BTreeMap<StepId, &Step> = plan.steps.iter().map(|s| (s.id, s)).collect();
         let mut walk = Walk::new(plan);
@@ -358,10 +362,6 @@ impl Session<'_> {
 
 fn no_provider(cloud: fleet_model::Cloud) -> Error {
     Error::new(cloud, Class::Auth, "NoProvider", "no provider is configured")
-}
-
-fn lease_lost(cloud: fleet_model::Cloud) -> Error {
-    Error::new(cloud, Class::Invalid, LEASE_LOST, "another run took over; nothing was sent")
 }
 
 fn totals(steps: &[Step]) -> (u32, u32) {

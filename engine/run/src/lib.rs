@@ -7,6 +7,7 @@
 mod apply;
 mod beliefs;
 mod breakers;
+mod clear;
 mod clock;
 mod engine;
 mod error;

@@ -3,8 +3,8 @@
 use crate::progress::StepResult;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, PoolId, SlotId, Timestamp,
-    Zone,
+    Block, BlockScope, Cloud, Create, Event, Machine, MachineId, NewMachine, PoolId, SlotId,
+    Timestamp, Zone,
 };
 use fleet_provider::{Class, Created, Error};
 use std::collections::BTreeMap;
@@ -19,7 +19,12 @@ const RETRY_BLOCK: Duration = Duration::from_secs(60);
 
 /// Our own word for a launch that was not sent because somebody else may hold the lease. No cloud
 /// has refused anything.
-pub(crate) const LEASE_LOST: &str = "LeaseLost";
+const LEASE_LOST: &str = "LeaseLost";
+
+/// The same as an error.
+pub(crate) fn lease_lost(cloud: Cloud) -> Error {
+    Error::new(cloud, Class::Invalid, LEASE_LOST, "another run took over; nothing was sent")
+}
 
 /// The events that a launch's answer gives, how many machines it made, and how it ended.
 pub(crate) struct LaunchOutcome {
@@ -181,7 +186,7 @@ fn block(of: &PoolId, error: &Error, now: Timestamp) -> Option<Event> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fleet_model::{Cloud, digest};
+    use fleet_model::digest;
 
     #[test]
     fn a_lost_lease_blocks_no_pool() {

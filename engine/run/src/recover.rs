@@ -8,7 +8,7 @@ use crate::apply::Sending;
 use crate::error::RunError;
 use crate::outcome::launch_outcome;
 use crate::session::Session;
-use fleet_core::SETTLE_WINDOW;
+use fleet_core::{SETTLE_WINDOW, remains_of};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Attempt, Block, BlockScope, Event, Machine, Observed, Operation, Scope, SlotId, Template,
@@ -125,12 +125,18 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
         let machines = found.iter().map(|machine| (*machine).clone()).collect();
         let created = Created::all(machines);
         launch_outcome(create, Ok(created), observed.taken_at).events
-    } else if settled {
+    } else if settled && !leaves(attempt, observed) {
         let code = "NeverHappened".into();
         vec![Event::CreateRefused { token: create.token.clone(), code }]
     } else {
         Vec::new()
     }
+}
+
+/// Whether something is there of a launch that made no machine. It is on record until that is cleared
+/// away.
+fn leaves(attempt: &Attempt, observed: &Observed) -> bool {
+    remains_of(attempt, observed).is_some() && !bugs::on(Bug::DoubtWrittenOffBeforeChildren)
 }
 
 fn by_token(observed: &Observed) -> BTreeMap<&Token, Vec<&Machine>> {
@@ -204,6 +210,7 @@ mod tests {
                 machines: BTreeMap::new(),
                 complete: [pool.place.scope()].into(),
                 gaps: Vec::new(),
+                remains: BTreeMap::new(),
             };
             verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()
         };

@@ -4,11 +4,12 @@
 //! nothing of that: names lose the account on the way in and get it back on the way out.
 
 use crate::{
-    CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest, Listed,
-    Listing, Offered, OfferingsRequest, PriceListRequest, Provider, TidyRequest,
+    ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+    TidyRequest,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, Machine, PoolId, Region, Scope};
+use fleet_model::{Cloud, Create, Machine, PoolId, Region, Remains, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -141,6 +142,19 @@ impl Provider for Accounts {
         let scope = bare_scope(request.scope);
         let asked = DestroyRequest { scope: &scope, ..*request };
         self.of(request.scope.region.account()).destroy(&asked).await
+    }
+
+    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+        let account = scope.region.account();
+        let mut remains = self.of(account).remains(&bare_scope(scope)).await?;
+        remains.iter_mut().for_each(|left| left.scope = scope.clone());
+        Ok(remains)
+    }
+
+    async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        let scope = bare_scope(request.scope);
+        let asked = ClearRequest { scope: &scope, ..*request };
+        self.of(request.scope.region.account()).clear(&asked).await
     }
 
     async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {

@@ -17,7 +17,7 @@ pub use alike::{Asked, LOOK_AGAIN, SETTLE, stranger, with_causes};
 pub use clock::Clock;
 pub use error::{Class, Error};
 pub use provider::{
-    CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered, OfferingsRequest,
-    Provider, TidyRequest,
+    ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered,
+    OfferingsRequest, Provider, TidyRequest,
 };
 pub use survey::{Examination, ExamineRequest, Finding, Listed, PriceListRequest, Verdict};

@@ -4,7 +4,7 @@ use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest}
 use async_trait::async_trait;
 use fleet_model::{
     CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Machine, MachineId, PoolId, Quota,
-    Quote, Scope, SlotId, Template, Victim,
+    Quote, Remains, Scope, SlotId, Template, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -34,6 +34,20 @@ pub trait Provider: Send + Sync {
 
     /// Ends machines. One that is already gone counts as ended.
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error>;
+
+    /// Disks and interfaces in a scope that were made for machines of ours and that no machine uses.
+    ///
+    /// Asked after [`Provider::machines`], so that nothing of a machine that is not listed is
+    /// overlooked. Clouds that cannot leave any behind have none.
+    async fn remains(&self, _: &Scope) -> Result<Vec<Remains>, Error> {
+        Ok(Vec::new())
+    }
+
+    /// Clears away what machines left behind, and says of how many nothing is left. Looks first: what
+    /// a machine uses, and what carries the tags of others, stays.
+    async fn clear(&self, _: &ClearRequest<'_>) -> Result<u32, Error> {
+        Ok(0)
+    }
 
     /// Puts in order what launches left behind besides machines, and says how many things were
     /// removed. Called when an apply is done; nothing depends on it.
@@ -141,6 +155,17 @@ pub struct DestroyRequest<'a> {
     pub scope: &'a Scope,
     /// The machines.
     pub victims: &'a [Victim],
+}
+
+/// What machines left behind, all in one scope.
+#[derive(Debug, Clone, Copy)]
+pub struct ClearRequest<'a> {
+    /// The fleet they belonged to.
+    pub fleet: &'a FleetUid,
+    /// Where it is.
+    pub scope: &'a Scope,
+    /// What they left.
+    pub remains: &'a [Remains],
 }
 
 /// The answer to [`Provider::destroy`].

@@ -1,8 +1,9 @@
 //! Looking an account over: who we are, what we may do, where machines would stand, what is left.
 
 use crate::api::Api;
+use crate::children::{KINDS, Kind};
 use crate::launch::lacks;
-use crate::names::{DISKS, Group, NICS};
+use crate::names::Group;
 use crate::network::Networks;
 use crate::quotas;
 use crate::skus::{Skus, find};
@@ -189,9 +190,9 @@ async fn leftovers(api: &Api, group: &Group) -> Option<Finding> {
         .map(|name| name.to_ascii_lowercase())
         .collect();
     let mut left = Vec::new();
-    for (kind, version) in [(NICS, "2023-09-01"), (DISKS, "2023-04-02")] {
+    for Kind { path, version, .. } in KINDS {
         let query = [("api-version", version)];
-        let all: Vec<Resource> = api.list(&group.all(kind), &query).await.ok()?;
+        let all: Vec<Resource> = api.list(&group.all(path), &query).await.ok()?;
         left.extend(all.into_iter().map(|one| one.name.to_ascii_lowercase()).filter(|name| {
             let ours =
                 name.starts_with("fleet-") && (name.ends_with("-nic") || name.ends_with("-disk"));

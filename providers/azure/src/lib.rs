@@ -6,6 +6,7 @@
 //! the engine has the only layer that asks again.
 
 mod api;
+mod children;
 mod create;
 mod credential;
 mod doctor;

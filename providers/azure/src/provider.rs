@@ -10,12 +10,13 @@ use crate::network::Networks;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
-use crate::{doctor, machines, names, offerings, prices, terminate};
+use crate::{children, doctor, machines, names, offerings, prices, terminate};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Market, Scope};
+use fleet_model::{Cloud, Machine, Market, Remains, Scope};
 use fleet_provider::{
-    Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
-    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+    Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
+    Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
+    Provider,
 };
 use std::sync::Arc;
 
@@ -113,6 +114,14 @@ impl Provider for Azure {
             0 => Listing::Complete(list),
             n => Listing::Partial(list, format!("{n} machines cannot be read")),
         })
+    }
+
+    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+        children::remains(&self.api, scope).await
+    }
+
+    async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        children::clear(&self.api, request).await
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

@@ -18,7 +18,7 @@ const NAME: &str = "fleet:name";
 /// The slot.
 const SLOT: &str = "fleet:slot";
 /// The launch.
-const TOKEN: &str = "fleet:token";
+pub(crate) const TOKEN: &str = "fleet:token";
 /// The template's fingerprint.
 const TEMPLATE: &str = "fleet:template";
 
@@ -50,7 +50,12 @@ fn in_their_words(key: &str) -> String {
 
 /// A tag's value, whatever its name's case.
 pub(crate) fn get<'a>(vm: &'a Vm, key: &str) -> Option<&'a str> {
-    vm.tags.iter().find(|(other, _)| other.eq_ignore_ascii_case(key)).map(|(_, value)| &**value)
+    value(&vm.tags, key)
+}
+
+/// The same among some tags.
+pub(crate) fn value<'a>(tags: &'a BTreeMap<String, String>, key: &str) -> Option<&'a str> {
+    tags.iter().find(|(other, _)| other.eq_ignore_ascii_case(key)).map(|(_, value)| &**value)
 }
 
 /// Who owns a machine, as its tags say. `None` if they do not say it in full, or if its name, which

@@ -1,10 +1,11 @@
 //! Ending: look at each machine once more, right before, and touch only what is still the same.
 //! Its disk and interface go with it; whether they did is looked at.
 
-use crate::api::{Api, COMPUTE, NETWORK};
+use crate::api::{Api, COMPUTE};
+use crate::children::{KINDS, Kind};
 use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
 use crate::machines::{all, machine};
-use crate::names::{self, DISKS, Group, MACHINES, NICS};
+use crate::names::{Group, MACHINES};
 use crate::operation::{End, wait};
 use crate::wire::{Resource, Vm};
 use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
@@ -13,9 +14,6 @@ use futures::future::join_all;
 use reqwest::Method;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// The version of the API of disks.
-const DISK_API: &str = "2023-04-02";
 
 /// Machines that this run has deleted, and whose operation said so. Azure forgets what is gone, and
 /// for a machine that is a few minutes old absence from a list alone proves nothing.
@@ -99,10 +97,8 @@ pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<bool,
     if !over {
         return Ok(false);
     }
-    for (kind, child, version) in
-        [(NICS, names::nic(name), NETWORK), (DISKS, names::disk(name), DISK_API)]
-    {
-        let path = group.at(kind, &child);
+    for Kind { path, named, version } in KINDS {
+        let path = group.at(path, &named(name));
         // Who may not look at children cannot clear them away, and Azure does so by itself.
         let Ok(Some(_)) = api.find::<Resource>(&path, version).await else { continue };
         remove(api, &path, version).await?;
@@ -111,7 +107,7 @@ pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<bool,
 }
 
 /// Deletes one thing. Whether it is gone; if not, it is going.
-async fn remove(api: &Api, path: &str, version: &str) -> Result<bool, Error> {
+pub(crate) async fn remove(api: &Api, path: &str, version: &str) -> Result<bool, Error> {
     let query = [("api-version", version)];
     let answer = api.send(Asked::End, Method::DELETE, path, &query, None).await?;
     match answer.status {

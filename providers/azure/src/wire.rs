@@ -70,6 +70,38 @@ pub(crate) struct Resource {
     pub(crate) properties: serde_json::Value,
 }
 
+/// A disk or an interface.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Child {
+    pub(crate) name: String,
+    pub(crate) location: String,
+    tags: BTreeMap<String, String>,
+    /// The machine that uses a disk.
+    managed_by: Option<String>,
+    properties: ChildProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct ChildProperties {
+    /// The machine that uses an interface.
+    virtual_machine: Option<serde_json::Value>,
+}
+
+impl Child {
+    /// Whether a machine uses it.
+    pub(crate) fn is_used(&self) -> bool {
+        self.managed_by.as_ref().is_some_and(|by| !by.is_empty())
+            || self.properties.virtual_machine.as_ref().is_some_and(|by| !by.is_null())
+    }
+
+    /// A tag's value, whatever its name's case.
+    pub(crate) fn tag(&self, key: &str) -> Option<&str> {
+        crate::tags::value(&self.tags, key)
+    }
+}
+
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Sku {

@@ -6,7 +6,9 @@
 use crate::fault::Fault;
 use crate::limit::LimitKey;
 use crate::time::Ms;
-use fleet_model::{Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, Token};
+use fleet_model::{
+    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, Remains, SlotId, Token,
+};
 use serde::{Deserialize, Serialize};
 
 /// One thing that happened.
@@ -20,6 +22,10 @@ pub(crate) enum Event {
     Launched(Launched),
     /// Machines began to end.
     Ended { ids: Vec<MachineId>, asked: Ms, gone: Ms },
+    /// Disks and interfaces of a machine stay when it goes, or when its launch comes to nothing.
+    Left { remains: Remains, since: Ms },
+    /// They are gone.
+    Cleared { machine: MachineId },
     /// The cloud wants a machine back.
     Interrupted { id: MachineId, due: Ms },
     /// A machine lost its tags.

@@ -101,6 +101,12 @@ pub enum Fault {
         /// Which area.
         area: Area,
     },
+    /// Azure takes machines away and forgets their disks and interfaces; clearing them away is
+    /// accepted, and then fails.
+    ChildrenLeft {
+        /// How many of a hundred.
+        percent: u8,
+    },
     /// New machines take this long to be listed.
     DelayedVisibility {
         /// Which cloud.
@@ -152,6 +158,7 @@ impl Fault {
             | Fault::Quota { .. }
             | Fault::Forbidden { .. }
             | Fault::Surplus { .. }
+            | Fault::ChildrenLeft { .. }
             | Fault::NeverReady { .. } => true,
         }
     }
@@ -198,6 +205,9 @@ impl fmt::Display for Fault {
             Fault::Forbidden { area } => write!(f, "{area} refuses us"),
             Fault::Surplus { cloud, percent } => {
                 write!(f, "{cloud} makes one too many in {percent}% of its launches")
+            }
+            Fault::ChildrenLeft { percent } => {
+                write!(f, "azure leaves disks and interfaces behind in {percent}% of all ends")
             }
             Fault::NeverReady { cloud } => write!(f, "new machines on {cloud} never come up"),
         }

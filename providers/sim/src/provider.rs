@@ -7,10 +7,10 @@ use crate::quote;
 use crate::sim::Sim;
 use crate::tx::Tx;
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Scope, SlotId};
+use fleet_model::{Cloud, Machine, Remains, Scope, SlotId};
 use fleet_provider::{
-    Class, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
-    OfferingsRequest, Provider,
+    Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
+    Offered, OfferingsRequest, Provider,
 };
 use std::time::Duration;
 
@@ -146,7 +146,10 @@ impl SimProvider {
             let refused = match put {
                 Ok(Launch { machines, refusal, .. }) => {
                     all.machines.extend(machines);
-                    refusal.map(|refusal| classify(self.cloud, asked, &refusal))
+                    match refusal.map(|refusal| classify(self.cloud, asked, &refusal)) {
+                        Some(error) => Some(self.clear_failed(request, error).await),
+                        None => None,
+                    }
                 }
                 Err(error) => Some(error),
             };
@@ -156,6 +159,14 @@ impl SimProvider {
             }
         }
         some_or_error(all)
+    }
+
+    /// A failed launch is told as it is only when nothing of it is left.
+    async fn clear_failed(&self, request: &CreateRequest<'_>, error: Error) -> Error {
+        match self.call(Asked::End, |tx| cloud::clear_failed(tx, request)).await {
+            Ok(()) => error,
+            Err(_) => Error { class: Class::Unknown, ..error },
+        }
     }
 
     /// No tokens: look for the name first, and again when the answer is lost.
@@ -260,5 +271,23 @@ impl Provider for SimProvider {
         self.check_scope(request.scope)?;
         let ends = self.call(Asked::End, |tx| cloud::end(tx, request)).await?;
         Ok(Destroyed { ended: ends.ended, refused: ends.refused })
+    }
+
+    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+        self.check_scope(scope)?;
+        if self.cloud != Cloud::Azure {
+            return Ok(Vec::new());
+        }
+        // Part of the same look: what is charged for it is charged there.
+        self.call(Asked::Read, |tx| match tx.outage(scope) {
+            Some(_) => Err(Refusal::new(503, "ServiceUnavailable", "no answer")),
+            None => Ok(cloud::remains(tx, scope)),
+        })
+        .await
+    }
+
+    async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        self.check_scope(request.scope)?;
+        self.call(Asked::End, |tx| cloud::clear(tx, request)).await
     }
 }

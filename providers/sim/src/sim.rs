@@ -9,7 +9,7 @@ use crate::store::{SimError, Store};
 use crate::time::{EPOCH, Ms, later, stamp};
 use crate::tx::Tx;
 use crate::world::World;
-use fleet_model::{Catalog, Cloud, Machine, MachineId, Timestamp};
+use fleet_model::{Catalog, Cloud, Machine, MachineId, Remains, Timestamp};
 use fleet_provider::{Clock, Provider};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -187,6 +187,15 @@ impl Sim {
         self.run(|tx| {
             let world = &*tx.world;
             world.vms.values().filter_map(|vm| world.describe(vm)).collect()
+        })
+    }
+
+    /// What machines left behind that are gone.
+    pub fn remains(&self) -> Result<Vec<Remains>, SimError> {
+        self.run(|tx| {
+            let now = tx.now();
+            let left = tx.world.remains.values().filter(|(_, since)| *since <= now);
+            left.map(|(left, _)| left.clone()).collect()
         })
     }
 

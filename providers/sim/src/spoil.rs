@@ -123,6 +123,7 @@ impl Sim {
                 .into_iter()
                 .map(|(id, due)| {
                     tx.emit(Event::Interrupted { id: id.clone(), due });
+                    tx.leave_children(std::slice::from_ref(&id), due);
                     id
                 })
                 .collect())
@@ -131,7 +132,8 @@ impl Sim {
 
     /// Ends a machine at once, behind everybody's back.
     pub fn reclaim(&self, machine: &MachineId) -> Result<(), SimError> {
-        self.on_machine(machine, |id, now| Event::Ended { ids: vec![id], asked: now, gone: now })
+        self.on_machine(machine, |id, now| Event::Ended { ids: vec![id], asked: now, gone: now })?;
+        self.run(|tx| tx.leave_children(std::slice::from_ref(machine), tx.now()))
     }
 
     /// Takes the tags off a machine.

@@ -9,7 +9,7 @@ use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
     Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, NoticeKind,
-    Ownership, PoolId, Token,
+    Ownership, PoolId, Remains, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -71,6 +71,8 @@ pub(crate) struct World {
     pub(crate) vms: BTreeMap<u64, Vm>,
     pub(crate) levels: BTreeMap<LimitKey, Level>,
     pub(crate) faults: Vec<Fault>,
+    /// What machines left behind, and since when.
+    pub(crate) remains: BTreeMap<MachineId, (Remains, Ms)>,
     #[serde(skip)]
     pub(crate) index: Index,
 }
@@ -88,6 +90,7 @@ impl World {
             vms: BTreeMap::new(),
             levels: BTreeMap::new(),
             faults: Vec::new(),
+            remains: BTreeMap::new(),
             index: Index::default(),
         }
     }
@@ -110,6 +113,12 @@ impl World {
             Event::Launched(launched) => self.launched(launched),
             Event::Ended { ids, asked, gone } => {
                 ids.iter().for_each(|id| self.settle(id, Some(*asked), *gone, false));
+            }
+            Event::Left { remains, since } => {
+                self.remains.insert(remains.machine.clone(), (remains.clone(), *since));
+            }
+            Event::Cleared { machine } => {
+                self.remains.remove(machine);
             }
             Event::Interrupted { id, due } => self.settle(id, None, *due, true),
             Event::Stripped { id } => {
@@ -154,6 +163,13 @@ impl World {
     pub(crate) fn origin(&self, vm: &Vm) -> Option<(&Deed, &PoolId)> {
         let deed = self.deeds.get(&vm.deed)?;
         Some((deed, self.pools.get(deed.pool as usize)?))
+    }
+
+    /// What would be left of a machine, besides itself.
+    pub(crate) fn remains_of(&self, vm: &Vm) -> Option<Remains> {
+        let (deed, pool) = self.origin(vm)?;
+        let (machine, token) = (vm.id.clone(), deed.token.clone());
+        Some(Remains { machine, token, scope: pool.place.scope() })
     }
 
     /// A machine as its cloud describes it now.
@@ -252,6 +268,9 @@ impl World {
             vm.notice = vm.gone;
         }
         self.index.end(serial, vm, deed, before);
+        if let (Some((_, since)), Some(gone)) = (self.remains.get_mut(id), vm.gone) {
+            *since = gone.min(*since);
+        }
     }
 
     fn fall_due(&mut self) {

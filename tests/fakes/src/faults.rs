@@ -33,6 +33,9 @@ pub struct Faults {
     pub fails_later: Option<String>,
     /// Ends are accepted and fail later, where the cloud does that.
     pub ends_fail: bool,
+    /// Disks and interfaces stay when their machine goes, and ending them fails later, where the cloud
+    /// has them.
+    pub children_stay: bool,
     /// How many reads the cloud says are left, where it says so.
     pub reads_left: Option<i64>,
     /// Rates are not kept watch over.

@@ -12,6 +12,11 @@ impl Chance {
         Chance(chance)
     }
 
+    /// Chance for what came to the swarm later: what was there before goes on as it did.
+    pub(crate) fn later(seed: u64) -> Self {
+        Chance::new(!seed)
+    }
+
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.below(limit)

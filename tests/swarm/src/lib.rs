@@ -14,6 +14,7 @@ mod market;
 mod operator;
 mod process;
 mod rest;
+mod squall;
 mod storm;
 mod trace;
 mod weather;

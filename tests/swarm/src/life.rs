@@ -4,6 +4,7 @@
 use crate::chance::Chance;
 use crate::judge::Violation;
 use crate::operator::{self, Ended, Person};
+use crate::squall::squalls;
 use crate::storm::storm;
 use crate::weather::{Counts, Kind};
 use crate::wish;
@@ -74,8 +75,10 @@ async fn through_the_storm(world: &Arc<World>, wish: Desired) -> Desired {
     let wish = Arc::new(Mutex::new(wish));
     let work = join_all((0..people).map(|_| person(world.clone(), wish.clone(), people == 1)));
     let weather = tokio::spawn(storm(world.clone()));
+    let later = tokio::spawn(squalls(world.clone()));
     work.await;
     weather.abort();
+    later.abort();
     wish.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 

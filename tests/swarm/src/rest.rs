@@ -76,6 +76,7 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
 fn rests(planned: &Planned) -> bool {
     planned.plan.steps.is_empty()
         && planned.plan.vacate.is_empty()
+        && planned.plan.clear.is_empty()
         && planned.report.in_doubt.is_empty()
         && planned.report.gaps.is_empty()
         && planned.report.held.iter().all(is_all_that_can_be_done)
@@ -116,9 +117,10 @@ fn blocked(planned: &Planned) -> (BTreeSet<String>, Option<Timestamp>) {
 fn describe(planned: &Planned) -> String {
     let report = &planned.report;
     format!(
-        "{} steps, {} to forget, {} in doubt, held {:?}, unplaced {:?}",
+        "{} steps, {} to forget, {} to clear away, {} in doubt, held {:?}, unplaced {:?}",
         planned.plan.steps.len(),
         planned.plan.vacate.len(),
+        planned.plan.clear.len(),
         report.in_doubt.len(),
         report.held,
         report.unplaced,
@@ -155,6 +157,7 @@ async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned, was_short
     if was_short && planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() {
         world.judge(|judge| judge.check_enough(wish));
     }
+    world.judge(|judge| judge.check_nothing_left());
     let open = world.lock().judge.book.open().count();
     if open > 0 {
         world.judge(|judge| judge.fail('O', format!("{open} launches are never settled")));

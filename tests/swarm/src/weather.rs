@@ -98,7 +98,13 @@ kinds! {
     NeverReady = "neverReady",
     /// A saved plan is applied after the world moved on, or was altered.
     StalePlan = "stalePlan",
+    /// A machine goes, and its disk stays; clearing it away is accepted, and then fails.
+    ChildLeft = "childLeft",
 }
+
+/// Kinds that came later. Chance of their own decides about them, so that worlds without them are
+/// what they were: a seed that broke a promise once stays the seed of that story.
+const LATER: [Kind; 1] = [Kind::ChildLeft];
 
 /// How often each kind happened.
 pub type Counts = BTreeMap<Kind, u64>;
@@ -120,9 +126,13 @@ pub(crate) struct Weather {
 }
 
 impl Weather {
-    pub(crate) fn draw(chance: &mut Chance) -> Self {
+    pub(crate) fn draw(chance: &mut Chance, later: &mut Chance) -> Self {
         let share = [0, 12, 12, 25, 25, 50][chance.below(6) as usize];
-        let on = Kind::ALL.iter().copied().filter(|_| chance.percent(share)).collect();
+        let first = Kind::ALL.iter().copied().filter(|kind| !LATER.contains(kind));
+        let mut on: BTreeSet<Kind> = first.filter(|_| chance.percent(share)).collect();
+        if later.percent(60) {
+            on.extend(LATER.into_iter().filter(|_| later.percent(60)));
+        }
         let skew = chance.between(1, 25);
         let most = 300 - 2 * skew;
         let total = if chance.percent(50) { most } else { chance.between(20, most) };

@@ -5,10 +5,12 @@ use crate::bench::short;
 use crate::process::Process;
 use crate::weather::Kind;
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, FleetName, FleetUid, MachineState, Scope, Template, Victim};
+use fleet_model::{
+    Cloud, Create, FleetName, FleetUid, MachineState, Remains, Scope, Template, Victim,
+};
 use fleet_provider::{
-    Class, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
-    OfferingsRequest, Provider,
+    Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
+    Offered, OfferingsRequest, Provider,
 };
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -132,6 +134,44 @@ impl Provider for Wire {
         };
         world.trace(format_args!("p{} lists {scope}: {word}", process.id));
         world.judge(|judge| judge.told(process.id, scope, &answer));
+        answer
+    }
+
+    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+        let (process, world) = (&self.process, &self.process.world);
+        let mut answer = self.cloud.remains(scope).await;
+        if self.cloud() == Cloud::Azure && world.strikes_later(Kind::ChildLeft) {
+            answer = Err(self.silence(Class::Retry { after: None }));
+        }
+        if let Err(error) = &answer {
+            let silent = Err(error.clone());
+            world.trace(format_args!("p{} lists disks in {scope}: {}", process.id, error.code));
+            world.judge(|judge| judge.told(process.id, scope, &silent));
+        }
+        answer
+    }
+
+    async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        let (process, world) = (self.process.clone(), self.process.world.clone());
+        world.look();
+        world.judge(|judge| judge.sends_clear(process.id, request));
+        let (fleet, scope) = (request.fleet.clone(), request.scope.clone());
+        let remains: Vec<Remains> = request.remains.to_vec();
+        let cloud = self.cloud.clone();
+        let there = world.clone();
+        let answer = self.change(async move {
+            let request = ClearRequest { fleet: &fleet, scope: &scope, remains: &remains };
+            let answer = cloud.clear(&request).await;
+            there.look();
+            answer
+        });
+        let answer = answer.await;
+        let word = answer.as_ref().map_or_else(|error| error.code.clone(), ToString::to_string);
+        world.trace(format_args!(
+            "p{} clears away after {}: {word}",
+            process.id,
+            request.remains.len()
+        ));
         answer
     }
 

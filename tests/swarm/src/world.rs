@@ -26,6 +26,8 @@ pub(crate) struct World {
 /// What changes hands all the time.
 pub(crate) struct Inner {
     pub(crate) chance: Chance,
+    /// For kinds of faults that came later.
+    pub(crate) later: Chance,
     pub(crate) weather: Weather,
     pub(crate) judge: Judge,
     pub(crate) counts: Counts,
@@ -48,7 +50,8 @@ impl World {
     ) -> Arc<Self> {
         let preset = if chance.percent(50) { Preset::Calm } else { Preset::Lifelike };
         let settings = Settings { seed, preset, latency: Duration::ZERO };
-        let weather = Weather::draw(&mut chance);
+        let mut later = Chance::later(seed);
+        let weather = Weather::draw(&mut chance, &mut later);
         let sim = Sim::on_tokio_time(settings, CATALOG.clone());
         let world = Arc::new(World {
             sim,
@@ -56,6 +59,7 @@ impl World {
             began: Instant::now(),
             inner: Mutex::new(Inner {
                 chance,
+                later,
                 weather,
                 judge: Judge::new(preset == Preset::Calm),
                 counts: Counts::new(),
@@ -106,6 +110,13 @@ impl World {
         }
     }
 
+    /// The same for kinds that came later.
+    pub(crate) fn strikes_later(&self, kind: Kind) -> bool {
+        let mut inner = self.lock();
+        let rate = inner.weather.rate;
+        inner.weather.has(kind) && inner.later.percent(rate)
+    }
+
     /// Notes that a fault happened.
     pub(crate) fn count(&self, kind: Kind) {
         *self.lock().counts.entry(kind).or_default() += 1;
@@ -130,9 +141,10 @@ impl World {
     pub(crate) fn look(&self) {
         let truth = self.sim.machines().unwrap_or_default();
         let surplus = self.sim.surplus().unwrap_or_default();
+        let remains = self.sim.remains().unwrap_or_default();
         let mut inner = self.lock();
         let known = inner.judge.violations.len();
-        inner.judge.look(&truth, &surplus);
+        inner.judge.look(&truth, &surplus, remains);
         drop(inner);
         self.tell(known);
     }

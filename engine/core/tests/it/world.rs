@@ -98,6 +98,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         machines: BTreeMap::new(),
         complete: catalog.places.iter().map(Place::scope).collect(),
         gaps: vec![],
+        remains: BTreeMap::new(),
     };
     let found = eligible(&desired, catalog);
     Inputs {

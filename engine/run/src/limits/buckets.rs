@@ -22,7 +22,8 @@ fn documented(cloud: Cloud, operation: Operation) -> Bucket {
         (Cloud::Aws, Operation::End) => bucket(100.0, 5.0),
         (Cloud::Gcp, Operation::Look) => bucket(40.0, 25.0),
         (Cloud::Gcp, Operation::Launch | Operation::End) => bucket(40.0, 20.0),
-        (Cloud::Azure, Operation::Look) => bucket(250.0, 25.0),
+        // A look is three reads: machines, disks, interfaces.
+        (Cloud::Azure, Operation::Look) => bucket(250.0 / 3.0, 25.0 / 3.0),
         (Cloud::Azure, Operation::Launch | Operation::End) => bucket(200.0, 10.0),
         (Cloud::Lambda, Operation::Look | Operation::End) => bucket(1.0, 1.0),
         (Cloud::Lambda, Operation::Launch) => bucket(1.0, 1.0 / 12.0),

@@ -3,14 +3,26 @@
 use crate::bed::{Bed, bed, bed_with, pool, template};
 use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
 use fleet_fakes::{Faults, Refusal, ask, victims};
-use fleet_model::{Create, MachineState, Market, MicroUsd, Pattern, Template};
-use fleet_provider::{Class, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict};
+use fleet_model::{Create, FleetUid, MachineState, Market, MicroUsd, Pattern, Remains, Template};
+use fleet_provider::{
+    Class, ClearRequest, Error, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict,
+};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 impl Bed {
+    async fn remains(&self) -> Vec<Remains> {
+        let scope = self.asks.pool.place.scope();
+        self.asks.provider.remains(&scope).await.expect("a list")
+    }
+
+    async fn clear(&self, fleet: &str, remains: &[Remains]) -> Result<u32, Error> {
+        let (fleet, scope) = (FleetUid::new(fleet), self.asks.pool.place.scope());
+        self.asks.provider.clear(&ClearRequest { fleet: &fleet, scope: &scope, remains }).await
+    }
+
     /// Machines in whatever state, and their children.
     fn left(&self) -> (usize, usize) {
         self.server.meddle(|world| (world.live(), world.children()))
@@ -151,6 +163,46 @@ async fn children_that_stay_behind_are_cleared_away() {
     bed.server.meddle(|world| world.edit(detach));
     bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
     assert_eq!(bed.left(), (0, 0));
+}
+
+/// The machine goes, its disk and interface do not, and the process dies before it can clear them away.
+#[tokio::test]
+async fn what_a_dead_run_left_is_seen_and_cleared_away_by_the_next() {
+    let bed = bed().await;
+    let token = "fleet-0a1b";
+    let created = bed.asks.create(&bed.asks.ask(token)).await.expect("one");
+    assert_eq!(bed.remains().await, [], "a machine uses them");
+    bed.server.set(Faults { children_stay: true, ..Faults::default() });
+    bed.asks.destroy(&victims(&created.machines)).await.expect_err("something stays");
+    assert_eq!(bed.left(), (0, 2));
+    let left = bed.remains().await;
+    assert_eq!((left.len(), left[0].machine.as_str(), left[0].token.as_str()), (1, token, token));
+    // Accepted, and then it fails.
+    let error = bed.clear("uid", &left).await.expect_err("it stays");
+    assert!(matches!(error.class, Class::Retry { .. }), "{error}");
+    assert_eq!((bed.left(), bed.remains().await.len()), ((0, 2), 1));
+    bed.server.set(Faults::default());
+    assert_eq!(bed.clear("uid", &left).await.expect("cleared"), 1);
+    assert_eq!((bed.left(), bed.remains().await.len()), ((0, 0), 0));
+    assert_eq!(bed.clear("uid", &left).await.expect("nothing there"), 1, "again");
+}
+
+#[tokio::test]
+async fn what_a_machine_uses_or_others_own_is_not_cleared_away() {
+    let bed = bed().await;
+    let created = bed.asks.create(&bed.asks.ask("fleet-0a1b")).await.expect("one");
+    let left = [Remains {
+        machine: created.machines[0].id.clone(),
+        token: "fleet-0a1b".into(),
+        scope: bed.asks.pool.place.scope(),
+    }];
+    assert_eq!(bed.clear("uid", &left).await.expect("an answer"), 0, "it lives");
+    assert_eq!(bed.left(), (1, 2));
+    bed.server.set(Faults { children_stay: true, ..Faults::default() });
+    bed.asks.destroy(&victims(&created.machines)).await.expect_err("something stays");
+    bed.server.set(Faults::default());
+    assert_eq!(bed.clear("another", &left).await.expect("an answer"), 0, "the disk says whose");
+    assert_eq!(bed.left(), (0, 2));
 }
 
 #[tokio::test]

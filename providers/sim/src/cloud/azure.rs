@@ -1,5 +1,6 @@
 //! Azure: a PUT by name makes one machine, and putting the same again changes nothing.
 
+use super::children::children_of_launch;
 use super::{
     Launch, Order, allowance, carry_out, done_in, fingerprint, name_of, quota, repeat, room,
 };
@@ -65,8 +66,11 @@ fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Lau
         };
         Refusal::new(200, code, format!("no room for {} in {}", id.instance_type, id.place))
     });
+    let failed = refusal.is_some();
     let one = [slot];
     let slots = if refusal.is_none() { one.as_slice() } else { &[] };
     let (key, done) = (Some(key), done_in(tx, 5, 20));
-    Ok(carry_out(tx, Order { request, pool, slots, key, done, refusal, named: true }))
+    let launch = carry_out(tx, Order { request, pool, slots, key, done, refusal, named: true });
+    children_of_launch(tx, request, name, failed);
+    Ok(launch)
 }

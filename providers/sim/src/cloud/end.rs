@@ -37,7 +37,8 @@ pub(crate) fn end(tx: &mut Tx<'_>, request: &DestroyRequest<'_>) -> Result<Ends,
         if !fell.is_empty() {
             let asked = tx.now();
             let gone = super::done_in(tx, 5, 40);
-            tx.emit(Event::Ended { ids: fell, asked, gone });
+            tx.emit(Event::Ended { ids: fell.clone(), asked, gone });
+            tx.leave_children(&fell, gone);
         }
         Ok(ends)
     })

@@ -7,7 +7,7 @@ use crate::http::{Answer, Request};
 use crate::{Faults, World};
 use fleet_model::Timestamp;
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// What an operation does when it ends.
 #[derive(Debug, Clone)]
@@ -22,7 +22,17 @@ struct Operation {
     target: String,
     ends: i64,
     failure: Option<String>,
+    /// Whether children stay behind.
+    keeps: bool,
     applied: bool,
+}
+
+/// A disk or an interface.
+#[derive(Debug, Clone)]
+struct Child {
+    location: Value,
+    /// A disk inherits those of its machine.
+    tags: Option<Value>,
 }
 
 /// An account of Azure's, with two subscriptions.
@@ -31,7 +41,7 @@ pub struct AzureCloud {
     /// By address in small letters.
     vms: BTreeMap<String, Vm>,
     /// Interfaces and disks, by address in small letters.
-    children: BTreeSet<String>,
+    children: BTreeMap<String, Child>,
     operations: BTreeMap<String, Operation>,
     made: u64,
     /// How long creations and deletions take, in milliseconds.
@@ -42,7 +52,7 @@ impl Default for AzureCloud {
     fn default() -> Self {
         AzureCloud {
             vms: BTreeMap::new(),
-            children: BTreeSet::new(),
+            children: BTreeMap::new(),
             operations: BTreeMap::new(),
             made: 0,
             takes: (20_000, 10_000),
@@ -94,7 +104,7 @@ impl World for AzureCloud {
     fn state(&mut self, now: Timestamp) -> Value {
         self.advance(now.as_millisecond());
         let live: Vec<Value> = self.vms.values().map(Vm::json).collect();
-        json!({ "live": live, "children": self.children, "made": self.made })
+        json!({ "live": live, "children": self.children.keys().collect::<Vec<_>>(), "made": self.made })
     }
 }
 
@@ -135,7 +145,7 @@ impl AzureCloud {
         for id in due {
             let Some(operation) = self.operations.get_mut(&id) else { continue };
             operation.applied = true;
-            let Operation { deed, target, failure, .. } = operation.clone();
+            let Operation { deed, target, failure, keeps, .. } = operation.clone();
             match (deed, failure) {
                 (Deed::Create, None) => self.set_state(&target, "Succeeded"),
                 // What was made so far stays: a shell, with its disk and interface.
@@ -144,13 +154,35 @@ impl AzureCloud {
                 (Deed::Delete, None) => {
                     let Some(vm) = self.vms.remove(&target) else { continue };
                     for (address, goes) in children_of(&vm) {
-                        if goes {
+                        if goes && !keeps {
                             self.children.remove(&address);
                         }
                     }
                 }
             }
         }
+    }
+
+    /// The machine that uses a child.
+    fn user(&self, child: &str) -> Option<&Vm> {
+        self.vms.values().find(|vm| children_of(vm).iter().any(|(address, _)| address == child))
+    }
+
+    fn child(&self, address: &str) -> Value {
+        let name = address.rsplit('/').next();
+        let Some(child) = self.children.get(address) else { return json!({}) };
+        let mut json = json!({ "name": name, "location": child.location, "properties": {} });
+        if let Some(tags) = &child.tags {
+            json["tags"] = tags.clone();
+        }
+        if let Some(vm) = self.user(address) {
+            if address.contains("/disks/") {
+                json["managedBy"] = json!(vm.id);
+            } else {
+                json["properties"]["virtualMachine"] = json!({ "id": vm.id });
+            }
+        }
+        json
     }
 
     fn set_state(&mut self, address: &str, state: &'static str) {
@@ -233,10 +265,19 @@ impl AzureCloud {
                     _,
                 ],
             ) => match method {
-                "GET" if self.children.contains(&address) => {
-                    Answer::json(200, json!({ "name": parts.last(), "location": "eastus" }))
+                "GET" if self.children.contains_key(&address) => {
+                    Answer::json(200, self.child(&address))
                 }
-                "DELETE" if self.children.remove(&address) => Answer::empty(200),
+                "DELETE" if faults.children_stay && self.children.contains_key(&address) => {
+                    let failure = Some("InternalExecutionError".to_owned());
+                    let ends = now.as_millisecond() + self.takes.1;
+                    let id = self.begin(Deed::Delete, address, ends, failure, true);
+                    self.with_operation(Answer::empty(202), request, &id)
+                }
+                "DELETE" if self.user(&address).is_some() => {
+                    error(409, "OperationNotAllowed", "It is attached to a virtual machine.")
+                }
+                "DELETE" if self.children.remove(&address).is_some() => Answer::empty(200),
                 "DELETE" => Answer::empty(204),
                 _ => not_found(&request.path),
             },
@@ -253,9 +294,8 @@ impl AzureCloud {
                 ],
             ) => {
                 let below = format!("{address}/");
-                let names = self.children.iter().filter_map(|child| child.strip_prefix(&below));
-                let all: Vec<Value> =
-                    names.map(|name| json!({ "name": name, "location": "eastus" })).collect();
+                let below = self.children.keys().filter(|child| child.starts_with(&below));
+                let all: Vec<Value> = below.map(|address| self.child(address)).collect();
                 Answer::json(200, json!({ "value": all }))
             }
             _ => not_found(&request.path),
@@ -319,10 +359,15 @@ impl AzureCloud {
             (None, true) => Some("AllocationFailed".into()),
             (None, false) => None,
         };
-        self.children.extend(children_of(&vm).into_iter().map(|(child, _)| child));
+        for (address, _) in children_of(&vm) {
+            let disk = address.contains("/disks/");
+            let tags = vm.body.get("tags").filter(|_| disk).cloned();
+            let location = vm.body["location"].clone();
+            self.children.insert(address, Child { location, tags });
+        }
         let answer = Answer::json(201, vm.json());
         self.vms.insert(address.clone(), vm);
-        let id = self.begin(Deed::Create, address, millis + self.takes.0, failure);
+        let id = self.begin(Deed::Create, address, millis + self.takes.0, failure, false);
         self.with_operation(answer, request, &id)
     }
 
@@ -382,15 +427,23 @@ impl AzureCloud {
                     .for_each(|o| o.applied = true);
                 let failure = faults.ends_fail.then(|| "InternalExecutionError".to_owned());
                 let ends = now.as_millisecond() + self.takes.1;
-                self.begin(Deed::Delete, address.to_owned(), ends, failure)
+                let keeps = faults.children_stay;
+                self.begin(Deed::Delete, address.to_owned(), ends, failure, keeps)
             }
         };
         self.with_operation(Answer::empty(202), request, &id)
     }
 
-    fn begin(&mut self, deed: Deed, target: String, ends: i64, failure: Option<String>) -> String {
+    fn begin(
+        &mut self,
+        deed: Deed,
+        target: String,
+        ends: i64,
+        failure: Option<String>,
+        keeps: bool,
+    ) -> String {
         let id = format!("{:08x}-0000-4000-8000-000000000000", self.operations.len() + 1);
-        let operation = Operation { deed, target, ends, failure, applied: false };
+        let operation = Operation { deed, target, ends, failure, keeps, applied: false };
         self.operations.insert(id.clone(), operation);
         id
     }

@@ -61,12 +61,14 @@ impl Judge {
         facts.limits.allow_destroy.unwrap_or(0).max(usual)
     }
 
-    /// Machines that vanished are forgotten.
+    /// Machines that vanished are forgotten. Those who left a disk stay on record for now: whoever gave
+    /// nine up gave eight up, too.
     pub(super) fn check_freeze(&mut self, process: u32, gone: &[Vacated]) {
         let vanished = gone.iter().filter(|v| v.how == Departure::Vanished).count() as u32;
         let live = self.book.live();
         let accepted = self.processes.get(&process).and_then(|facts| facts.limits.accept_loss);
-        if vanished > 3 && vanished * 10 > live * 3 && accepted != Some(vanished) {
+        let given_up = accepted.is_some_and(|accepted| accepted >= vanished);
+        if vanished > 3 && vanished * 10 > live * 3 && !given_up {
             let what = format!("{vanished} of {live} machines vanished, and p{process} goes on");
             self.fail('G', what);
         }

@@ -8,10 +8,12 @@ mod d_e_records;
 mod f_g_ends;
 mod h_i_amounts;
 mod j_k_calls;
+mod m_children;
 
 use book::Book;
 use fleet_model::{
-    Desired, Event, Limits, Machine, MachineId, MachineState, Scope, SlotId, SlotName, Token, Units,
+    Desired, Event, Limits, Machine, MachineId, MachineState, Remains, Scope, SlotId, SlotName,
+    Token, Units,
 };
 use fleet_run::Record;
 use std::collections::{BTreeMap, BTreeSet};
@@ -74,6 +76,8 @@ pub(crate) struct Judge {
     pub(crate) touched: BTreeSet<MachineId>,
     /// Everything the clouds have, at the last look.
     pub(crate) truth: Vec<Machine>,
+    /// What machines that are gone left behind, at the last look.
+    remains: Vec<Remains>,
     processes: BTreeMap<u32, Facts>,
     /// The last epoch of the lease that each process took.
     leases: BTreeMap<u32, u64>,
@@ -91,6 +95,7 @@ impl Judge {
             births: BTreeMap::new(),
             touched: BTreeSet::new(),
             truth: Vec::new(),
+            remains: Vec::new(),
             processes: BTreeMap::new(),
             leases: BTreeMap::new(),
             acted: None,
@@ -128,8 +133,9 @@ impl Judge {
     }
 
     /// The clouds' own truth, after something happened.
-    pub(crate) fn look(&mut self, truth: &[Machine], surplus: &[MachineId]) {
+    pub(crate) fn look(&mut self, truth: &[Machine], surplus: &[MachineId], remains: Vec<Remains>) {
         self.truth = truth.to_vec();
+        self.remains = remains;
         self.check_births(surplus);
         self.check_one_per_slot();
     }
@@ -167,12 +173,18 @@ impl Judge {
                 let ids: BTreeSet<MachineId> = ids.cloned().collect();
                 self.check_all_heard(process, token, &ids);
             }
-            Event::CreateRefused { token, code } => self.check_refusal(process, token, code),
+            Event::CreateRefused { token, code } => {
+                self.check_refusal(process, token, code);
+                self.check_writes_off(token);
+            }
             Event::DestroyIntended { pool, slots } => {
                 self.check_complete(process, &pool.place.scope(), "ends machines in");
                 self.check_known_victims(slots);
             }
-            Event::Vacated { gone } => self.check_forgets(process, gone),
+            Event::Vacated { gone } => {
+                self.check_forgets(process, gone);
+                self.check_buries(gone);
+            }
             Event::Opened { .. }
             | Event::Epoch { .. }
             | Event::RoundStarted { .. }

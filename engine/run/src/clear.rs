@@ -1,0 +1,62 @@
+//! Clearing away what machines left behind.
+//!
+//! No event of its own is written: the machine's record, or the launch that is in doubt, stays until
+//! nothing is left, and clearing away twice does no harm.
+
+use crate::outcome::lease_lost;
+use crate::progress::Stop;
+use crate::retry::{Patience, retrying};
+use crate::session::Session;
+use fleet_model::{Operation, Remains, Scope, digest};
+use fleet_provider::ClearRequest;
+use std::collections::BTreeMap;
+
+/// Machines whose remains one request clears away.
+const AT_ONCE: usize = 100;
+
+impl Session<'_> {
+    /// Clears away; of how many machines nothing is left. What stays is tried again by the next
+    /// apply: nobody waits for it.
+    pub(crate) async fn clear(&self, remains: &[Remains], stop: &Stop) -> u32 {
+        let mut scopes: BTreeMap<&Scope, Vec<Remains>> = BTreeMap::new();
+        for left in remains {
+            scopes.entry(&left.scope).or_default().push(left.clone());
+        }
+        let mut cleared = 0;
+        for (scope, remains) in scopes {
+            for some in remains.chunks(AT_ONCE) {
+                if !stop.asked() {
+                    cleared += self.clear_some(scope, some).await;
+                }
+            }
+        }
+        cleared
+    }
+
+    async fn clear_some(&self, scope: &Scope, remains: &[Remains]) -> u32 {
+        let engine = self.engine;
+        let (Some(provider), Some(fleet)) =
+            (engine.providers.get(&scope.cloud), self.journal.recorded_uid())
+        else {
+            return 0;
+        };
+        let request = ClearRequest { fleet: &fleet, scope, remains };
+        let seed = digest("clear/1", remains.iter().map(|left| left.machine.as_str().as_bytes()));
+        let answer =
+            retrying(&engine.clock, &engine.budget, seed.as_u64(), Patience::Change, || async {
+                engine.limits.turn(scope, Operation::End).await;
+                if !self.lease.is_held() {
+                    return Err(lease_lost(scope.cloud));
+                }
+                engine.paced(scope, Operation::End, provider.clear(&request).await)
+            })
+            .await;
+        match answer {
+            Ok(cleared) => cleared,
+            Err(error) => {
+                tracing::warn!(%scope, %error, "what machines left behind is still there");
+                0
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! Disks and interfaces: Azure makes them with a machine, and may forget them when it goes.
+
+use crate::chance::{below, mix2, text};
+use crate::event::{Event, Refusal};
+use crate::fault::Fault;
+use crate::limit::Call;
+use crate::time::Ms;
+use crate::tx::Tx;
+use fleet_model::{Cloud, MachineId, MachineState, Remains, Scope};
+use fleet_provider::{ClearRequest, CreateRequest};
+
+/// What no machine uses. An interface is there before its machine is, and is listed while that is
+/// not listed yet.
+pub(crate) fn remains(tx: &Tx<'_>, scope: &Scope) -> Vec<Remains> {
+    let (world, now) = (&*tx.world, tx.now());
+    if scope.cloud != Cloud::Azure {
+        return Vec::new();
+    }
+    let left = world.remains.values().filter(|(left, since)| left.scope == *scope && *since <= now);
+    let left = left.map(|(left, _)| left.clone());
+    let serials = world.index.in_scope(scope);
+    let hidden = serials.iter().filter_map(|serial| world.vms.get(serial));
+    let hidden = hidden.filter(|vm| vm.visible > now && vm.state(now) != MachineState::Terminated);
+    left.chain(hidden.filter_map(|vm| world.remains_of(vm))).collect()
+}
+
+/// Clears away what no machine uses; of how many machines nothing is left.
+pub(crate) fn clear(tx: &mut Tx<'_>, request: &ClearRequest<'_>) -> Result<u32, Refusal> {
+    let machines = u32::try_from(request.remains.len()).unwrap_or(u32::MAX);
+    tx.change(request.scope, Call::End, machines, |tx| {
+        let mut cleared = 0;
+        let mut stays = None;
+        for Remains { machine, .. } in request.remains {
+            let now = tx.now();
+            let used = |tx: &Tx<'_>| {
+                tx.world.vm(machine).is_some_and(|vm| vm.state(now) != MachineState::Terminated)
+            };
+            if used(tx) {
+                continue;
+            }
+            if tx.world.remains.contains_key(machine) && forgets(tx, machine, tx.world.calls) {
+                stays = Some(Refusal::new(200, "InternalExecutionError", "it is still there"));
+                continue;
+            }
+            tx.emit(Event::Cleared { machine: machine.clone() });
+            cleared += 1;
+        }
+        stays.map_or(Ok(cleared), Err)
+    })
+}
+
+impl Tx<'_> {
+    /// Leaves behind what machines that go at some moment had.
+    pub(crate) fn leave_children(&mut self, ids: &[MachineId], since: Ms) {
+        for id in ids.iter().filter(|id| forgets(self, id, 0)).cloned().collect::<Vec<_>>() {
+            let remains = self.world.vm(&id).and_then(|vm| self.world.remains_of(vm));
+            if let Some(remains) = remains.filter(|left| left.scope.cloud == Cloud::Azure) {
+                self.emit(Event::Left { remains, since });
+            }
+        }
+    }
+}
+
+/// A launch that fails may leave what it made before the machine, and one of the same name that does
+/// not fail takes it over.
+pub(super) fn children_of_launch(
+    tx: &mut Tx<'_>,
+    request: &CreateRequest<'_>,
+    name: String,
+    failed: bool,
+) {
+    let machine = MachineId::new(name);
+    let known = tx.world.remains.contains_key(&machine);
+    if failed && forgets(tx, &machine, 0) {
+        let (token, scope) = (request.create.token.clone(), request.create.pool.place.scope());
+        let since = tx.now();
+        tx.emit(Event::Left { remains: Remains { machine, token, scope }, since });
+    } else if known && !failed {
+        tx.emit(Event::Cleared { machine });
+    }
+}
+
+/// Clears away what a launch left that failed, before the failure is told: nobody would look for it
+/// later.
+pub(crate) fn clear_failed(tx: &mut Tx<'_>, request: &CreateRequest<'_>) -> Result<(), Refusal> {
+    let of_it = |(left, _): &&(Remains, Ms)| left.token == request.create.token;
+    let Some((left, _)) = tx.world.remains.values().find(of_it).cloned() else { return Ok(()) };
+    if tx.outage(&left.scope).is_some() || forgets(tx, &left.machine, tx.world.calls) {
+        return Err(Refusal::new(200, "InternalExecutionError", "it is still there"));
+    }
+    tx.emit(Event::Cleared { machine: left.machine });
+    Ok(())
+}
+
+/// Whether the cloud forgets what belonged to a machine.
+fn forgets(tx: &Tx<'_>, machine: &MachineId, turn: u64) -> bool {
+    let percent = tx.faults().filter_map(|fault| match fault {
+        Fault::ChildrenLeft { percent } => Some(u64::from(*percent)),
+        _ => None,
+    });
+    let chance = mix2(tx.world.settings.seed ^ 0x0c41, text(machine.as_str()) ^ turn);
+    below(chance, 100) < percent.last().unwrap_or(0)
+}
