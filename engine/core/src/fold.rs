@@ -4,9 +4,12 @@ use crate::guard;
 use crate::market::learn;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Attempt, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState, Timestamp,
-    Token,
+    Attempt, Block, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState,
+    Timestamp, Token,
 };
+
+/// Blocks that are over stay on record for so long: the clock of a writer may have been ahead.
+const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 
 /// Folds one event, written down `at` a time, into what is recorded.
 pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
@@ -79,7 +82,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Blocked { .. } if bugs::on(Bug::BlocksForgotten) => {}
         Event::Blocked { block } => {
-            recorded.blocks.retain(|old| old.scope != block.scope && old.until > at);
+            let over = |old: &Block| at.duration_since(old.until) > DAY;
+            recorded.blocks.retain(|old| old.scope != block.scope && !over(old));
             recorded.blocks.push(block.clone());
             if let BlockScope::Pool { pool } = &block.scope {
                 learn::refused(recorded, pool, at);

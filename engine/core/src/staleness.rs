@@ -67,8 +67,8 @@ pub fn premises(inputs: &Inputs, hourly_after: MicroUsd) -> Premises {
     }
 }
 
-/// The first premise of a plan that no longer holds.
-pub fn stale(plan: &Plan, inputs: &Inputs) -> Option<Stale> {
+/// The first premise of a plan that no longer holds at a moment.
+pub fn stale(plan: &Plan, inputs: &Inputs, now: Timestamp) -> Option<Stale> {
     let Premises {
         engine,
         spec,
@@ -95,7 +95,7 @@ pub fn stale(plan: &Plan, inputs: &Inputs) -> Option<Stale> {
     if *seen != observation(inputs) {
         return Some(Stale::Observation);
     }
-    if *expires_at < inputs.now {
+    if *expires_at < now {
         return Some(Stale::Expired { at: *expires_at });
     }
     prices(plan, inputs)

@@ -60,6 +60,12 @@ bugs! {
     FenceIgnored,
     /// Absence proves at once that a launch made nothing.
     NoSettleWindow,
+    /// The window counts from the first sending.
+    SettleWindowFromIntent,
+    /// Machines are counted where slots should be, when a doubt is settled.
+    MachinesCountedForSlots,
+    /// Ages are read off the clock on the wall, whoever sets it.
+    WallClockTrusted,
     /// A machine that is not listed yet is taken for gone.
     YoungMachinesForgotten,
     /// A machine in a silent scope is taken for gone.
@@ -86,12 +92,20 @@ bugs! {
     LostJournalIgnored,
     /// Launches in doubt do not count as capacity.
     DoubtNotCounted,
+    /// Launches in doubt cost nothing.
+    DoubtCostsNothing,
     /// What said no is not remembered.
     BlocksForgotten,
     /// Steps that wait while their pool says no ask it all the same.
     BlocksOfRoundIgnored,
     /// Retries have no limit.
     RetriesUnlimited,
+    /// Requests are sent as fast as they come.
+    RatesIgnored,
+    /// Launches whose records were written together leave all at once.
+    LaunchesLeaveTogether,
+    /// After a long sleep everything that waited for its turn is sent at once.
+    TurnsKeptOverSleep,
     /// Checksums are not compared.
     ChecksumNotCompared,
     /// A record that cannot be read at the end of the journal is passed over.

@@ -12,10 +12,9 @@ use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Action, BlockScope, Create, Destroy, Event, Operation, SlotId, Step, StepId, Template, Token,
 };
-use fleet_provider::{Class, CreateRequest, Created, DestroyRequest, Error};
+use fleet_provider::{Class, Clock, CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -104,7 +103,10 @@ impl Blocked {
 /// Whether a request goes out for the first time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sending {
-    First,
+    First {
+        /// When its record began to be written, by our own stopwatch.
+        recorded: Duration,
+    },
     Again,
 }
 
@@ -208,29 +210,56 @@ impl Session<'_> {
         }
         let intent = Event::CreateIntended { create: create.clone() };
         let answer = if bugs::on(Bug::SendBeforeAppend) {
-            let answer = self.send_create(create, Sending::First).await?;
+            let recorded = self.engine.clock.steady();
+            let answer = self.send_create(create, Sending::First { recorded }).await?;
             self.journal.append(vec![intent]).await?;
             answer
         } else {
-            let prompt = self.append_promptly(intent).await?;
-            self.send_create(create, if prompt { Sending::First } else { Sending::Again }).await?
+            let recorded = self.engine.clock.steady();
+            self.journal.append(vec![intent]).await?;
+            self.send_create(create, Sending::First { recorded }).await?
         };
         let opened = self.engine.note_end(&scope, Operation::Launch, &answer);
-        let mut outcome = launch_outcome(create, answer, self.engine.clock.now());
+        let mut outcome = launch_outcome(create, answer, self.engine.clock.latest());
         outcome.events.extend(opened);
         blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
         Ok(Some(Ended::launch(outcome.created, outcome.result)))
     }
 
-    /// Writes down what is about to be sent; whether that went so fast that the time in the record
-    /// is the time of the sending. A store may take minutes over a write, and absence proves
-    /// something a settle window after the time in the record.
-    async fn append_promptly(&self, event: Event) -> Result<bool, JournalError> {
-        let before = self.engine.clock.now();
-        self.journal.append(vec![event]).await?;
-        let took = self.engine.clock.now().duration_since(before);
-        Ok(took.unsigned_abs() < PROMPT)
+    /// Whether a record is so new that the time in it is the time of a sending now. A store may take
+    /// minutes over a write, and absence proves something a settle window after the time in the
+    /// record.
+    fn is_prompt(&self, recorded: Duration) -> bool {
+        self.engine.clock.steady().saturating_sub(recorded) < PROMPT
+    }
+
+    /// Writes down, if need be, that a launch is about to be sent, and waits until it may leave. Turns
+    /// are taken before anything is written, so that what waits is not in doubt; but records are
+    /// written together, and launches that took their turns one by one would leave all at once.
+    async fn prepare(
+        &self,
+        create: &Create,
+        recorded: Option<Duration>,
+    ) -> Result<(), JournalError> {
+        let mut recorded = recorded;
+        let scope = create.pool.place.scope();
+        while self.lease.is_held() {
+            if !recorded.is_some_and(|at| self.is_prompt(at)) {
+                recorded = Some(self.engine.clock.steady());
+                if !bugs::on(Bug::ResendNotRecorded) {
+                    let token = create.token.clone();
+                    self.journal.append(vec![Event::CreateResent { token }]).await?;
+                }
+            }
+            if !bugs::on(Bug::LaunchesLeaveTogether) {
+                self.engine.gate.turn_to_launch(&scope, create.slots.len()).await;
+            }
+            if recorded.is_some_and(|at| self.is_prompt(at)) {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// Sends a launch that is written down. The same request each time it is sent, and each time
@@ -264,22 +293,19 @@ impl Session<'_> {
         };
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
-        let first = AtomicBool::new(sending == Sending::First);
+        let first = Mutex::new(match sending {
+            Sending::First { recorded } => Some(recorded),
+            Sending::Again => None,
+        });
         let failed = Mutex::new(None);
         let answer = retrying(&engine.clock, &engine.budget, seed, Patience::Change, || async {
-            if !first.swap(false, Ordering::Relaxed) {
+            let recorded = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+            if recorded.is_none() {
                 engine.limits.turn_to_launch(&scope, create.slots.len()).await;
-                let resent = Event::CreateResent { token: create.token.clone() };
-                while !bugs::on(Bug::ResendNotRecorded) {
-                    match self.append_promptly(resent.clone()).await {
-                        Ok(false) if self.lease.is_held() => {}
-                        Ok(_) => break,
-                        Err(error) => {
-                            *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                            return Err(lease_lost(cloud));
-                        }
-                    }
-                }
+            }
+            if let Err(error) = self.prepare(create, recorded).await {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                return Err(lease_lost(cloud));
             }
             if !self.lease.is_held() {
                 return Err(lease_lost(cloud));

@@ -34,7 +34,7 @@ impl Breakers {
 impl Engine {
     /// The breaker of a region and operation, if it is open.
     pub(crate) fn open_breaker(&self, scope: &Scope, operation: Operation) -> Option<Open> {
-        let now = self.clock.now();
+        let now = self.clock.kept();
         self.breakers.with(scope, operation, |(breaker, code)| {
             let until = breaker.open_until(now)?;
             let words = open_words(operation, breaker.failures().min(FAILURES), code, until);
@@ -50,14 +50,16 @@ impl Engine {
         operation: Operation,
         answer: &Result<T, Error>,
     ) -> Option<Event> {
-        let now = self.clock.now();
+        let (now, stamp) = (self.clock.kept(), self.clock.latest());
         self.breakers.with(scope, operation, |(breaker, last)| {
             let Some(code) = answer.as_ref().err().filter(|error| came_to_nothing(error)) else {
                 breaker.answered();
                 return None;
             };
             last.clone_from(&code.code);
+            // By our own stopwatch here; for others from the moment that is written down.
             let until = breaker.failed(now)?;
+            let until = stamp.checked_add(until.duration_since(now)).unwrap_or(Timestamp::MAX);
             let (scope, code) = (block_scope(scope, operation), code.code.clone());
             Some(Event::Blocked { block: Block { scope, until, code } })
         })

@@ -1,6 +1,7 @@
 //! Everything a run needs, and the read-only half of it.
 
 use crate::breakers::Breakers;
+use crate::clock::Watch;
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::limits::RateLimits;
@@ -30,10 +31,12 @@ pub enum Fresh {
 pub struct Engine {
     pub(crate) store: Store,
     pub(crate) providers: BTreeMap<Cloud, Arc<dyn Provider>>,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<Watch>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) fresh: Fresh,
     pub(crate) limits: RateLimits,
+    /// Where launches leave whose records were written together.
+    pub(crate) gate: RateLimits,
     pub(crate) budget: RetryBudget,
     pub(crate) breakers: Breakers,
 }
@@ -47,14 +50,17 @@ impl Engine {
         catalog: Arc<Catalog>,
         fresh: Fresh,
     ) -> Self {
+        let clock = Arc::new(Watch::new(clock));
         let limits = RateLimits::new(clock.clone());
+        let gate = RateLimits::new(clock.clone());
         let (budget, breakers) = (RetryBudget::new(), Breakers::default());
-        Engine { store, providers, clock, catalog, fresh, limits, budget, breakers }
+        Engine { store, providers, clock, catalog, fresh, limits, gate, budget, breakers }
     }
 
     /// Without pacing: for simulated clouds that have no limits to keep.
     pub fn unpaced(mut self) -> Self {
         self.limits.off();
+        self.gate.off();
         self
     }
 
@@ -104,12 +110,12 @@ impl Engine {
             }
         }
         let observed = self.observe(scopes(&offerings, &recorded)).await;
-        let observed = with_breakers(observed, &recorded.blocks, self.clock.now());
+        let observed = with_breakers(observed, &recorded.blocks, self.clock.earliest());
         let quotas = self.quote(desired, &mut offerings, &observed).await;
         let mut beliefs = self.beliefs_of_others(&desired.fleet).await;
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
         let held_pools = self.held_pools(desired, &recorded, &offerings);
-        let now = self.clock.now();
+        let now = self.clock.earliest();
         let uid = recorded.uid.clone().unwrap_or_else(|| self.fresh_uid(&desired.fleet));
         Ok(Inputs {
             uid,
@@ -135,7 +141,7 @@ impl Engine {
             }
             Fresh::Derived => String::new(),
         };
-        let now = self.clock.now().to_string();
+        let now = self.clock.latest().to_string();
         let parts = [fleet.as_str().as_bytes(), now.as_bytes(), chance.as_bytes()];
         FleetUid::new(digest("uid/1", parts).to_string())
     }

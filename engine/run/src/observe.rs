@@ -18,7 +18,7 @@ impl Engine {
     /// Asks every scope for its machines.
     pub(crate) async fn observe(&self, scopes: BTreeSet<Scope>) -> Observed {
         // Before the first question: what is launched from here on may be missing from an answer.
-        let taken_at = self.clock.now();
+        let taken_at = self.clock.earliest();
         let answers: Vec<(Scope, Result<Seen, Gap>)> = stream::iter(scopes)
             .map(|scope| async move {
                 let answer = self.look(&scope).await;

@@ -61,7 +61,7 @@ impl Patience {
 /// Calls, and calls again with jitter while the answer is [`Class::Retry`] and the budget lasts.
 /// The request is the same each time, token included.
 pub(crate) async fn retrying<T, F>(
-    clock: &Arc<dyn Clock>,
+    clock: &Arc<impl Clock + 'static>,
     budget: &RetryBudget,
     seed: u64,
     patience: Patience,

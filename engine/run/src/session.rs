@@ -12,7 +12,7 @@ use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Desired, Event, Fulfilment, Hold, Inputs, Limits, MachineId, Plan, Scope, SlotId, SlotState,
 };
-use fleet_provider::{LOOK_AGAIN, TidyRequest};
+use fleet_provider::{Clock, LOOK_AGAIN, TidyRequest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ impl Session<'_> {
 
     /// Refuses a saved plan that no longer stands on what it was made from.
     pub fn verify(&self, saved: &Plan, inputs: &Inputs) -> Result<(), RunError> {
-        match stale(saved, inputs) {
+        match stale(saved, inputs, self.engine.clock.latest()) {
             Some(broken) if !bugs::on(Bug::StalePlanTaken) => Err(RunError::Stale(broken)),
             Some(_) | None => Ok(()),
         }

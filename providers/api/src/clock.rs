@@ -10,6 +10,12 @@ pub trait Clock: Send + Sync {
     /// The moment it is.
     fn now(&self) -> Timestamp;
 
+    /// Time that has passed since some moment. Nobody sets it: it measures what the clock on the wall
+    /// cannot. A clock that nobody can set need not tell the two apart.
+    fn steady(&self) -> Duration {
+        Duration::try_from(self.now().as_duration()).unwrap_or_default()
+    }
+
     /// Comes back when `duration` has passed on this clock.
     async fn sleep(&self, duration: Duration);
 }

@@ -1,7 +1,6 @@
 //! The documented rates: a call in a second, a launch in twelve. The engine keeps rates per step;
 //! a step here is several calls.
 
-use fleet_model::Timestamp;
 use fleet_provider::Clock;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +12,7 @@ const CALL: Duration = Duration::from_secs(1);
 /// Between two launches.
 const LAUNCH: Duration = Duration::from_secs(12);
 
-/// When the next call may go out. Whoever waits holds the place, so that calls stay in order.
+/// When the next call may go out, by our own stopwatch: the clock on the wall may be set. Whoever waits holds the place, so that calls stay in order.
 pub(crate) struct Pace {
     clock: Arc<dyn Clock>,
     next: Mutex<Next>,
@@ -21,8 +20,8 @@ pub(crate) struct Pace {
 
 #[derive(Default)]
 struct Next {
-    call: Option<Timestamp>,
-    launch: Option<Timestamp>,
+    call: Duration,
+    launch: Duration,
 }
 
 impl Pace {
@@ -33,19 +32,15 @@ impl Pace {
     /// Waits until a call may be made.
     pub(crate) async fn turn(&self, is_launch: bool) {
         let mut next = self.next.lock().await;
-        let launch = next.launch.filter(|_| is_launch);
-        if let Some(until) = next.call.max(launch) {
-            let left = Duration::try_from(until.duration_since(self.clock.now()));
-            if let Ok(left) = left
-                && !left.is_zero()
-            {
-                self.clock.sleep(left).await;
-            }
+        let launch = if is_launch { next.launch } else { Duration::ZERO };
+        let left = next.call.max(launch).saturating_sub(self.clock.steady());
+        if !left.is_zero() {
+            self.clock.sleep(left).await;
         }
-        let now = self.clock.now();
-        next.call = now.checked_add(CALL).ok();
+        let now = self.clock.steady();
+        next.call = now + CALL;
         if is_launch {
-            next.launch = now.checked_add(LAUNCH).ok();
+            next.launch = now + LAUNCH;
         }
     }
 }

@@ -101,6 +101,13 @@ pub enum Fault {
         /// Which area.
         area: Area,
     },
+    /// New machines are listed at moments of their own, each within this time.
+    ScatteredVisibility {
+        /// Which cloud.
+        cloud: Cloud,
+        /// How long at most.
+        within: Duration,
+    },
     /// Azure takes machines away and forgets their disks and interfaces; clearing them away is
     /// accepted, and then fails.
     ChildrenLeft {
@@ -159,6 +166,7 @@ impl Fault {
             | Fault::Forbidden { .. }
             | Fault::Surplus { .. }
             | Fault::ChildrenLeft { .. }
+            | Fault::ScatteredVisibility { .. }
             | Fault::NeverReady { .. } => true,
         }
     }
@@ -205,6 +213,13 @@ impl fmt::Display for Fault {
             Fault::Forbidden { area } => write!(f, "{area} refuses us"),
             Fault::Surplus { cloud, percent } => {
                 write!(f, "{cloud} makes one too many in {percent}% of its launches")
+            }
+            Fault::ScatteredVisibility { cloud, within } => {
+                write!(
+                    f,
+                    "new machines on {cloud} are listed one by one, within {} s",
+                    within.as_secs()
+                )
             }
             Fault::ChildrenLeft { percent } => {
                 write!(f, "azure leaves disks and interfaces behind in {percent}% of all ends")

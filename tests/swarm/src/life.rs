@@ -41,8 +41,9 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         .unwrap_or_else(|error| panic!("no runtime: {error}"));
     runtime.block_on(async {
         let mut chance = Chance::new(seed);
-        let wish = wish::draw(&mut chance);
-        let world = World::new(seed, chance, &wish, keep_trace);
+        let mut later = Chance::later(seed);
+        let wish = wish::tighten(&mut later, wish::draw(&mut chance));
+        let world = World::new(seed, (chance, later), &wish, keep_trace);
         let wish = through_the_storm(&world, wish).await;
         if !world.is_broken() {
             rest::come_to_rest(&world, &wish).await;

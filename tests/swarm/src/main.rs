@@ -10,7 +10,8 @@ Usage: fleet-swarm COMMAND
   swarm [--seeds N] [--from S]      live N worlds, from seed S
   swarm --seed S --trace            live one world and show everything that happens
   determinism [--seeds N]           live N worlds twice and compare their traces
-  sensitivity [--bug NAME]          switch each seeded bug on, and see whether it is found";
+  sensitivity [--bug NAME] [--from S] [--seeds N]
+                                    switch each seeded bug on, and see whether it is found";
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -22,7 +23,8 @@ fn main() -> ExitCode {
         "swarm" => report::swarm(options.from, options.seeds.unwrap_or(20_000)),
         "determinism" => report::determinism(options.from, options.seeds.unwrap_or(1_000)),
         "sensitivity" => {
-            report::sensitivity(options.bug.as_deref(), options.seeds.unwrap_or(10_000))
+            let seeds = options.seeds.unwrap_or(10_000);
+            report::sensitivity(options.bug.as_deref(), options.from, seeds)
         }
         _ => usage(),
     }

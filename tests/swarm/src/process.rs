@@ -7,6 +7,7 @@ use fleet_model::Timestamp;
 use fleet_provider::Clock;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -17,7 +18,7 @@ pub(crate) struct Process {
     pub(crate) id: u32,
     pub(crate) world: Arc<World>,
     /// How far its clock is ahead, in milliseconds.
-    skew: i64,
+    skew: AtomicI64,
     life: Mutex<Life>,
 }
 
@@ -62,7 +63,12 @@ impl Process {
             frozen_until: Instant::now(),
             doom: doom.map(|kind| (kind, after)),
         };
-        Arc::new(Process { id, world: world.clone(), skew, life: Mutex::new(life) })
+        Arc::new(Process {
+            id,
+            world: world.clone(),
+            skew: AtomicI64::new(skew),
+            life: Mutex::new(life),
+        })
     }
 
     /// As its lease names it.
@@ -108,6 +114,12 @@ impl Process {
         }
         self.world.trace(format_args!("p{} stands still for {lasting:?}", self.id));
         self.life().frozen_until = Instant::now() + lasting;
+    }
+
+    /// Its clock is set.
+    pub(crate) fn leap(&self, by: i64) {
+        self.world.trace(format_args!("the clock of p{} is set by {by} ms", self.id));
+        self.skew.fetch_add(by, Ordering::Relaxed);
     }
 
     /// Comes back when the process goes on; never, if it is dead.
@@ -168,8 +180,14 @@ pub(crate) struct ProcessClock(pub(crate) Arc<Process>);
 #[async_trait]
 impl Clock for ProcessClock {
     fn now(&self) -> Timestamp {
-        let skew = jiff::SignedDuration::from_millis(self.0.skew);
+        let skew = self.0.skew.load(Ordering::Relaxed);
+        let skew = jiff::SignedDuration::from_millis(skew);
         self.0.world.now().checked_add(skew).unwrap_or(Timestamp::MAX)
+    }
+
+    /// Nobody sets it.
+    fn steady(&self) -> Duration {
+        Duration::try_from(self.0.world.now().as_duration()).unwrap_or_default()
     }
 
     async fn sleep(&self, duration: Duration) {

@@ -153,7 +153,7 @@ pub(crate) fn determinism(from: u64, seeds: u64) -> ExitCode {
 
 /// Without the bugs there is nothing to find.
 #[cfg(not(feature = "bugs"))]
-pub(crate) fn sensitivity(_: Option<&str>, _: u64) -> ExitCode {
+pub(crate) fn sensitivity(_: Option<&str>, _: u64, _: u64) -> ExitCode {
     note("this build has no seeded bugs; `cargo xtask sensitivity` makes one that has");
     ExitCode::from(64)
 }
@@ -166,7 +166,7 @@ fn holds_without(seed: u64) -> bool {
 
 /// Each bug, until a world finds it.
 #[cfg(feature = "bugs")]
-pub(crate) fn sensitivity(only: Option<&str>, seeds: u64) -> ExitCode {
+pub(crate) fn sensitivity(only: Option<&str>, from: u64, seeds: u64) -> ExitCode {
     use fleet_model::bugs::{Bug, switch_on};
     let bugs: Vec<Bug> = Bug::ALL
         .iter()
@@ -181,7 +181,7 @@ pub(crate) fn sensitivity(only: Option<&str>, seeds: u64) -> ExitCode {
             switch_on(Some(*bug));
             live(seed, false)
         };
-        live_all(1, seeds, one, |outcome| {
+        live_all(from, seeds, one, |outcome| {
             // Caught is what breaks with the bug and holds without.
             let found = !outcome.violations.is_empty() && holds_without(outcome.seed);
             if found && first.as_ref().is_none_or(|first| outcome.seed < first.seed) {

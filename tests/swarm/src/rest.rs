@@ -26,6 +26,12 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
     // Requests that are under way arrive; leases of the dead run out.
     tokio::time::sleep(Duration::from_secs(600)).await;
     world.look();
+    let ahead = world.lock().judge.book.ahead_until(world.now());
+    if let Some(ahead) = ahead {
+        let left = ahead.duration_since(world.now()).unsigned_abs();
+        tokio::time::sleep(left + Duration::from_secs(10)).await;
+        world.look();
+    }
     end_what_people_must_end(world);
     let mut last = None;
     let mut pools = BTreeSet::new();
@@ -44,7 +50,7 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         if world.is_broken() {
             return;
         }
-        if world.lock().judge.book.blocks.iter().any(|(heard, _)| *heard > calm) {
+        if world.lock().judge.book.last_block > calm {
             // A market that is short of its own accord is no calm weather: what can be had is had.
             finish(world, wish, &planned, was_short).await;
             return;

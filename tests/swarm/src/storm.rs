@@ -199,11 +199,7 @@ fn some_machine(world: &World, state: impl Fn(MachineState) -> bool) -> Option<M
 
 /// Some process stands still.
 fn pause(world: &World) -> bool {
-    let running: Vec<_> = {
-        let mut inner = world.lock();
-        inner.running.retain(|process| process.strong_count() > 0);
-        inner.running.iter().filter_map(std::sync::Weak::upgrade).collect()
-    };
+    let running = world.running();
     let chosen = world.lock().chance.pick(&running).cloned();
     let Some(process) = chosen.filter(|process| !process.is_dead()) else { return false };
     let most = if world.below(2) == 0 { 30 } else { 1800 };

@@ -100,11 +100,18 @@ kinds! {
     StalePlan = "stalePlan",
     /// A machine goes, and its disk stays; clearing it away is accepted, and then fails.
     ChildLeft = "childLeft",
+    /// A change never arrives; and of a launch that is sent again for it the answer is lost, and what
+    /// it makes is listed late.
+    LostRequest = "lostRequest",
+    /// A launch makes one machine too many, they are listed one by one, and its answer is lost.
+    Blurred = "blurredLaunch",
+    /// Somebody sets the clock of a process that runs, by minutes or hours.
+    ClockLeap = "clockLeap",
 }
 
 /// Kinds that came later. Chance of their own decides about them, so that worlds without them are
 /// what they were: a seed that broke a promise once stays the seed of that story.
-const LATER: [Kind; 1] = [Kind::ChildLeft];
+const LATER: [Kind; 4] = [Kind::ChildLeft, Kind::LostRequest, Kind::Blurred, Kind::ClockLeap];
 
 /// How often each kind happened.
 pub type Counts = BTreeMap<Kind, u64>;

@@ -6,7 +6,8 @@ use crate::process::Process;
 use crate::weather::Kind;
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, Create, FleetName, FleetUid, MachineState, Remains, Scope, Template, Victim,
+    Cloud, Create, FleetName, FleetUid, MachineState, Operation, Remains, Scope, Template, Token,
+    Victim,
 };
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
@@ -74,9 +75,33 @@ impl Wire {
         Duration::from_millis(20 + world.below(400))
     }
 
+    /// Whether a change never arrives.
+    fn never_arrives(&self) -> bool {
+        let world = &self.process.world;
+        let gone = world.strikes_later(Kind::LostRequest);
+        if gone {
+            world.count(Kind::LostRequest);
+        }
+        gone
+    }
+
+    /// Whether nobody hears what becomes of a launch: it is blurred, or an earlier sending was lost.
+    fn goes_unheard(&self, token: &Token, gone: bool) -> bool {
+        let world = &self.process.world;
+        let mut inner = world.lock();
+        let blurred = inner.weather.has(Kind::Blurred) && inner.later.percent(40);
+        *inner.counts.entry(Kind::Blurred).or_default() += u64::from(blurred);
+        let again = !inner.lost_before.insert(token.clone());
+        if !gone && !again {
+            inner.lost_before.remove(token);
+        }
+        blurred || again && inner.later.percent(50)
+    }
+
     /// Sends a change: it goes its way, whatever becomes of the sender.
     async fn change<T: Send + 'static>(
         &self,
+        (gone, unheard): (bool, bool),
         work: impl Future<Output = Result<T, Error>> + Send + 'static,
     ) -> Result<T, Error> {
         let world = &self.process.world;
@@ -87,9 +112,12 @@ impl Wire {
             tokio::time::sleep(lasting).await;
         }
         let (there, back) = (self.way(), self.way());
-        let lost = world.strikes(Kind::LostAnswer);
+        let lost = world.strikes(Kind::LostAnswer) || unheard;
         let (answer, answered) = oneshot::channel();
         tokio::spawn(async move {
+            if gone {
+                return;
+            }
             tokio::time::sleep(there).await;
             let done = work.await;
             tokio::time::sleep(back).await;
@@ -119,7 +147,10 @@ impl Provider for Wire {
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         let (process, world) = (&self.process, &self.process.world);
-        world.judge(|judge| judge.asks(process.id, scope));
+        world.judge(|judge| {
+            judge.asks(process.id, scope);
+            judge.draws(process.id, scope, Operation::Look, 1);
+        });
         tokio::time::sleep(self.way()).await;
         let mut answer = self.cloud.machines(scope).await;
         tokio::time::sleep(self.way()).await;
@@ -139,6 +170,10 @@ impl Provider for Wire {
 
     async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
         let (process, world) = (&self.process, &self.process.world);
+        if self.cloud() == Cloud::Azure {
+            // Disks and interfaces.
+            world.judge(|judge| judge.draws(process.id, scope, Operation::Look, 2));
+        }
         let mut answer = self.cloud.remains(scope).await;
         if self.cloud() == Cloud::Azure && world.strikes_later(Kind::ChildLeft) {
             answer = Err(self.silence(Class::Retry { after: None }));
@@ -154,12 +189,15 @@ impl Provider for Wire {
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
         let (process, world) = (self.process.clone(), self.process.world.clone());
         world.look();
-        world.judge(|judge| judge.sends_clear(process.id, request));
+        world.judge(|judge| {
+            judge.draws(process.id, request.scope, Operation::End, 1);
+            judge.sends_clear(process.id, request);
+        });
         let (fleet, scope) = (request.fleet.clone(), request.scope.clone());
         let remains: Vec<Remains> = request.remains.to_vec();
         let cloud = self.cloud.clone();
         let there = world.clone();
-        let answer = self.change(async move {
+        let answer = self.change((self.never_arrives(), false), async move {
             let request = ClearRequest { fleet: &fleet, scope: &scope, remains: &remains };
             let answer = cloud.clear(&request).await;
             there.look();
@@ -179,13 +217,22 @@ impl Provider for Wire {
         let (process, world) = (self.process.clone(), self.process.world.clone());
         let token = request.create.token.clone();
         world.trace(format_args!("p{} sends {}", process.id, short(token.as_str())));
-        world.judge(|judge| judge.sends_create(process.id, request));
+        let scope = request.create.pool.place.scope();
+        world.judge(|judge| {
+            judge.draws(process.id, &scope, Operation::Launch, 1);
+            if scope.cloud == Cloud::Aws {
+                judge.draws_machines(process.id, &scope, request.create.slots.len() as i64);
+            }
+            judge.sends_create(process.id, request);
+        });
         let launch = Launch::of(request);
         let cloud = self.cloud.clone();
         let idempotent = self.cloud().launches_are_idempotent();
         let twice = idempotent && world.strikes(Kind::Duplicated);
+        let gone = self.never_arrives();
+        let unheard = self.goes_unheard(&token, gone);
         let (id, there) = (process.id, world.clone());
-        let answer = self.change(async move {
+        let answer = self.change((gone, unheard), async move {
             let answer = cloud.create(&launch.request()).await;
             if twice && answer.is_ok() {
                 // A copy that was held up somewhere. Its answer reaches nobody.
@@ -217,12 +264,15 @@ impl Provider for Wire {
 
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
         let (process, world) = (self.process.clone(), self.process.world.clone());
-        world.judge(|judge| judge.sends_destroy(process.id, request));
+        world.judge(|judge| {
+            judge.draws(process.id, request.scope, Operation::End, 1);
+            judge.sends_destroy(process.id, request);
+        });
         let (fleet, scope) = (request.fleet.clone(), request.scope.clone());
         let victims: Vec<Victim> = request.victims.to_vec();
         let cloud = self.cloud.clone();
         let (id, there) = (process.id, world.clone());
-        let answer = self.change(async move {
+        let answer = self.change((self.never_arrives(), false), async move {
             let before = there.sim.machines().unwrap_or_default();
             let request = DestroyRequest { fleet: &fleet, scope: &scope, victims: &victims };
             let answer = cloud.destroy(&request).await;

@@ -78,6 +78,19 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
     sealed(desired)
 }
 
+/// Now and then money for a part of it only: then every machine that costs nothing shows.
+pub(crate) fn tighten(later: &mut Chance, desired: Desired) -> Desired {
+    let mut desired = desired;
+    if later.percent(20) {
+        let gpus = desired.instances.vcpus.min.is_some();
+        let each = if gpus { 10_000_000 } else { 60_000 };
+        let machines = if gpus { 2 } else { desired.capacity.target.0 / 1000 };
+        desired.budget.hourly = Some(MicroUsd(machines.max(1) * each));
+        return sealed(desired);
+    }
+    desired
+}
+
 fn goal(unit: Unit, target: u64, base: u64) -> CapacityGoal {
     let (target, on_demand) = (Units::whole(target), Units::whole(base));
     CapacityGoal { unit, target, on_demand, spot: target - on_demand }

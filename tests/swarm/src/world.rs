@@ -6,9 +6,10 @@ use crate::market::CATALOG;
 use crate::process::Process;
 use crate::trace::Trace;
 use crate::weather::{Counts, Kind, Weather};
-use fleet_model::{Cloud, Desired, Timestamp};
+use fleet_model::{Cloud, Desired, Timestamp, Token};
 use fleet_sim::{Preset, Settings, Sim};
 use object_store::memory::InMemory;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -31,6 +32,8 @@ pub(crate) struct Inner {
     pub(crate) weather: Weather,
     pub(crate) judge: Judge,
     pub(crate) counts: Counts,
+    /// Launches of which a sending never arrived.
+    pub(crate) lost_before: BTreeSet<Token>,
     /// Nothing can be written.
     pub(crate) disk_full: bool,
     /// Where the fleet may stand.
@@ -44,13 +47,12 @@ pub(crate) struct Inner {
 impl World {
     pub(crate) fn new(
         seed: u64,
-        mut chance: Chance,
+        (mut chance, mut later): (Chance, Chance),
         wish: &Desired,
         keep_trace: bool,
     ) -> Arc<Self> {
         let preset = if chance.percent(50) { Preset::Calm } else { Preset::Lifelike };
         let settings = Settings { seed, preset, latency: Duration::ZERO };
-        let mut later = Chance::later(seed);
         let weather = Weather::draw(&mut chance, &mut later);
         let sim = Sim::on_tokio_time(settings, CATALOG.clone());
         let world = Arc::new(World {
@@ -63,6 +65,7 @@ impl World {
                 weather,
                 judge: Judge::new(preset == Preset::Calm),
                 counts: Counts::new(),
+                lost_before: BTreeSet::new(),
                 disk_full: false,
                 clouds: wish.placement.clouds.iter().map(|rule| rule.cloud).collect(),
                 running: Vec::new(),
@@ -131,6 +134,13 @@ impl World {
         Duration::from_millis(self.below(most.as_millis() as u64 + 1))
     }
 
+    /// Processes that somebody waits for, also those that are dead or stand still.
+    pub(crate) fn running(&self) -> Vec<Arc<Process>> {
+        let mut inner = self.lock();
+        inner.running.retain(|process| process.strong_count() > 0);
+        inner.running.iter().filter_map(Weak::upgrade).collect()
+    }
+
     pub(crate) fn next_process(&self) -> u32 {
         let mut inner = self.lock();
         inner.processes += 1;
@@ -139,19 +149,22 @@ impl World {
 
     /// Looks at the clouds' own truth and judges it. Called after everything that happens.
     pub(crate) fn look(&self) {
+        let now = self.now();
         let truth = self.sim.machines().unwrap_or_default();
         let surplus = self.sim.surplus().unwrap_or_default();
         let remains = self.sim.remains().unwrap_or_default();
         let mut inner = self.lock();
         let known = inner.judge.violations.len();
-        inner.judge.look(&truth, &surplus, remains);
+        inner.judge.look(now, &truth, &surplus, remains);
         drop(inner);
         self.tell(known);
     }
 
     /// Lets the judge see something, and writes down what it finds wrong.
     pub(crate) fn judge<T>(&self, see: impl FnOnce(&mut Judge) -> T) -> T {
+        let now = self.now();
         let mut inner = self.lock();
+        inner.judge.now = now;
         let known = inner.judge.violations.len();
         let answer = see(&mut inner.judge);
         drop(inner);

@@ -1,5 +1,6 @@
 //! Worlds that broke a promise once. Each is named for its story; the seeds are of the generator as
-//! it was then, so each story also has a test of its own where one could be written.
+//! it was then, so each story also has a test of its own where one could be written, and a seed of
+//! today that tells it when the bug is switched on (`cargo test -p fleet-swarm --features bugs`).
 
 use fleet_swarm::live;
 
@@ -13,14 +14,14 @@ fn lives_well(seeds: &[u64]) {
 /// G: the answer to an end was lost; the round counted nothing ended, and the next one ended another.
 #[test]
 fn an_end_without_an_answer_counts_toward_the_limit() {
-    lives_well(&[383]);
+    lives_well(&[383, 765]);
 }
 
 /// K: a lease that ran out was taken for a refusal, and blocked an innocent pool for an hour; and
 /// launches that waited for their turn asked a pool that had said no meanwhile.
 #[test]
 fn a_pool_that_said_no_is_not_asked_by_those_who_wait() {
-    lives_well(&[24, 101, 109]);
+    lives_well(&[24, 101, 109, 205]);
 }
 
 /// The judge's own mistakes, found in 100,000 worlds. A cloud made two machines for one slot, and the
@@ -29,4 +30,54 @@ fn a_pool_that_said_no_is_not_asked_by_those_who_wait() {
 #[test]
 fn of_twins_the_one_on_record_fills_the_slot_and_late_notices_are_nobodys_fault() {
     lives_well(&[61_235, 28_090]);
+}
+
+/// The judge's own mistakes, again. Nine machines vanished and were given up, one of them left a disk
+/// and stayed on record, and the judge missed it among the forgotten. A clock that was hours ahead
+/// opened a breaker, which no later clock could close before its time. A stranger was given the id of a
+/// machine that had left a disk, after the last look and before the clearing, which let it be.
+#[test]
+fn given_up_are_given_up_clocks_ahead_are_waited_for_and_strangers_let_be() {
+    lives_well(&[1458, 1968, 29_228]);
+}
+
+/// A, D: a clock was set two hours ahead in the middle of an apply, and what was minutes old looked
+/// old enough for its absence to be proof.
+#[test]
+fn a_clock_that_is_set_makes_nothing_look_old() {
+    lives_well(&[206]);
+}
+
+/// J: a slow store wrote the records of many launches together, and they left together, whatever
+/// turns they had taken; and so did everything that waited while the process stood still.
+#[test]
+fn launches_leave_one_by_one_whatever_held_them_up() {
+    lives_well(&[31, 45, 128, 265, 333]);
+}
+
+/// M: a run died between the end of a machine and the end of its disk.
+#[test]
+fn a_machine_is_forgotten_when_its_disk_is_gone() {
+    lives_well(&[36, 58, 66]);
+}
+
+/// The seeds of today still tell their stories.
+#[cfg(feature = "bugs")]
+#[test]
+fn each_story_is_still_told() {
+    use fleet_model::bugs::{Bug, switch_on};
+    for (bug, seed) in [
+        (Bug::SilentEndsNotCounted, 765),
+        (Bug::BlocksOfRoundIgnored, 205),
+        (Bug::WallClockTrusted, 206),
+        (Bug::LaunchesLeaveTogether, 31),
+        (Bug::TurnsKeptOverSleep, 45),
+        (Bug::ChildrenForgotten, 36),
+        (Bug::DoubtWrittenOffBeforeChildren, 66),
+    ] {
+        switch_on(Some(bug));
+        let violations = live(seed, false).violations;
+        switch_on(None);
+        assert!(!violations.is_empty(), "seed {seed} no longer shows {}", bug.as_str());
+    }
 }

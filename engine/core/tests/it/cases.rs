@@ -339,11 +339,11 @@ fn premises_break_one_by_one() {
     let rows = catalog(WORLD);
     let world = inputs(desired(32, 8, Unit::Gpus), &rows);
     let saved = plan(&world).plan;
-    assert_eq!(stale(&saved, &world), None);
+    assert_eq!(stale(&saved, &world, world.now), None);
     let broken = |change: &dyn Fn(&mut Inputs)| {
         let mut later = world.clone();
         change(&mut later);
-        stale(&saved, &later).map(|broken| broken.to_string()).unwrap_or_default()
+        stale(&saved, &later, later.now).map(|broken| broken.to_string()).unwrap_or_default()
     };
     assert!(broken(&|w| w.desired.digest = digest("spec/1", [b"x".as_slice()])).contains("spec"));
     assert!(broken(&|w| w.recorded.changes += 1).contains("somebody changed the fleet"));

@@ -76,6 +76,11 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
         _ => None,
     });
     let hidden = hidden.last();
+    let scattered = tx.faults().filter_map(|fault| match fault {
+        Fault::ScatteredVisibility { cloud: slow, within } if *slow == cloud => Some(*within),
+        _ => None,
+    });
+    let scattered = scattered.last().map_or(0, |within| within.as_millis() as Ms);
     let stuck = tx.faults().any(|f| matches!(f, Fault::NeverReady { cloud: c } if *c == cloud));
     let slots = with_surplus(tx, cloud, slots);
     let born = (tx.world.next..).zip(&slots).map(|(serial, slot)| {
@@ -85,6 +90,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
             Preset::Lifelike => least + below(mix(chance ^ salt), most - least + 1),
         };
         let usual = if cloud == Cloud::Lambda { 0 } else { between(1, 0, 20_000) };
+        let usual = usual.max(below(mix(chance ^ 3), scattered + 1));
         Born {
             id: machine_id(cloud, settings.seed, serial),
             slot: *slot,

@@ -5,13 +5,16 @@ use fleet_model::{
     Block, BlockScope, Create, Event, MachineId, Operation, PoolId, SlotName, Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// A launch that was written down.
 #[derive(Debug, Clone)]
 pub(crate) struct Intent {
     pub(crate) create: Create,
-    /// When it was written down.
+    /// When it was written down, by the clock of the writer.
     pub(crate) at: Timestamp,
+    /// When it was last written down that it is sent.
+    pub(crate) sent: Timestamp,
     /// Who wrote last that it is about to be sent.
     pub(crate) sender: u32,
     /// Whether its outcome is on record.
@@ -32,8 +35,10 @@ pub(crate) struct Book {
     pub(crate) intents: BTreeMap<Token, Intent>,
     pub(crate) filled: BTreeMap<SlotName, Filled>,
     pub(crate) surplus: BTreeSet<MachineId>,
-    /// With the time at which they were written down.
+    /// With the time at which they were written down, by the clock of the writer.
     pub(crate) blocks: Vec<(Timestamp, Block)>,
+    /// The true time at which the last of them was.
+    pub(crate) last_block: Timestamp,
     pub(crate) seq: u64,
     pub(crate) epoch: u64,
     /// Events that changed what is on record.
@@ -51,6 +56,15 @@ impl Book {
         self.intents.values().filter(|intent| !intent.settled)
     }
 
+    /// Until when nobody can say how old some records are: a clock that was ahead wrote them.
+    pub(crate) fn ahead_until(&self, now: Timestamp) -> Option<Timestamp> {
+        let settle = Duration::from_secs(300);
+        let doubts = self.open().map(|intent| intent.sent).filter(|sent| *sent > now);
+        let doubts = doubts.map(|sent| sent.checked_add(settle).unwrap_or(Timestamp::MAX));
+        let blocks = self.blocks.iter().filter(|(heard, _)| *heard > now);
+        doubts.chain(blocks.map(|(_, block)| block.until)).max()
+    }
+
     /// Who forbids a launch to be sent now. A word that came while it was on its way to the journal
     /// does not count: it is known to the process for as long as a slow store takes.
     pub(crate) fn blocked(&self, create: &Create, at: Timestamp) -> Option<&Block> {
@@ -64,7 +78,7 @@ impl Book {
         blocks.find(|(_, block)| covers(block)).map(|(_, block)| block)
     }
 
-    pub(crate) fn fold(&mut self, process: u32, event: &Event, at: Timestamp) {
+    pub(crate) fn fold(&mut self, process: u32, event: &Event, at: Timestamp, truly: Timestamp) {
         let news = !matches!(
             event,
             Event::Epoch { .. } | Event::RoundStarted { .. } | Event::RoundEnded { .. }
@@ -75,12 +89,13 @@ impl Book {
             Event::CreateIntended { create } => {
                 let create = create.clone();
                 let token = create.token.clone();
-                let intent = Intent { create, at, sender: process, settled: false };
+                let intent = Intent { create, at, sent: at, sender: process, settled: false };
                 self.intents.insert(token, intent);
             }
             Event::CreateResent { token } => {
                 if let Some(intent) = self.intents.get_mut(token) {
                     intent.sender = process;
+                    intent.sent = at;
                 }
             }
             Event::Created { token, machines, missing: _, surplus } => {
@@ -120,7 +135,10 @@ impl Book {
                     }
                 }
             }
-            Event::Blocked { block } => self.blocks.push((at, block.clone())),
+            Event::Blocked { block } => {
+                self.blocks.push((at, block.clone()));
+                self.last_block = truly;
+            }
             Event::Opened { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }

@@ -8,12 +8,13 @@ mod d_e_records;
 mod f_g_ends;
 mod h_i_amounts;
 mod j_k_calls;
+mod j_rates;
 mod m_children;
 
 use book::Book;
 use fleet_model::{
     Desired, Event, Limits, Machine, MachineId, MachineState, Remains, Scope, SlotId, SlotName,
-    Token, Units,
+    Timestamp, Token, Units,
 };
 use fleet_run::Record;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +58,7 @@ pub(crate) struct Facts {
     held_before: Units,
     wrote: bool,
     calls: j_k_calls::Calls,
+    rates: j_rates::Rates,
     /// What answers said that their launch made.
     heard: BTreeMap<Token, Vec<MachineId>>,
 }
@@ -74,6 +76,8 @@ pub(crate) struct Judge {
     pub(crate) births: BTreeMap<MachineId, Birth>,
     /// Machines whose tags others changed, or that others launched.
     pub(crate) touched: BTreeSet<MachineId>,
+    /// The true time, at the last look.
+    pub(crate) now: Timestamp,
     /// Everything the clouds have, at the last look.
     pub(crate) truth: Vec<Machine>,
     /// What machines that are gone left behind, at the last look.
@@ -94,6 +98,7 @@ impl Judge {
             book: Book::default(),
             births: BTreeMap::new(),
             touched: BTreeSet::new(),
+            now: Timestamp::UNIX_EPOCH,
             truth: Vec::new(),
             remains: Vec::new(),
             processes: BTreeMap::new(),
@@ -120,6 +125,7 @@ impl Judge {
             held_before,
             wrote: false,
             calls: j_k_calls::Calls::default(),
+            rates: j_rates::Rates::default(),
             heard: BTreeMap::new(),
         };
         self.processes.insert(process, facts);
@@ -133,7 +139,14 @@ impl Judge {
     }
 
     /// The clouds' own truth, after something happened.
-    pub(crate) fn look(&mut self, truth: &[Machine], surplus: &[MachineId], remains: Vec<Remains>) {
+    pub(crate) fn look(
+        &mut self,
+        now: Timestamp,
+        truth: &[Machine],
+        surplus: &[MachineId],
+        remains: Vec<Remains>,
+    ) {
+        self.now = now;
         self.truth = truth.to_vec();
         self.remains = remains;
         self.check_births(surplus);
@@ -152,7 +165,7 @@ impl Judge {
         let Some(record) = record else { return };
         for event in &record.events {
             self.check_event(process, event);
-            self.book.fold(process, event, record.at);
+            self.book.fold(process, event, record.at, self.now);
             self.tell_twins_apart(event);
             self.check_amounts(process, event);
         }
