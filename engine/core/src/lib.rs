@@ -47,7 +47,7 @@ pub use fold::fold;
 pub use guard::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub use ledger::SETTLE_WINDOW;
 pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
-pub use remains::of_launch as remains_of;
+pub use remains::remains_of;
 pub use staleness::{Stale, premises, same_steps, stale};
 pub use walk::{StepState, Walk};
 

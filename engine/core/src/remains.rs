@@ -24,31 +24,30 @@ pub(crate) fn of_machine(inputs: &Inputs, machine: &MachineId, pool: &PoolId) ->
     here.then(|| left.clone())
 }
 
-/// What is left of launches that made no machine: no answer settles them, and absence would.
+/// What is left of launches that made no machine: no answer settled them, and absence would.
 pub(crate) fn of_doubts(inputs: &Inputs) -> impl Iterator<Item = Left> {
+    let observed = &inputs.observed;
     let attempts = inputs.recorded.in_doubt.values();
-    attempts
-        .filter(|attempt| is_settled(attempt, &inputs.observed))
-        .filter_map(|attempt| of_launch(attempt, &inputs.observed))
-        .map(|remains| Left { remains: remains.clone(), how: Departure::Ended })
+    let left = attempts.filter_map(|attempt| Some((attempt, remains_of(attempt, observed)?)));
+    left.filter(|(attempt, _)| made_nothing(attempt, observed))
+        .map(|(_, remains)| Left { remains: remains.clone(), how: Departure::Ended })
 }
 
 /// What is there of a launch besides machines.
-pub fn of_launch<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a Remains> {
+pub fn remains_of<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a Remains> {
     let create = &attempt.create;
     let scope = create.pool.place.scope();
     observed.remains.values().find(|left| left.token == create.token && left.scope == scope)
 }
 
-/// Whether absence proves that a launch made no machine, and it is absent.
-fn is_settled(attempt: &Attempt, observed: &Observed) -> bool {
+/// Whether absence proves that a launch made no machine.
+fn made_nothing(attempt: &Attempt, observed: &Observed) -> bool {
     let create = &attempt.create;
-    let made = |token| token == &create.token;
     let age = observed.taken_at.duration_since(attempt.last_sent);
     let old = age >= jiff_duration(SETTLE_WINDOW) || bugs::on(Bug::DoubtfulChildrenCleared);
     let mut owners = observed.machines.values().filter_map(|machine| machine.owner.as_ref());
     old && observed.is_complete(&create.pool.place.scope())
-        && !owners.any(|owner| made(&owner.token))
+        && !owners.any(|owner| owner.token == create.token)
 }
 
 /// What is to be cleared away. Nothing of machines that vanished, while a person has not said that

@@ -235,28 +235,29 @@ impl Session<'_> {
     }
 
     /// Writes down, if need be, that a launch is about to be sent, and waits until it may leave. Turns
-    /// are taken before anything is written, so that what waits is not in doubt; but records are
-    /// written together, and launches that took their turns one by one would leave all at once.
+    /// are taken before anything is written, so that what waits is not in doubt.
     async fn prepare(
         &self,
         create: &Create,
         recorded: Option<Duration>,
     ) -> Result<(), JournalError> {
+        let engine = self.engine;
         let mut recorded = recorded;
-        let scope = create.pool.place.scope();
+        let (scope, count) = (create.pool.place.scope(), create.slots.len());
         while self.lease.is_held() {
             if !recorded.is_some_and(|at| self.is_prompt(at)) {
-                recorded = Some(self.engine.clock.steady());
+                recorded = Some(engine.clock.steady());
                 if !bugs::on(Bug::ResendNotRecorded) {
                     let token = create.token.clone();
                     self.journal.append(vec![Event::CreateResent { token }]).await?;
                 }
+                continue;
             }
-            if !bugs::on(Bug::LaunchesLeaveTogether) {
-                self.engine.gate.turn_to_launch(&scope, create.slots.len()).await;
-            }
-            if recorded.is_some_and(|at| self.is_prompt(at)) {
-                break;
+            match engine.limits.leave(&scope, Operation::Launch, count) {
+                Err(wait) if !bugs::on(Bug::LaunchesLeaveTogether) => {
+                    engine.clock.sleep(wait).await;
+                }
+                Ok(()) | Err(_) => break,
             }
         }
         Ok(())

@@ -35,8 +35,6 @@ pub struct Engine {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) fresh: Fresh,
     pub(crate) limits: RateLimits,
-    /// Where launches leave whose records were written together.
-    pub(crate) gate: RateLimits,
     pub(crate) budget: RetryBudget,
     pub(crate) breakers: Breakers,
 }
@@ -52,15 +50,13 @@ impl Engine {
     ) -> Self {
         let clock = Arc::new(Watch::new(clock));
         let limits = RateLimits::new(clock.clone());
-        let gate = RateLimits::new(clock.clone());
         let (budget, breakers) = (RetryBudget::new(), Breakers::default());
-        Engine { store, providers, clock, catalog, fresh, limits, gate, budget, breakers }
+        Engine { store, providers, clock, catalog, fresh, limits, budget, breakers }
     }
 
     /// Without pacing: for simulated clouds that have no limits to keep.
     pub fn unpaced(mut self) -> Self {
         self.limits.off();
-        self.gate.off();
         self
     }
 

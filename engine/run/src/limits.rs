@@ -17,8 +17,8 @@ use std::time::Duration;
 /// The first pause after a cloud says that it is too much, and the longest.
 const FIRST_PAUSE: f64 = 1.0;
 const LONGEST_PAUSE: f64 = 60.0;
-/// A turn is kept for so long: a process that stood still for longer takes a new one.
-const LATE: Duration = Duration::from_millis(200);
+/// Less than this is no wait: clocks count milliseconds.
+const TICK: f64 = 0.001;
 /// The least share of the allowed rate that we fall to.
 const SLOWEST: f64 = 1.0 / 16.0;
 /// What one request that went well gives back of the rate.
@@ -45,23 +45,67 @@ pub(crate) struct RateLimits {
     /// Whether there is a rate to keep at all.
     paced: bool,
     levels: Mutex<BTreeMap<(Scope, Operation), Level>>,
+    departures: Mutex<BTreeMap<(Scope, Operation), Departures>>,
+}
+
+/// When the buckets would be full again after what has really left.
+#[derive(Debug, Clone, Copy, Default)]
+struct Departures {
+    requests_full_at: f64,
+    machines_full_at: f64,
 }
 
 impl RateLimits {
     pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
-        RateLimits { clock, paced: true, levels: Mutex::new(BTreeMap::new()) }
+        let (levels, departures) = (Mutex::default(), Mutex::default());
+        RateLimits { clock, paced: true, levels, departures }
     }
 
     pub(crate) fn off(&mut self) {
         self.paced = false;
     }
 
-    /// Waits for a turn.
+    /// Waits for a turn, and leaves.
     pub(crate) async fn turn(&self, scope: &Scope, operation: Operation) {
         self.wait(scope, operation, 0).await;
+        if bugs::on(Bug::TurnsKeptOverSleep) {
+            return;
+        }
+        while let Err(wait) = self.leave(scope, operation, 0) {
+            self.clock.sleep(wait).await;
+        }
     }
 
-    /// Waits for a turn to launch so many machines.
+    /// Leaves now, with a launch of so many machines if it is one, or says how long to wait at least.
+    ///
+    /// Turns are taken one by one. Those who took them may still leave all at once: a process that
+    /// stood still wakes up with all of them due, and a slow store writes their records together.
+    pub(crate) fn leave(
+        &self,
+        scope: &Scope,
+        operation: Operation,
+        count: usize,
+    ) -> Result<(), Duration> {
+        if !self.paced || bugs::on(Bug::RatesIgnored) {
+            return Ok(());
+        }
+        let now = self.now();
+        let mut departures = self.departures.lock().unwrap_or_else(PoisonError::into_inner);
+        let departed = departures.entry(key(scope, operation)).or_default();
+        let mut next = *departed;
+        let bucket = allowed(scope.cloud, operation);
+        let mut wait = take(&mut next.requests_full_at, now, 1.0, bucket);
+        if let (Operation::Launch, Some(bucket)) = (operation, machines(scope.cloud)) {
+            wait = wait.max(take(&mut next.machines_full_at, now, count as f64, bucket));
+        }
+        if wait >= TICK {
+            return Err(Duration::from_secs_f64(wait));
+        }
+        *departed = next;
+        Ok(())
+    }
+
+    /// Waits for a turn to launch so many machines. It is written down before it leaves.
     pub(crate) async fn turn_to_launch(&self, scope: &Scope, count: usize) {
         self.wait(scope, Operation::Launch, count).await;
     }
@@ -77,12 +121,8 @@ impl RateLimits {
             if wait.is_zero() {
                 return;
             }
-            let due = self.clock.steady() + wait;
             self.clock.sleep(wait).await;
-            // Whoever overslept has lost the turn: others who did would all go at once.
-            let late = self.clock.steady().saturating_sub(due) > LATE;
-            let late = late && !bugs::on(Bug::TurnsKeptOverSleep);
-            if self.brakes(scope, operation) == brakes && !late {
+            if self.brakes(scope, operation) == brakes {
                 return;
             }
         }

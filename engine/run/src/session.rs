@@ -126,6 +126,10 @@ impl Session<'_> {
             limits.already_destroyed += outcome.destroyed + outcome.perhaps_destroyed;
             let stuck = outcome.is_fruitless(&refused_before);
             refused_before.extend(outcome.blocked.iter().cloned());
+            if outcome.cleared > 0 {
+                // A launch that left something is in doubt until that is gone.
+                self.settle_by_looking().await?;
+            }
             converged.rounds.push(outcome);
             inputs = self.gather(limits).await?;
             planned = plan(&inputs);

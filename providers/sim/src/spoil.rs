@@ -122,8 +122,7 @@ impl Sim {
             Ok(hit
                 .into_iter()
                 .map(|(id, due)| {
-                    tx.emit(Event::Interrupted { id: id.clone(), due });
-                    tx.leave_children(std::slice::from_ref(&id), due);
+                    tx.interrupt(id.clone(), due);
                     id
                 })
                 .collect())

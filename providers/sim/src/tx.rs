@@ -8,7 +8,7 @@ use crate::pools::Pools;
 use crate::settings::Preset;
 use crate::time::{BUCKET, Ms, from_stamp, stamp};
 use crate::world::World;
-use fleet_model::{Cloud, Machine, Market, Scope};
+use fleet_model::{Cloud, Machine, MachineId, Market, Scope};
 
 /// An operation under way. Every event is applied at once, so that later parts see it.
 pub(crate) struct Tx<'a> {
@@ -219,12 +219,18 @@ impl<'a> Tx<'a> {
             notices.extend(
                 excess
                     .filter_map(|serial| self.world.vms.get(serial))
-                    .map(|vm| Event::Interrupted { id: vm.id.clone(), due }),
+                    .map(|vm| (vm.id.clone(), due)),
             );
         }
         stay -= notices.len();
-        notices.into_iter().for_each(|notice| self.emit(notice));
+        notices.into_iter().for_each(|(id, due)| self.interrupt(id, due));
         stay > 0
+    }
+
+    /// Gives notice to a machine.
+    pub(crate) fn interrupt(&mut self, id: MachineId, due: Ms) {
+        self.emit(Event::Interrupted { id: id.clone(), due });
+        self.leave_children(&[id], due);
     }
 
     /// Whether a cloud is out in all its regions.

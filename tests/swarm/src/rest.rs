@@ -160,7 +160,9 @@ async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned, was_short
         })
         .collect();
     world.judge(|judge| judge.check_orphans(&reported));
-    if was_short && planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() {
+    let held = !planned.report.held.iter().all(is_all_that_can_be_done);
+    let all_done = planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() && !held;
+    if was_short && all_done {
         world.judge(|judge| judge.check_enough(wish));
     }
     world.judge(|judge| judge.check_nothing_left());

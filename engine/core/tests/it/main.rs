@@ -5,4 +5,5 @@ mod commitments;
 mod laws;
 mod milp;
 mod optimum;
+mod remains;
 mod world;

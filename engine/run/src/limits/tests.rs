@@ -3,20 +3,15 @@ use fleet_model::Timestamp;
 
 /// A clock that is moved by sleeping.
 #[derive(Default)]
-struct Stepped {
-    now: Mutex<i64>,
-    /// How many milliseconds longer the next sleep takes: the process stands still.
-    oversleeps: Mutex<i64>,
-}
+struct Stepped(Mutex<i64>);
 
 #[async_trait::async_trait]
 impl Clock for Stepped {
     fn now(&self) -> Timestamp {
-        Timestamp::from_millisecond(*self.now.lock().expect("alone")).expect("a moment")
+        Timestamp::from_millisecond(*self.0.lock().expect("alone")).expect("a moment")
     }
     async fn sleep(&self, duration: Duration) {
-        let longer = std::mem::take(&mut *self.oversleeps.lock().expect("alone"));
-        *self.now.lock().expect("alone") += duration.as_millis() as i64 + longer;
+        *self.0.lock().expect("alone") += duration.as_millis() as i64;
     }
 }
 
@@ -96,20 +91,22 @@ fn what_was_under_way_brakes_once() {
     assert_eq!(limits.brakes(&scope, Operation::Look), 0);
 }
 
-/// Five wait for their turns, and the process stands still for an hour: they do not go all at once.
+/// Five take their turns, and the process stands still for an hour: they do not leave all at once.
 #[tokio::test]
-async fn whoever_oversleeps_takes_a_new_turn() {
+async fn turns_that_were_slept_over_are_left_one_by_one() {
     let clock = Arc::new(Stepped::default());
     let limits = RateLimits::new(clock.clone());
     let scope = Scope { cloud: Cloud::Lambda, region: "us-east-1".into() };
-    limits.turn_to_launch(&scope, 1).await;
-    let waiting: Vec<_> = (0..5).map(|_| limits.turn_to_launch(&scope, 1)).collect();
-    *clock.oversleeps.lock().expect("alone") = 3_600_000;
-    let mut went = Vec::new();
-    for turn in waiting {
-        turn.await;
-        went.push(limits.now());
+    let turns: Vec<_> =
+        (0..5).map(|_| limits.reserve(&scope, Operation::End, 1).0.as_secs()).collect();
+    assert_eq!(turns, [0, 1, 2, 3, 4]);
+    clock.sleep(Duration::from_secs(3600)).await;
+    let mut left = Vec::new();
+    for _ in turns {
+        while let Err(wait) = limits.leave(&scope, Operation::End, 1) {
+            clock.sleep(wait).await;
+        }
+        left.push(limits.now() - 3600.0);
     }
-    let apart = went.windows(2).map(|two| two[1] - two[0]);
-    assert!(apart.clone().all(|seconds| seconds >= 11.9), "{:?}", apart.collect::<Vec<_>>());
+    assert_eq!(left, [0.0, 1.0, 2.0, 3.0, 4.0]);
 }

@@ -28,7 +28,10 @@ fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Lau
     let name = name_of(&create.token, slot);
     let key = text(&format!("azure/{name}"));
     if let Some(deed) = tx.world.deed_by_key(key) {
-        let alive = deed.refusal.is_none() || tx.now() < deed.done;
+        // A name is free again when nothing is known of the machine that bore it.
+        let made = deed.machines.clone();
+        let known = made.is_empty() || tx.world.vms.range(made).next().is_some();
+        let alive = known && (deed.refusal.is_none() || tx.now() < deed.done);
         if alive && deed.fingerprint != fingerprint(request) {
             let message = format!("{name} exists with other properties");
             return Err(Refusal::new(409, "PropertyChangeNotAllowed", message));

@@ -69,14 +69,15 @@ pub(super) fn children_of_launch(
     name: String,
     failed: bool,
 ) {
+    let token = request.create.token.clone();
     let machine = MachineId::new(name);
-    let known = tx.world.remains.contains_key(&machine);
     if failed && forgets(tx, &machine, 0) {
-        let (token, scope) = (request.create.token.clone(), request.create.pool.place.scope());
-        let since = tx.now();
+        let (scope, since) = (request.create.pool.place.scope(), tx.now());
         tx.emit(Event::Left { remains: Remains { machine, token, scope }, since });
-    } else if known && !failed {
-        tx.emit(Event::Cleared { machine });
+    } else if !failed {
+        let left = tx.world.remains.values().filter(|(left, _)| left.token == token);
+        let taken_over: Vec<MachineId> = left.map(|(left, _)| left.machine.clone()).collect();
+        taken_over.into_iter().for_each(|machine| tx.emit(Event::Cleared { machine }));
     }
 }
 
