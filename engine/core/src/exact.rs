@@ -107,6 +107,11 @@ impl Field<'_> {
         Some(other.fold(first, gcd))
     }
 
+    /// The weight of the largest machine: a fleet may be too large by that much.
+    fn heaviest(&self, market: Market) -> u64 {
+        self.of_market(market).map(|at| self.weight(at)).max().unwrap_or_default()
+    }
+
     /// How many grains are needed, where machines of different weights make greedy less than exact
     /// and the grains are few enough to do something about it.
     fn uneven(&self, goal: Goal, grain: u64) -> Option<u64> {
@@ -127,8 +132,8 @@ impl Field<'_> {
         let all: Units = counts.iter().map(units).sum();
         let short = goal.need.saturating_sub(all);
         let spare = all.saturating_sub(goal.need).0;
-        // Zones may come cheapest with large machines, but a fleet is never a machine too large.
-        if counts.keys().all(|&at| self.weight(at) <= spare) && !counts.is_empty() {
+        // Zones may come cheapest with large machines, but a fleet is never more than one too large.
+        if spare > self.heaviest(goal.market) {
             return;
         }
         // A machine that only holds a zone is too many once another market stands there as well.
@@ -179,7 +184,8 @@ impl Field<'_> {
         let got: u64 = counts.iter().map(|(&at, &n)| self.weight(at) * u64::from(n)).sum();
         let left = goal.need.0.saturating_sub(got);
         let zones = zones.saturating_sub(self.zones_used(&usage));
-        for at in self.settle(&usage, doubt, left, zones, &mut work)? {
+        let amount = (left, self.heaviest(goal.market));
+        for at in self.settle(&usage, doubt, amount, zones, &mut work)? {
             *counts.entry(at).or_default() += 1;
         }
         Some(counts)
@@ -245,7 +251,7 @@ impl Field<'_> {
         &self,
         usage: &Usage,
         doubt: Doubt,
-        left: u64,
+        (left, spare): (u64, u64),
         zones: usize,
         work: &mut Work,
     ) -> Option<Vec<u32>> {
@@ -284,7 +290,7 @@ impl Field<'_> {
         for (_, cloud) in clouds.into_values() {
             whole = whole.join(cloud, most, work)?;
         }
-        Some(whole.best(need, zones))
+        Some(whole.best(need, zones, grains(spare)))
     }
 }
 

@@ -130,10 +130,12 @@ impl Table {
         Some(Table { size, least, way })
     }
 
-    /// The cheapest way to have so many units and zones; the most units where there is none.
-    pub(crate) fn best(&self, units: usize, zones: usize) -> Vec<u32> {
+    /// The cheapest way to have so many units and zones, and so many more units at most; the most
+    /// units where there is none.
+    pub(crate) fn best(&self, units: usize, zones: usize, spare: usize) -> Vec<u32> {
         let states = self.states();
-        let enough = states.iter().filter(|(z, u, _)| *u >= units && *z >= zones);
+        let fits = |have: usize| have >= units && have <= units.saturating_add(spare);
+        let enough = states.iter().filter(|(z, u, _)| fits(*u) && *z >= zones);
         let best = enough.min_by_key(|(_, _, cost)| *cost).or_else(|| {
             states.iter().min_by_key(|(z, u, cost)| {
                 (std::cmp::Reverse((*u).min(units)), zones.saturating_sub(*z), *cost)
@@ -180,7 +182,7 @@ mod tests {
         };
         let check = |units, chosen: &[u32]| {
             let table = joined(tables(), Size { units: 21, zones: 0 });
-            let mut which = table.best(units, 0);
+            let mut which = table.best(units, 0, usize::MAX);
             which.sort_unstable();
             assert_eq!(which, chosen, "{units}");
         };
@@ -202,9 +204,17 @@ mod tests {
         let two = |units| {
             joined(vec![zone(&[(1, 0), (1, 1)]), zone(&[(5, 2)])], Size { units, zones: 2 })
         };
-        assert_eq!(two(3).best(2, 0), vec![0, 1]);
-        assert_eq!(two(3).best(2, 2), vec![0, 2]);
-        assert_eq!(two(3).best(1, 2), vec![0, 2]);
-        assert_eq!(two(1).best(2, 0), vec![0]);
+        assert_eq!(two(3).best(2, 0, usize::MAX), vec![0, 1]);
+        assert_eq!(two(3).best(2, 2, usize::MAX), vec![0, 2]);
+        assert_eq!(two(3).best(1, 2, usize::MAX), vec![0, 2]);
+        assert_eq!(two(1).best(2, 0, usize::MAX), vec![0]);
+        // One of eight and one of one hold two zones for two; the eight is more than may be too much.
+        let eight = |units| {
+            let dear = zone(&[(5, 1)]);
+            let large = Table::machines(8, &[(1, 2)]).in_one_zone();
+            joined(vec![zone(&[(1, 0)]), dear, large], Size { units, zones: 2 })
+        };
+        assert_eq!(eight(10).best(2, 2, 8), vec![0, 2]);
+        assert_eq!(eight(10).best(2, 2, 6), vec![0, 1]);
     }
 }
