@@ -2,6 +2,7 @@
 //! with their machine, and a public price list.
 
 mod account;
+mod rights;
 mod sizes;
 mod vm;
 mod world;

@@ -1,6 +1,7 @@
 //! The resource groups.
 
 use super::account::{self, SUBSCRIPTIONS, TOKEN, error, not_found};
+use super::rights;
 use super::sizes::{REGIONS, SIZES};
 use super::vm::Vm;
 use crate::http::{Answer, Request};
@@ -75,6 +76,12 @@ impl World for AzureCloud {
             }
             if !parts.get(1).is_some_and(|id| SUBSCRIPTIONS.contains(id)) {
                 return error(404, "SubscriptionNotFound", "The subscription was not found.");
+            }
+            if let Some(action) =
+                rights::denied(&request.method, &parts, &request.json().unwrap_or_default())
+            {
+                let words = format!("The client is not authorized to perform '{action}'.");
+                return error(403, "AuthorizationFailed", &words);
             }
         }
         let live: Vec<(String, String)> = self.vms.values().map(Vm::place).collect();
