@@ -1,6 +1,7 @@
 //! Why machines are launched in one pool and not in another.
 
-use crate::decide::Decision;
+use crate::decide::{Decision, hold};
+use crate::field::Usage;
 use crate::rank::{self, Key};
 use fleet_model::{Group, Market, PoolId, PoolReason, Rejection, Strategy, Units};
 use std::collections::BTreeMap;
@@ -29,9 +30,10 @@ pub(crate) fn reasons<'a>(decision: &'a Decision<'_>) -> BTreeMap<&'a PoolId, Po
     found
 }
 
-/// What comes first in the order of a strategy, as things stand after the plan.
+/// What comes first in the order of a strategy, as things stand once a group is filled.
 struct Order {
     strategy: Strategy,
+    usage: Usage,
     first: Option<Key>,
     /// The first that would take another machine.
     open: Option<Key>,
@@ -39,11 +41,27 @@ struct Order {
     full: Option<(Key, Rejection)>,
 }
 
+/// What stays, and what is launched for a group and those before it.
+fn filled_up_to(decision: &Decision<'_>, group: Group) -> Usage {
+    let field = decision.field;
+    let mut usage = field.usage();
+    for (at, holding) in decision.ledger.holdings.iter().enumerate() {
+        if holding.standing.counts() && !decision.choice.victims.contains_key(&at) {
+            hold(field, &mut usage, holding);
+        }
+    }
+    for (_, taken) in decision.choice.taken.range(..=group) {
+        taken.counts.iter().for_each(|(&at, &n)| field.take(&mut usage, at, n.into()));
+    }
+    usage
+}
+
 impl Order {
     fn new(decision: &Decision<'_>, group: Group) -> Self {
-        let (field, usage) = (decision.field, &decision.choice.usage);
+        let field = decision.field;
         let strategy = field.desired.placement.strategy;
-        let mut order = Order { strategy, first: None, open: None, full: None };
+        let usage = filled_up_to(decision, group);
+        let mut order = Order { strategy, usage, first: None, open: None, full: None };
         if strategy == Strategy::Diversified {
             return order;
         }
@@ -54,7 +72,7 @@ impl Order {
             if !full && order.open.is_some_and(|open| open < key) {
                 continue;
             }
-            match field.misfit(usage, at) {
+            match field.misfit(&order.usage, at) {
                 Some(because) if full => order.full = Some((key, because)),
                 Some(_) => {}
                 None => order.open = Some(order.open.map_or(key, |open| open.min(key))),
@@ -78,7 +96,7 @@ impl Order {
         if self.first.is_none_or(|first| key <= first) {
             return PoolReason::Best { strategy: self.strategy };
         }
-        let (field, usage) = (decision.field, &decision.choice.usage);
+        let (field, usage) = (decision.field, &self.usage);
         if self.open.is_some_and(|open| open < key) {
             let spot = decision.candidate(at).offering.pool.market == Market::Spot;
             return match self.strategy {
