@@ -119,6 +119,11 @@ impl ObjectStore for Bench {
             return Err(unavailable("no space left"));
         }
         let overwrites = !matches!(options.mode, PutMode::Create);
+        if !overwrites && world.strikes_last(Kind::StoreBusy) {
+            world.count(Kind::StoreBusy);
+            let source = "409 ConditionalRequestConflict".into();
+            return Err(Error::AlreadyExists { path: location.to_string(), source });
+        }
         let put = world.disk.put_opts(location, payload, options).await;
         world.trace(format_args!(
             "p{} writes {location} {} {}",

@@ -17,6 +17,11 @@ impl Chance {
         Chance::new(!seed)
     }
 
+    /// And for what came last.
+    pub(crate) fn last(seed: u64) -> Self {
+        Chance::new(!seed ^ 0x1a57_0000_0000_0000)
+    }
+
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.below(limit)

@@ -107,11 +107,16 @@ kinds! {
     Blurred = "blurredLaunch",
     /// Somebody sets the clock of a process that runs, by minutes or hours.
     ClockLeap = "clockLeap",
+    /// The store does nothing, because somebody else's try seems to be under way.
+    StoreBusy = "store409",
 }
 
 /// Kinds that came later. Chance of their own decides about them, so that worlds without them are
 /// what they were: a seed that broke a promise once stays the seed of that story.
 const LATER: [Kind; 4] = [Kind::ChildLeft, Kind::LostRequest, Kind::Blurred, Kind::ClockLeap];
+
+/// And those that came last, for the same reason.
+const LAST: [Kind; 1] = [Kind::StoreBusy];
 
 /// How often each kind happened.
 pub type Counts = BTreeMap<Kind, u64>;
@@ -133,13 +138,15 @@ pub(crate) struct Weather {
 }
 
 impl Weather {
-    pub(crate) fn draw(chance: &mut Chance, later: &mut Chance) -> Self {
+    pub(crate) fn draw(chance: &mut Chance, later: &mut Chance, last: &mut Chance) -> Self {
         let share = [0, 12, 12, 25, 25, 50][chance.below(6) as usize];
-        let first = Kind::ALL.iter().copied().filter(|kind| !LATER.contains(kind));
+        let since = |kind: &Kind| LATER.contains(kind) || LAST.contains(kind);
+        let first = Kind::ALL.iter().copied().filter(|kind| !since(kind));
         let mut on: BTreeSet<Kind> = first.filter(|_| chance.percent(share)).collect();
         if later.percent(60) {
             on.extend(LATER.into_iter().filter(|_| later.percent(60)));
         }
+        on.extend(LAST.into_iter().filter(|_| last.percent(25)));
         let skew = chance.between(1, 25);
         let most = 300 - 2 * skew;
         let total = if chance.percent(50) { most } else { chance.between(20, most) };

@@ -29,6 +29,8 @@ pub(crate) struct Inner {
     pub(crate) chance: Chance,
     /// For kinds of faults that came later.
     pub(crate) later: Chance,
+    /// And for those that came last.
+    last: Chance,
     pub(crate) weather: Weather,
     pub(crate) judge: Judge,
     pub(crate) counts: Counts,
@@ -53,7 +55,8 @@ impl World {
     ) -> Arc<Self> {
         let preset = if chance.percent(50) { Preset::Calm } else { Preset::Lifelike };
         let settings = Settings { seed, preset, latency: Duration::ZERO };
-        let weather = Weather::draw(&mut chance, &mut later);
+        let mut last = Chance::last(seed);
+        let weather = Weather::draw(&mut chance, &mut later, &mut last);
         let sim = Sim::on_tokio_time(settings, CATALOG.clone());
         let world = Arc::new(World {
             sim,
@@ -62,6 +65,7 @@ impl World {
             inner: Mutex::new(Inner {
                 chance,
                 later,
+                last,
                 weather,
                 judge: Judge::new(preset == Preset::Calm),
                 counts: Counts::new(),
@@ -118,6 +122,13 @@ impl World {
         let mut inner = self.lock();
         let rate = inner.weather.rate;
         inner.weather.has(kind) && inner.later.percent(rate)
+    }
+
+    /// The same for those that came last.
+    pub(crate) fn strikes_last(&self, kind: Kind) -> bool {
+        let mut inner = self.lock();
+        let rate = inner.weather.rate;
+        inner.weather.has(kind) && inner.last.percent(rate)
     }
 
     /// Notes that a fault happened.
