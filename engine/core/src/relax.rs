@@ -64,10 +64,12 @@ fn anew(inputs: &Inputs) -> Inputs {
 
 /// How far from the least cost under its strategy a fleet bought anew may be at most, group by group,
 /// as a share of it. `None` where nothing is bought or that cannot be proven: some strategies have an
-/// order instead of a cost.
+/// order instead of a cost, and a hedge has risks of its own.
 pub fn proven_gaps(inputs: &Inputs) -> [Option<f64>; 2] {
     let certificates = placement(&anew(inputs), true).certificates;
-    certificates.map(|proof| proof.filter(|proof| proof.cost > 0.0).map(|proof| proof.gap()))
+    let [base, burst] =
+        certificates.map(|proof| proof.filter(|proof| proof.cost > 0.0).map(|proof| proof.gap()));
+    [base, burst.filter(|_| inputs.desired.placement.hedge.is_none())]
 }
 
 /// Relaxations that place more or cost less, the most useful first.
