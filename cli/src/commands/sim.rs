@@ -118,8 +118,7 @@ fn failed(cause: SimError) -> Failure {
     let failure = Failure::new(chain(&cause));
     match cause {
         SimError::NoMatch(_) => failure.hint("`fleet sim show` lists machines and their pools"),
-        SimError::Damaged { .. } => failure.hint("`fleet sim reset` makes the world anew"),
-        SimError::Io { .. } | SimError::Exists(_) => failure,
+        SimError::Damaged { .. } | SimError::Io { .. } | SimError::Exists(_) => failure,
     }
 }
 

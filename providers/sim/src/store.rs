@@ -41,7 +41,7 @@ pub enum SimError {
         source: io::Error,
     },
     /// A file holds what we did not write.
-    #[error("{} is damaged: {what}; `reset` makes the world anew", path.display())]
+    #[error("{} cannot be read: {what}; `fleet sim reset` makes the world anew", path.display())]
     Damaged {
         /// Which file.
         path: PathBuf,
@@ -206,7 +206,10 @@ impl Store {
         let path = Store::head_path(&self.dir);
         let parsed: Head = serde_json::from_slice(head).map_err(|error| damaged(&path, error))?;
         if parsed.format != FORMAT {
-            return Err(damaged(&path, format_args!("format {} is not ours", parsed.format)));
+            return Err(damaged(
+                &path,
+                format_args!("format {} is another version's", parsed.format),
+            ));
         }
         let snapshot = self.snapshot_path(parsed.generation);
         let (world, size) = match fs::read(&snapshot) {
