@@ -61,11 +61,8 @@ impl Work<'_> {
             return;
         }
         // It costs nothing to wait until what was launched a moment ago is of use.
-        let young = |holding: &Holding| {
-            let age = self.inputs.now.as_second() - holding.launched_at.as_second();
-            age < i64::from(rule.ready_after_seconds)
-        };
-        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed && !young(h));
+        let ready = |holding: &Holding| hedge::is_ready(self.inputs, holding, rule);
+        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed && ready(h));
         let mut order: Vec<usize> = movable.map(|(at, _)| *at).collect();
         order.sort_by_key(|at| std::cmp::Reverse((self.ledger.holdings[*at].launched_at, *at)));
         let mut zones = self.zones();
@@ -125,10 +122,8 @@ impl Burst<'_> {
         }
         let (ledger, launched) = self.granted(hedged);
         let mut then = before.clone();
-        for (&at, &count) in &hedged.taken.counts {
-            self.field.take(&mut then, at, count.into());
-        }
-        let after = Burst { ledger: &ledger, gone: self.gone.clone(), ..*self };
+        self.field.take_all(&mut then, &hedged.taken);
+        let after = Burst { ledger: &ledger, gone: BTreeSet::new(), ..*self };
         let next = after.decide(&mut then);
         if next.taken.counts.is_empty() && next.ends.is_empty() {
             return false;
@@ -151,9 +146,7 @@ impl Burst<'_> {
         hedged.taken.join(next.taken);
         hedged.portfolio = next.portfolio;
         *usage = before.clone();
-        for (&at, &count) in &hedged.taken.counts {
-            self.field.take(usage, at, count.into());
-        }
+        self.field.take_all(usage, &hedged.taken);
         true
     }
 
@@ -187,7 +180,7 @@ impl Burst<'_> {
                 holding.standing = Standing::Ending;
             }
         }
-        commitment::cover(self.inputs, &mut ledger.holdings);
+        commitment::cover(self.inputs, self.field.commitments, &mut ledger.holdings);
         (ledger, launched)
     }
 }

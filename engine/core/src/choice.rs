@@ -1,7 +1,8 @@
 //! Why machines are launched in one pool and not in another.
 
-use crate::decide::{Decision, hold};
+use crate::decide::{Decision, held};
 use crate::field::Usage;
+use crate::ledger::Holding;
 use crate::rank::{self, Key};
 use fleet_model::{Group, Market, PoolId, PoolReason, Rejection, Strategy, Units};
 use std::collections::BTreeMap;
@@ -43,15 +44,13 @@ struct Order {
 
 /// What stays, and what is launched for a group and those before it.
 fn filled_up_to(decision: &Decision<'_>, group: Group) -> Usage {
-    let field = decision.field;
-    let mut usage = field.usage();
-    for (at, holding) in decision.ledger.holdings.iter().enumerate() {
-        if holding.standing.counts() && !decision.choice.victims.contains_key(&at) {
-            hold(field, &mut usage, holding);
-        }
-    }
+    let stays = |(at, holding): &(usize, &Holding)| {
+        holding.standing.counts() && !decision.choice.victims.contains_key(at)
+    };
+    let holdings = decision.ledger.holdings.iter().enumerate().filter(stays);
+    let mut usage = held(decision.field, holdings.map(|(_, holding)| holding));
     for (_, taken) in decision.choice.taken.range(..=group) {
-        taken.counts.iter().for_each(|(&at, &n)| field.take(&mut usage, at, n.into()));
+        decision.field.take_all(&mut usage, taken);
     }
     usage
 }

@@ -18,11 +18,7 @@ pub(crate) fn in_force(inputs: &Inputs) -> Vec<Commitment> {
         if one.until.is_some_and(|until| until <= inputs.now) {
             continue;
         }
-        let like = |other: &&mut Commitment| {
-            (other.cloud, &other.region, &other.instance_type)
-                == (one.cloud, &one.region, &one.instance_type)
-        };
-        match all.iter_mut().find(like) {
+        match all.iter_mut().find(|other| other.is_like(one)) {
             Some(other) => other.count = other.count.saturating_add(one.count),
             None => all.push(one.clone()),
         }
@@ -40,30 +36,32 @@ pub(crate) fn commitment_for(commitments: &[Commitment], pool: &PoolId) -> Optio
 #[derive(Debug, Clone)]
 pub(crate) struct Covered {
     count: u64,
-    machines: u64,
     /// Machines by price.
     prices: BTreeMap<MicroUsd, u64>,
 }
 
 impl Covered {
     pub(crate) fn new(count: u32) -> Self {
-        Covered { count: count.into(), machines: 0, prices: BTreeMap::new() }
+        Covered { count: count.into(), prices: BTreeMap::new() }
+    }
+
+    fn machines(&self) -> u64 {
+        self.prices.values().sum()
     }
 
     /// How many more machines are paid for already.
     pub(crate) fn left(&self) -> u32 {
-        self.count.saturating_sub(self.machines) as u32
+        self.count.saturating_sub(self.machines()) as u32
     }
 
     /// How many machines are paid for and there.
     pub(crate) fn used(&self) -> u32 {
-        self.count.min(self.machines) as u32
+        self.count.min(self.machines()) as u32
     }
 
     /// Counts machines; what that adds to the bill.
     pub(crate) fn add(&mut self, price: MicroUsd, count: u64) -> MicroUsd {
         let before = self.bill();
-        self.machines += count;
         *self.prices.entry(price).or_default() += count;
         self.bill() - before
     }
@@ -73,7 +71,6 @@ impl Covered {
         let before = self.bill();
         if let Some(count) = self.prices.get_mut(&price).filter(|count| **count > 0) {
             *count -= 1;
-            self.machines -= 1;
         }
         before - self.bill()
     }
@@ -92,11 +89,10 @@ impl Covered {
     }
 }
 
-/// Marks the machines that are paid for: the dearest, the base before the burst, the oldest. On-demand machines of a burst that buys spot alone are out of
-/// place once nothing covers them.
-pub(crate) fn cover(inputs: &Inputs, holdings: &mut [Holding]) {
-    let commitments = in_force(inputs);
-    for commitment in &commitments {
+/// Marks the machines that are paid for: the dearest, the base before the burst, the oldest. On-demand
+/// machines of a burst that buys spot alone are out of place once nothing covers them.
+pub(crate) fn cover(inputs: &Inputs, commitments: &[Commitment], holdings: &mut [Holding]) {
+    for commitment in commitments {
         let of_it = |at: &usize| {
             let holding = &holdings[*at];
             holding.standing.counts() && commitment.is_for(&holding.pool)
@@ -137,7 +133,7 @@ impl Field<'_> {
         let commitment = self.candidates[at as usize].commitment;
         commitment.is_some_and(|commitment| {
             let covered = &usage.committed[commitment as usize];
-            covered.machines <= covered.count
+            covered.machines() <= covered.count
         })
     }
 

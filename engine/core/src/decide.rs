@@ -99,9 +99,9 @@ pub(crate) fn with_decision<R>(inputs: &Inputs, then: impl FnOnce(&Decision<'_>)
 }
 
 fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>) -> R) -> R {
-    let ledger = ledger(inputs);
-    let ground = Ground::new(inputs, ledger.holdings.iter().map(|holding| &holding.pool));
     let commitments = commitment::in_force(inputs);
+    let ledger = ledger(inputs, &commitments);
+    let ground = Ground::new(inputs, ledger.holdings.iter().map(|holding| &holding.pool));
     let (candidates, not_now) = candidates(inputs, &ground, &commitments);
     let mut field = Field::new(inputs, &candidates, &ground, &commitments);
     field.certify = certify;
@@ -241,10 +241,8 @@ fn hold_at_cap(
 
 impl Choice {
     fn keep_everything(field: &Field<'_>, ledger: &Ledger) -> Choice {
-        let mut usage = field.usage();
-        for holding in ledger.holdings.iter().filter(|holding| holding.standing.counts()) {
-            hold(field, &mut usage, holding);
-        }
+        let counted = ledger.holdings.iter().filter(|holding| holding.standing.counts());
+        let usage = held(field, counted);
         Choice {
             taken: BTreeMap::new(),
             victims: BTreeMap::new(),
@@ -254,6 +252,13 @@ impl Choice {
             outlook: None,
         }
     }
+}
+
+/// What machines that stay take of every limit.
+pub(crate) fn held<'h>(field: &Field<'_>, stay: impl Iterator<Item = &'h Holding>) -> Usage {
+    let mut usage = field.usage();
+    stay.for_each(|holding| hold(field, &mut usage, holding));
+    usage
 }
 
 pub(crate) fn hold(field: &Field<'_>, usage: &mut Usage, holding: &Holding) {
@@ -353,11 +358,7 @@ fn choose_with(
                 break filled;
             }
         };
-        let launched: Units = filled
-            .counts
-            .iter()
-            .map(|(at, n)| Units(field.candidates[*at as usize].weight.0 * u64::from(*n)))
-            .sum();
+        let launched = field.units(&filled);
         if group == Group::Base {
             base_after = work.kept(group) + launched;
             base_new = launched;

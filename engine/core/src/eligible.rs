@@ -88,11 +88,7 @@ fn markets(desired: &Desired) -> Vec<Market> {
 
 fn is_committed(desired: &Desired, catalog: &Catalog, row: &CatalogRow) -> bool {
     let (place, kind) = (catalog.place(row), catalog.kind(row));
-    desired.placement.commitments.iter().any(|one| {
-        one.cloud == place.cloud
-            && one.instance_type == kind.name
-            && one.region == place.region.name()
-    })
+    desired.placement.commitments.iter().any(|one| one.names(place, &kind.name))
 }
 
 fn offering(catalog: &Catalog, row: &CatalogRow, market: Market) -> Offering {

@@ -306,6 +306,11 @@ impl<'a> Field<'a> {
         *counted = counted.saturating_add(more);
     }
 
+    /// Counts what was taken elsewhere.
+    pub(crate) fn take_all(&self, usage: &mut Usage, taken: &Taken) {
+        taken.counts.iter().for_each(|(&at, &count)| self.take(usage, at, count.into()));
+    }
+
     /// Gives one machine of a candidate back.
     pub(crate) fn untake_one(&self, usage: &mut Usage, taken: &mut Taken, at: u32) {
         self.untake(usage, at);

@@ -85,9 +85,14 @@ impl Ground<'_> {
     }
 
     fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
-        let age = self.inputs.now.as_second() - holding.launched_at.as_second();
-        age >= i64::from(hedge.ready_after_seconds)
+        is_ready(self.inputs, holding, hedge)
     }
+}
+
+/// Whether a machine has had the time that it takes to be of use.
+pub(crate) fn is_ready(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
+    let age = inputs.now.as_second() - holding.launched_at.as_second();
+    age >= i64::from(hedge.ready_after_seconds)
 }
 
 /// What is believed of a pool at this moment: what was seen, and what we see now.
@@ -401,10 +406,7 @@ fn on_demand(
             hedged.ends.insert(at);
         }
     }
-    let weight = |at: &u32| ground.field.candidates[*at as usize].weight;
-    let bought = |taken: &Taken| -> Units {
-        taken.counts.iter().map(|(at, n)| Units(weight(at).0 * u64::from(*n))).sum()
-    };
+    let bought = |taken: &Taken| ground.field.units(taken);
     let room = (wanted + wanted).saturating_sub(ground.standing() + bought(&hedged.taken));
     let need = want.saturating_sub(have);
     // Asked without regard to the room: what can never be had must not be waited for.

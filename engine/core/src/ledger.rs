@@ -4,9 +4,9 @@ use crate::remains::{self, Left};
 use crate::{commitment, weight};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Cloud, Departure, Desired, Digest, Inputs, Machine, MachineId, MachineState, MicroUsd, Notice,
-    NoticeKind, Offering, PoolId, Rejection, SlotId, SlotName, SlotState, Timestamp, Units,
-    Vacated,
+    Cloud, Commitment, Departure, Desired, Digest, Inputs, Machine, MachineId, MachineState,
+    MicroUsd, Notice, NoticeKind, Offering, PoolId, Rejection, SlotId, SlotName, SlotState,
+    Timestamp, Units, Vacated,
 };
 use std::collections::BTreeMap;
 
@@ -88,7 +88,7 @@ struct PoolFacts {
 }
 
 /// Brings journal and clouds together.
-pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
+pub(crate) fn ledger(inputs: &Inputs, commitments: &[Commitment]) -> Ledger {
     let mut ledger = Ledger::default();
     let templates = template_digests(&inputs.desired);
     let mut pools: BTreeMap<PoolId, PoolFacts> = BTreeMap::new();
@@ -174,7 +174,7 @@ pub(crate) fn ledger(inputs: &Inputs) -> Ledger {
             ending,
         });
     }
-    commitment::cover(inputs, &mut ledger.holdings);
+    commitment::cover(inputs, commitments, &mut ledger.holdings);
     ledger.left.extend(remains::of_doubts(inputs));
     notice_strangers(inputs, &mut ledger);
     ledger.notices.extend(

@@ -136,8 +136,7 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
         }
     }
     if let Some(taken) = decision.choice.taken.get(&group) {
-        let weight = |at: u32| decision.candidate(at).weight.0;
-        line.after += taken.counts.iter().map(|(&at, &n)| Units(weight(at) * u64::from(n))).sum();
+        line.after += decision.field.units(taken);
     }
     line
 }

@@ -1,6 +1,6 @@
 //! Which machines are to end, and which of them stay after all.
 
-use crate::decide::hold;
+use crate::decide::{held, hold};
 use crate::field::{Field, Usage};
 use crate::ledger::{Holding, Ledger, Standing};
 use crate::zones::Zones;
@@ -198,11 +198,7 @@ impl<'a> Work<'a> {
 
     /// Counts what stays against every limit.
     pub(crate) fn hold_kept(&self) -> Usage {
-        let mut usage = self.field.usage();
-        for at in self.kept_in_order() {
-            hold(self.field, &mut usage, &self.ledger.holdings[at]);
-        }
-        usage
+        held(self.field, self.kept_in_order().into_iter().map(|at| &self.ledger.holdings[at]))
     }
 
     /// Keeps machines that were to be replaced, until they make up for what is short. Returns how

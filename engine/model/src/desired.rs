@@ -1,8 +1,8 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, FleetName, InstanceType, Maker, Market, MicroUsd, Pattern, PoolId,
-    Share, Template, Timestamp, Unit, Units,
+    Architecture, Cloud, Digest, FleetName, InstanceType, Maker, Market, MicroUsd, Pattern, Place,
+    PoolId, Share, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -174,12 +174,22 @@ pub struct Commitment {
 }
 
 impl Commitment {
-    /// Whether it is for such machines.
+    /// Whether it is for machines of a pool.
     pub fn is_for(&self, pool: &PoolId) -> bool {
-        pool.market == Market::OnDemand
-            && pool.place.cloud == self.cloud
-            && pool.instance_type == self.instance_type
-            && pool.place.region.name() == self.region
+        pool.market == Market::OnDemand && self.names(&pool.place, &pool.instance_type)
+    }
+
+    /// Whether it names a type in a place.
+    pub fn names(&self, place: &Place, instance_type: &InstanceType) -> bool {
+        place.cloud == self.cloud
+            && *instance_type == self.instance_type
+            && place.region.name() == self.region
+    }
+
+    /// Whether two are for the same machines.
+    pub fn is_like(&self, other: &Self) -> bool {
+        (self.cloud, &self.region, &self.instance_type)
+            == (other.cloud, &other.region, &other.instance_type)
     }
 }
 

@@ -137,10 +137,7 @@ fn commitments(draft: &mut Draft, policy: &Policy) {
     }
     let mut named: Vec<Commitment> = Vec::new();
     for (at, one) in draft.desired.placement.commitments.clone().into_iter().enumerate() {
-        let like = |other: &&Commitment| {
-            (other.cloud, &other.region, &other.instance_type)
-                == (one.cloud, &one.region, &one.instance_type)
-        };
+        let like = |other: &&Commitment| other.is_like(&one);
         // For as long as the fleet counts on it.
         let lasts = |other: &&Commitment| match (other.until, one.until) {
             (None, _) => true,

@@ -12,7 +12,8 @@ const CALL: Duration = Duration::from_secs(1);
 /// Between two launches.
 const LAUNCH: Duration = Duration::from_secs(12);
 
-/// When the next call may go out, by our own stopwatch: the clock on the wall may be set. Whoever waits holds the place, so that calls stay in order.
+/// When the next call may go out, by our own stopwatch: the clock on the wall may be set. Whoever
+/// waits holds the place, so that calls stay in order.
 pub(crate) struct Pace {
     clock: Arc<dyn Clock>,
     next: Mutex<Next>,

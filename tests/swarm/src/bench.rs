@@ -119,7 +119,7 @@ impl ObjectStore for Bench {
             return Err(unavailable("no space left"));
         }
         let overwrites = !matches!(options.mode, PutMode::Create);
-        if !overwrites && world.strikes_last(Kind::StoreBusy) {
+        if !overwrites && world.strikes_later(Kind::StoreBusy) {
             world.count(Kind::StoreBusy);
             let source = "409 ConditionalRequestConflict".into();
             return Err(Error::AlreadyExists { path: location.to_string(), source });

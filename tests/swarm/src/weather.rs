@@ -116,7 +116,7 @@ kinds! {
 const LATER: [Kind; 4] = [Kind::ChildLeft, Kind::LostRequest, Kind::Blurred, Kind::ClockLeap];
 
 /// And those that came last, for the same reason.
-const LAST: [Kind; 1] = [Kind::StoreBusy];
+pub(crate) const LAST: [Kind; 1] = [Kind::StoreBusy];
 
 /// How often each kind happened.
 pub type Counts = BTreeMap<Kind, u64>;

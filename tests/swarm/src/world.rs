@@ -5,7 +5,7 @@ use crate::judge::Judge;
 use crate::market::CATALOG;
 use crate::process::Process;
 use crate::trace::Trace;
-use crate::weather::{Counts, Kind, Weather};
+use crate::weather::{Counts, Kind, LAST, Weather};
 use fleet_model::{Cloud, Desired, Timestamp, Token};
 use fleet_sim::{Preset, Settings, Sim};
 use object_store::memory::InMemory;
@@ -117,18 +117,11 @@ impl World {
         }
     }
 
-    /// The same for kinds that came later.
+    /// The same for kinds that came later or last, not counted yet.
     pub(crate) fn strikes_later(&self, kind: Kind) -> bool {
-        let mut inner = self.lock();
-        let rate = inner.weather.rate;
-        inner.weather.has(kind) && inner.later.percent(rate)
-    }
-
-    /// The same for those that came last.
-    pub(crate) fn strikes_last(&self, kind: Kind) -> bool {
-        let mut inner = self.lock();
-        let rate = inner.weather.rate;
-        inner.weather.has(kind) && inner.last.percent(rate)
+        let inner = &mut *self.lock();
+        let chance = if LAST.contains(&kind) { &mut inner.last } else { &mut inner.later };
+        inner.weather.has(kind) && chance.percent(inner.weather.rate)
     }
 
     /// Notes that a fault happened.
