@@ -62,6 +62,8 @@ spec:
             machines: BTreeMap::new(),
             complete: catalog.places.iter().map(Place::scope).collect(),
             gaps: vec![],
+            gone: BTreeMap::new(),
+            accounts: BTreeMap::new(),
             remains: BTreeMap::new(),
         },
         offerings,

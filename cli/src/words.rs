@@ -422,6 +422,22 @@ pub(crate) fn block_scope(scope: &BlockScope) -> String {
     match scope {
         BlockScope::Pool { pool } => pool.to_string(),
         BlockScope::Quota { cloud, region, market } => format!("{market} in {cloud}/{region}"),
+        BlockScope::Class { cloud, region, market, class } => {
+            format!("{market} of class {class} in {cloud}/{region}")
+        }
+        BlockScope::Zone { place } => format!("zone {place}"),
+        BlockScope::Region { cloud, region } => format!("{cloud}/{region}"),
+        BlockScope::Account { cloud, account, market, class } => {
+            let what = match (market, class) {
+                (Some(market), _) => format!("{market} of"),
+                (None, Some(class)) => format!("class {class} of"),
+                (None, None) => "all of".into(),
+            };
+            match account {
+                Some(account) => format!("{what} {cloud} account {account}"),
+                None => format!("{what} {cloud}"),
+            }
+        }
         BlockScope::Cloud { cloud } => format!("all of {cloud}"),
         BlockScope::Breaker { cloud, region, operation } => {
             format!("the breaker for {operation} in {cloud}/{region}")
@@ -436,6 +452,8 @@ pub(crate) fn gap_next(cause: GapCause) -> &'static str {
         GapCause::NotAllowed => "check the credentials and their permissions",
         GapCause::Throttled => "apply again in a few minutes",
         GapCause::BreakerOpen => "apply again after that; one request is then let through",
+        GapCause::ListWrong => "apply again when the list shows them",
+        GapCause::OtherAccount => "use the credentials of the account that the fleet runs in",
     }
 }
 

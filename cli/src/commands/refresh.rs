@@ -60,7 +60,9 @@ fn failed(error: Error) -> Failure {
     let failure = Failure::new(format!("the price list cannot be read: {error}"));
     match error.class {
         Class::Auth => failure.hint("`fleet doctor` says who you are and what is missing"),
-        Class::Invalid => failure.hint("check --region; the catalog stays as it was"),
+        Class::Invalid | Class::Refused { .. } => {
+            failure.hint("check --region; the catalog stays as it was")
+        }
         Class::Retry { .. }
         | Class::Capacity { .. }
         | Class::Quota { .. }

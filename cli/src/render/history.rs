@@ -55,6 +55,10 @@ fn event(event: &Event) -> (&'static str, String, bool) {
             let sum = |how| gone.iter().filter(|one| one.how == how).count();
             let kinds = [
                 (sum(Departure::Ended), "ended"),
+                (sum(Departure::Interrupted), "taken back"),
+                (sum(Departure::EndedByOther), "ended by others"),
+                (sum(Departure::Expired), "at the end of their time"),
+                (sum(Departure::Failed), "never came up"),
                 (sum(Departure::Terminated), "taken back or ended by others"),
                 (sum(Departure::Vanished), "vanished"),
             ];
@@ -63,7 +67,13 @@ fn event(event: &Event) -> (&'static str, String, bool) {
                 .filter(|(n, _)| *n > 0)
                 .map(|(n, how)| format!("{} {how}", thousands(*n as u64)))
                 .collect();
-            ("gone", parts.join(", "), kinds[1].0 + kinds[2].0 > 0)
+            ("gone", parts.join(", "), kinds.iter().skip(1).any(|(n, _)| *n > 0))
+        }
+        Event::AccountSeen { key, account } => {
+            ("account", format!("{key} is {}", clean_line(account)), false)
+        }
+        Event::Readopted { machine, .. } => {
+            ("back", format!("{} is there after all, for {}", machine.machine, machine.slot), false)
         }
         Event::Blocked { block } => (
             "blocked",

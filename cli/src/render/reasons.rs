@@ -218,6 +218,18 @@ fn block_scope(scope: &BlockScope) -> Value {
         BlockScope::Quota { cloud, region, market } => {
             json!({ "is": "quota", "cloud": cloud, "region": region, "market": market })
         }
+        BlockScope::Class { cloud, region, market, class } => json!({
+            "is": "class", "cloud": cloud, "region": region, "market": market, "class": class,
+        }),
+        BlockScope::Zone { place } => {
+            json!({ "is": "zone", "cloud": place.cloud, "region": place.region, "zone": place.zone })
+        }
+        BlockScope::Region { cloud, region } => {
+            json!({ "is": "region", "cloud": cloud, "region": region })
+        }
+        BlockScope::Account { cloud, account, market, class } => json!({
+            "is": "account", "cloud": cloud, "account": account, "market": market, "class": class,
+        }),
         BlockScope::Cloud { cloud } => json!({ "is": "cloud", "cloud": cloud }),
         BlockScope::Breaker { cloud, region, operation } => json!({
             "is": "breaker", "cloud": cloud, "region": region, "operation": operation,

@@ -139,6 +139,10 @@ impl<'a> Judge<'a> {
                     pools.insert(pool, block);
                 }
                 BlockScope::Quota { .. }
+                | BlockScope::Class { .. }
+                | BlockScope::Zone { .. }
+                | BlockScope::Region { .. }
+                | BlockScope::Account { .. }
                 | BlockScope::Cloud { .. }
                 | BlockScope::Breaker { .. } => wider.push(block),
             }

@@ -4,7 +4,7 @@ use crate::guard;
 use crate::market::learn;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Attempt, Block, BlockScope, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState,
+    Attempt, Block, BlockScope, Digest, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState,
     Timestamp, Token,
 };
 
@@ -80,6 +80,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 }
             }
         }
+        Event::AccountSeen { key, account } => {
+            recorded.accounts.insert(key.clone(), account.clone());
+        }
+        Event::Readopted { machine, template } => readopt(recorded, machine, *template),
         Event::Blocked { .. } if bugs::on(Bug::BlocksForgotten) => {}
         Event::Blocked { block } => {
             let over = |old: &Block| at.duration_since(old.until) > DAY;
@@ -107,6 +111,26 @@ fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
         state: SlotState::Vacant,
         tried: Vec::new(),
     })
+}
+
+/// A machine is there after all. Its slot is its own again, if nobody else has it.
+fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
+    let NewMachine { slot, machine, launched_at, price, pool } = machine;
+    let Some(pool) = pool.clone() else { return };
+    let record = record(recorded, *slot);
+    if record.state != SlotState::Vacant {
+        return;
+    }
+    record.generation = slot.generation;
+    record.attempt = 0;
+    record.state = SlotState::Filled {
+        machine: machine.clone(),
+        pool,
+        launched_at: *launched_at,
+        price: *price,
+        template,
+        ending: false,
+    };
 }
 
 /// Slots that a request was proven not to fill: free again, and the next try is a new request.

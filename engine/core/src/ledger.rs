@@ -223,6 +223,7 @@ fn standing(
             Found::Gone(Departure::Ended)
         }
         MachineState::Stopping => Found::Here(Standing::Ending),
+        MachineState::Failed | MachineState::Stopped => Found::Here(Standing::Good),
         // An end that was asked for and not obeyed is asked for again.
         MachineState::Pending | MachineState::Running
             if seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption) =>

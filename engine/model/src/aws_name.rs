@@ -45,6 +45,16 @@ impl<'a> AwsName<'a> {
         self.generation
     }
 
+    /// The class of families that shares limits with this one, from the Service Quotas console. A
+    /// family that we do not know shares with nobody.
+    pub fn limit_class(&self) -> &'a str {
+        match self.family {
+            "a" | "c" | "d" | "h" | "i" | "im" | "is" | "m" | "mac" | "r" | "t" | "z" => "standard",
+            "g" | "gr" | "vt" => "g",
+            other => other,
+        }
+    }
+
     /// Whether the family surely has accelerators.
     pub fn is_accelerated(&self) -> bool {
         ACCELERATED.contains(&self.family)

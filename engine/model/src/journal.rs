@@ -1,8 +1,8 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    Block, Create, Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId, SlotName,
-    Timestamp, Token,
+    AccountKey, Block, Create, Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId,
+    SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,20 @@ pub enum Event {
         /// Which.
         gone: Vec<Vacated>,
     },
+    /// The account behind a cloud, noted before the first launch there.
+    AccountSeen {
+        /// Which cloud, and which of its accounts by the spec's name.
+        key: AccountKey,
+        /// The cloud's own name for it.
+        account: String,
+    },
+    /// A machine that was written down as gone is there after all: its slot is its own again.
+    Readopted {
+        /// The machine.
+        machine: NewMachine,
+        /// The template it was made from.
+        template: Digest,
+    },
     /// A scope said no.
     Blocked {
         /// Which, and until when.
@@ -145,8 +159,16 @@ pub struct Vacated {
 pub enum Departure {
     /// We ended it.
     Ended,
-    /// The cloud took it back or somebody ended it: it is listed as terminated.
+    /// It ended, and its cloud does not say by whose hand: it is listed as terminated.
     Terminated,
-    /// It is no longer listed, and nobody said why.
+    /// It is gone, and nobody said why.
     Vanished,
+    /// The cloud took it back.
+    Interrupted,
+    /// Somebody else ended it, or it shut itself down.
+    EndedByOther,
+    /// Its time was limited from the start and is over.
+    Expired,
+    /// It never came up, or failed: whoever ended it, it was no use.
+    Failed,
 }

@@ -15,6 +15,7 @@ mod digest;
 mod id;
 mod inputs;
 mod journal;
+mod limit_class;
 mod machine;
 mod money;
 mod offering;
@@ -45,8 +46,8 @@ pub use id::{
 pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
 pub use journal::{Departure, Event, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{
-    Gap, GapCause, InterruptionNotice, Machine, MachineState, NoticeKind, Observed, Ownership,
-    Remains,
+    AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
+    NoticeKind, Observed, Ownership, Remains,
 };
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};

@@ -1,8 +1,8 @@
 //! What exists, as far as the clouds told us.
 
 use crate::{
-    Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId, Scope,
-    SlotId, Timestamp, Token,
+    Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId,
+    Scope, SlotId, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,6 +30,46 @@ pub struct Machine {
     pub owner: Option<Ownership>,
     /// The cloud means to take it back.
     pub notice: Option<InterruptionNotice>,
+    /// Why it is in the state that it is in, where the cloud tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cause: Option<Cause>,
+}
+
+/// Why a machine is not well, or is gone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Cause {
+    /// What kind of reason.
+    pub kind: CauseKind,
+    /// The cloud's own words. Hostile until shown otherwise: escape before printing.
+    pub words: String,
+}
+
+impl Cause {
+    /// A reason in the cloud's words.
+    pub fn new(kind: CauseKind, words: impl Into<String>) -> Self {
+        Cause { kind, words: words.into() }
+    }
+}
+
+/// Kinds of reasons.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CauseKind {
+    /// The cloud took it back.
+    Interrupted,
+    /// A person or a program of theirs ended or stopped it.
+    Person,
+    /// It shut itself down from inside.
+    Guest,
+    /// Its time was limited from the start and is over.
+    Expired,
+    /// The cloud accepted the launch, and the machine ended before it ever ran.
+    LaunchFailed,
+    /// It never reported ready. It is paid for, and nobody should wait for it.
+    NeverReady,
+    /// It came up once, and its cloud now says that something is wrong with it.
+    Unwell,
 }
 
 impl Machine {
@@ -51,6 +91,10 @@ pub enum MachineState {
     Pending,
     /// Up.
     Running,
+    /// There and paid for, and its cloud says that it does not work.
+    Failed,
+    /// Shut down, and still there: its disk at least is paid for.
+    Stopped,
     /// Being ended.
     Stopping,
     /// Gone, but still listed.
@@ -68,6 +112,8 @@ impl MachineState {
         match self {
             MachineState::Pending => "pending",
             MachineState::Running => "running",
+            MachineState::Failed => "failed",
+            MachineState::Stopped => "stopped",
             MachineState::Stopping => "stopping",
             MachineState::Terminated => "terminated",
         }
@@ -132,6 +178,13 @@ pub struct Observed {
     pub complete: BTreeSet<Scope>,
     /// Scopes that did not. Nothing in them is created, destroyed or forgotten.
     pub gaps: Vec<Gap>,
+    /// Machines of the journal that a complete list lacks, and what asking for each by its id or
+    /// name brought. What is in neither is not known to be gone.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub gone: BTreeMap<MachineId, Option<Cause>>,
+    /// The accounts behind the scopes that answered, where clouds tell.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub accounts: BTreeMap<AccountKey, String>,
     /// What is there of machines besides themselves, and used by none: theirs are gone, or not made
     /// yet, or not listed yet.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -142,6 +195,57 @@ impl Observed {
     /// Whether we know what is in a scope.
     pub fn is_complete(&self, scope: &Scope) -> bool {
         self.complete.contains(scope)
+    }
+}
+
+/// Which account of which cloud, as a spec names it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct AccountKey {
+    /// The cloud.
+    pub cloud: Cloud,
+    /// The account that the spec names; `None`: the one that the credentials are for.
+    pub account: Option<String>,
+}
+
+impl AccountKey {
+    /// The account of a scope.
+    pub fn of(scope: &Scope) -> Self {
+        let account = scope.region.account().map(str::to_owned);
+        AccountKey { cloud: scope.cloud, account }
+    }
+}
+
+impl fmt::Display for AccountKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.account {
+            None => write!(f, "{}", self.cloud),
+            Some(account) => write!(f, "{}@{account}", self.cloud),
+        }
+    }
+}
+
+impl std::str::FromStr for AccountKey {
+    type Err = crate::UnknownName;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (cloud, account) = match text.split_once('@') {
+            Some((cloud, account)) => (cloud, Some(account.to_owned())),
+            None => (text, None),
+        };
+        Ok(AccountKey { cloud: cloud.parse()?, account })
+    }
+}
+
+impl Serialize for AccountKey {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for AccountKey {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 
@@ -184,6 +288,10 @@ pub enum GapCause {
     Throttled,
     /// Requests there failed several times in a row, so it is not asked for a while.
     BreakerOpen,
+    /// The list lacks machines that are there.
+    ListWrong,
+    /// The credentials are for another account than the one that the journal knows.
+    OtherAccount,
 }
 
 impl GapCause {
@@ -195,6 +303,8 @@ impl GapCause {
             GapCause::NotAllowed => "refused us",
             GapCause::Throttled => "throttles us",
             GapCause::BreakerOpen => "is left alone, its breaker is open",
+            GapCause::ListWrong => "lists less than there is",
+            GapCause::OtherAccount => "is another account",
         }
     }
 }

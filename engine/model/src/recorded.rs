@@ -1,8 +1,8 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    Beliefs, Cloud, Create, Digest, FleetUid, Group, MachineId, Market, MicroUsd, PoolId, Region,
-    SlotName, Timestamp, Token,
+    AccountKey, Beliefs, Cloud, Create, Digest, FleetUid, Group, MachineId, Market, MicroUsd,
+    Place, PoolId, Region, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,10 @@ pub struct Recorded {
     /// What was seen of spot pools.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub beliefs: Beliefs,
-    /// On-demand machines that ended right after their launch, and not by our doing.
+    /// The account behind each cloud when the fleet first launched there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub accounts: BTreeMap<AccountKey, String>,
+    /// Machines that never came up, or ended right after their launch and not by our doing.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub early_ends: BTreeMap<Group, EarlyEnds>,
 }
@@ -137,6 +140,43 @@ pub enum BlockScope {
         /// The market.
         market: Market,
     },
+    /// A limit that several types share is used up, in a region and market.
+    Class {
+        /// The cloud.
+        cloud: Cloud,
+        /// The region.
+        region: Region,
+        /// The market.
+        market: Market,
+        /// The types, by [`Cloud::limit_class`].
+        class: String,
+    },
+    /// Everything in a zone: its subnet has no addresses left.
+    Zone {
+        /// Which.
+        place: Place,
+    },
+    /// A region refuses us.
+    Region {
+        /// The cloud.
+        cloud: Cloud,
+        /// The region.
+        region: Region,
+    },
+    /// An account refuses us, in all its regions: altogether, or one market or class of types.
+    Account {
+        /// The cloud.
+        cloud: Cloud,
+        /// The account that the spec names; `None`: the one that the credentials are for.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        account: Option<String>,
+        /// Only this market.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        market: Option<Market>,
+        /// Only these types, by [`Cloud::limit_class`].
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        class: Option<String>,
+    },
     /// The cloud refuses us altogether.
     Cloud {
         /// Which.
@@ -190,9 +230,30 @@ impl BlockScope {
             BlockScope::Quota { cloud, region, market } => {
                 *cloud == pool.place.cloud && *region == pool.place.region && *market == pool.market
             }
-            BlockScope::Cloud { cloud } => *cloud == pool.place.cloud,
-            BlockScope::Breaker { cloud, region, operation: _ } => {
+            BlockScope::Class { cloud, region, market, class } => {
+                *cloud == pool.place.cloud
+                    && *region == pool.place.region
+                    && *market == pool.market
+                    && *class == cloud.limit_class(&pool.instance_type)
+            }
+            BlockScope::Zone { place } => *place == pool.place,
+            BlockScope::Region { cloud, region } => {
                 *cloud == pool.place.cloud && *region == pool.place.region
+            }
+            BlockScope::Account { cloud, account, market, class } => {
+                *cloud == pool.place.cloud
+                    && account.as_deref() == pool.place.region.account()
+                    && market.is_none_or(|market| market == pool.market)
+                    && class
+                        .as_ref()
+                        .is_none_or(|class| *class == cloud.limit_class(&pool.instance_type))
+            }
+            BlockScope::Cloud { cloud } => *cloud == pool.place.cloud,
+            // Only launches are kept from a pool: looks and ends have nothing to do with it.
+            BlockScope::Breaker { cloud, region, operation } => {
+                *operation == Operation::Launch
+                    && *cloud == pool.place.cloud
+                    && *region == pool.place.region
             }
         }
     }

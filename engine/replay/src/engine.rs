@@ -64,6 +64,8 @@ impl Engine {
                 machines: BTreeMap::new(),
                 complete: offerings.iter().map(|o| o.pool.place.scope()).collect(),
                 gaps: Vec::new(),
+                gone: BTreeMap::new(),
+                accounts: BTreeMap::new(),
                 remains: BTreeMap::new(),
             },
             offerings,
@@ -316,5 +318,6 @@ fn machine(id: &MachineId, create: &Create, slot: SlotId, now: Timestamp) -> Mac
             template: create.template,
         }),
         notice: None,
+        cause: None,
     }
 }

@@ -378,6 +378,7 @@ impl Session<'_> {
                     | Class::Capacity { .. }
                     | Class::Quota { .. }
                     | Class::Auth
+                    | Class::Refused { .. }
                     | Class::Invalid => 0,
                 };
                 let result = StepResult::Refused(error.to_string());

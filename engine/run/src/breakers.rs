@@ -70,11 +70,14 @@ fn block_scope(scope: &Scope, operation: Operation) -> BlockScope {
     BlockScope::Breaker { cloud: scope.cloud, region: scope.region.clone(), operation }
 }
 
-/// A refusal is an answer; silence, and trouble that outlasted every repeat, is not.
+/// A refusal is an answer, and so is "you ask too much"; silence, and trouble that outlasted every
+/// repeat, is not.
 fn came_to_nothing(error: &Error) -> bool {
     match error.class {
-        Class::Retry { .. } | Class::Unknown => true,
-        Class::Capacity { .. }
+        Class::Retry { .. } => !error.throttled,
+        Class::Unknown => true,
+        Class::Refused { .. }
+        | Class::Capacity { .. }
         | Class::Quota { .. }
         | Class::Auth
         | Class::Invalid

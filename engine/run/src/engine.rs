@@ -68,7 +68,7 @@ impl Engine {
         answer: Result<T, fleet_provider::Error>,
     ) -> Result<T, fleet_provider::Error> {
         match &answer {
-            Err(error) if error.is_throttling() => self.limits.brake(scope, operation),
+            Err(error) if error.throttled => self.limits.brake(scope, operation),
             Err(_) => {}
             Ok(_) => self.limits.release(scope, operation),
         }

@@ -32,6 +32,8 @@ impl Engine {
             machines: BTreeMap::new(),
             complete: BTreeSet::new(),
             gaps: Vec::new(),
+            gone: BTreeMap::new(),
+            accounts: BTreeMap::new(),
             remains: BTreeMap::new(),
         };
         for (scope, answer) in answers {
@@ -86,11 +88,12 @@ impl Engine {
 fn cause(error: &Error) -> GapCause {
     match error.class {
         Class::Auth => GapCause::NotAllowed,
-        Class::Retry { .. } if error.is_throttling() => GapCause::Throttled,
+        Class::Retry { .. } if error.throttled => GapCause::Throttled,
         Class::Retry { .. }
         | Class::Capacity { .. }
         | Class::Quota { .. }
         | Class::Invalid
+        | Class::Refused { .. }
         | Class::Unknown
         | Class::Freeze => GapCause::Unreachable,
     }

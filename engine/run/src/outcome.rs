@@ -3,16 +3,16 @@
 use crate::progress::StepResult;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Block, BlockScope, Cloud, Create, Event, Machine, MachineId, NewMachine, PoolId, SlotId,
+    Block, BlockScope, Cloud, Create, Event, Machine, MachineId, NewMachine, Place, PoolId, SlotId,
     Timestamp, Zone,
 };
-use fleet_provider::{Class, Created, Error};
+use fleet_provider::{Class, Created, Error, Reach};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// A cloud that refuses our credentials is left alone for this long.
 const AUTH_BLOCK: Duration = Duration::from_secs(600);
-/// A request that the cloud finds wrong stays wrong until somebody mends the spec.
+/// A request that the cloud finds wrong stays wrong until somebody mends the spec or the account.
 const INVALID_BLOCK: Duration = Duration::from_secs(3600);
 /// A pool whose cloud keeps saying "later" is left alone for this long.
 const RETRY_BLOCK: Duration = Duration::from_secs(60);
@@ -134,6 +134,7 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         | Class::Quota { .. }
         | Class::Auth
         | Class::Invalid
+        | Class::Refused { .. }
         | Class::Unknown
         | Class::Freeze => {
             (Event::CreateRefused { token, code }, StepResult::Refused(error.to_string()))
@@ -142,12 +143,21 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
     let mut events = vec![event];
     match error.class {
         Class::Invalid if error.code == LEASE_LOST => {}
-        // One word for all of them.
-        Class::Capacity { .. } | Class::Invalid | Class::Retry { .. } => {
-            events.extend(create.pools().filter_map(|pool| block(pool, error, now)));
-        }
-        Class::Quota { .. } | Class::Auth | Class::Unknown | Class::Freeze => {
-            events.extend(block(&create.pool, error, now));
+        Class::Capacity { .. }
+        | Class::Invalid
+        | Class::Retry { .. }
+        | Class::Refused { .. }
+        | Class::Quota { .. }
+        | Class::Auth
+        | Class::Unknown
+        | Class::Freeze => {
+            // One word for all of them, and each thing that it reaches once.
+            let blocks = create.pools().filter_map(|pool| block(pool, error, now));
+            for event in blocks {
+                if !events.contains(&event) {
+                    events.push(event);
+                }
+            }
         }
     }
     LaunchOutcome { events, created: 0, result }
@@ -161,26 +171,40 @@ fn taken_for_refusal(error: &Error) -> bool {
 
 /// What not to ask again, and until when.
 fn block(of: &PoolId, error: &Error, now: Timestamp) -> Option<Event> {
-    let pool = || BlockScope::Pool { pool: of.clone() };
-    let place = &of.place;
-    let (scope, time) = match error.class {
-        Class::Capacity { block } => (pool(), block),
-        Class::Quota { block } => (
-            BlockScope::Quota {
-                cloud: place.cloud,
-                region: place.region.clone(),
-                market: of.market,
-            },
-            block,
-        ),
-        Class::Auth => (BlockScope::Cloud { cloud: place.cloud }, AUTH_BLOCK),
-        Class::Invalid => (pool(), INVALID_BLOCK),
-        Class::Retry { after } => (pool(), after.unwrap_or(RETRY_BLOCK).max(RETRY_BLOCK)),
+    let time = match error.class {
+        Class::Capacity { block } | Class::Quota { block } | Class::Refused { block } => block,
+        Class::Auth => AUTH_BLOCK,
+        Class::Invalid => INVALID_BLOCK,
+        Class::Retry { after } => after.unwrap_or(RETRY_BLOCK).max(RETRY_BLOCK),
         // Its slots are frozen; the pool itself has refused nothing.
         Class::Unknown | Class::Freeze => return None,
     };
     let until = now.checked_add(time).unwrap_or(Timestamp::MAX);
+    let scope = reached(of, error.reach());
     Some(Event::Blocked { block: Block { scope, until, code: error.code.clone() } })
+}
+
+/// What a refusal of a pool reaches.
+fn reached(pool: &PoolId, reach: Reach) -> BlockScope {
+    let Place { cloud, region, zone: _ } = pool.place.clone();
+    let market = pool.market;
+    let class = || cloud.limit_class(&pool.instance_type);
+    let account = region.account().map(str::to_owned);
+    match reach {
+        Reach::Pool => BlockScope::Pool { pool: pool.clone() },
+        Reach::Class => BlockScope::Class { cloud, region, market, class: class() },
+        Reach::Zone => BlockScope::Zone { place: pool.place.clone() },
+        Reach::Market => BlockScope::Quota { cloud, region, market },
+        Reach::Region => BlockScope::Region { cloud, region },
+        Reach::AccountClass => {
+            BlockScope::Account { cloud, account, market: None, class: Some(class()) }
+        }
+        Reach::AccountMarket => {
+            BlockScope::Account { cloud, account, market: Some(market), class: None }
+        }
+        Reach::Account => BlockScope::Account { cloud, account, market: None, class: None },
+        Reach::Cloud => BlockScope::Cloud { cloud },
+    }
 }
 
 #[cfg(test)]

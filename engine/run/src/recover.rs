@@ -188,6 +188,7 @@ mod tests {
                 template: no_digest(),
             }),
             notice: None,
+            cause: None,
         }
     }
 
@@ -217,6 +218,8 @@ mod tests {
                 machines: BTreeMap::new(),
                 complete: [pool.place.scope()].into(),
                 gaps: Vec::new(),
+                gone: BTreeMap::new(),
+                accounts: BTreeMap::new(),
                 remains: BTreeMap::new(),
             };
             verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()

@@ -53,7 +53,7 @@ impl Patience {
     fn allows(self, sent: u32, error: &Error) -> bool {
         match self {
             Patience::Change => true,
-            Patience::Look => sent < 3 || error.is_throttling(),
+            Patience::Look => sent < 3 || error.throttled,
         }
     }
 }

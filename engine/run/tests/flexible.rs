@@ -70,9 +70,7 @@ async fn pools_without_room_are_refused_one_by_one_and_the_next_round_goes_elsew
         .iter()
         .filter_map(|block| match &block.scope {
             BlockScope::Pool { pool } => Some(pool.clone()),
-            BlockScope::Quota { .. } | BlockScope::Cloud { .. } | BlockScope::Breaker { .. } => {
-                None
-            }
+            _ => None,
         })
         .collect();
     for pool in [&first.pool, &first.others[0].pool] {

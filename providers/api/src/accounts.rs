@@ -5,8 +5,8 @@
 
 use crate::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
-    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
-    TidyRequest,
+    ExamineRequest, Listed, Listing, Missing, Offered, OfferingsRequest, PriceListRequest,
+    Provider, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
 use fleet_model::{Cloud, Create, Machine, PoolId, Region, Remains, Scope};
@@ -120,6 +120,46 @@ impl Provider for Accounts {
         let (Listing::Complete(machines) | Listing::Partial(machines, _)) = &mut listing;
         named_machines(machines, account);
         Ok(listing)
+    }
+
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let mut accounts: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+        for (at, scope) in scopes.iter().enumerate() {
+            accounts.entry(scope.region.account()).or_default().push(at);
+        }
+        let asked = accounts.into_iter().map(|(account, which)| async move {
+            let bare: Vec<Scope> = which.iter().map(|&at| bare_scope(&scopes[at])).collect();
+            let mut answers = self.of(account).list(&bare).await;
+            for answer in answers.iter_mut().flatten() {
+                let (Listing::Complete(machines) | Listing::Partial(machines, _)) = answer;
+                named_machines(machines, account);
+            }
+            which.into_iter().zip(answers)
+        });
+        let answers = futures::future::join_all(asked).await;
+        let mut answers: Vec<_> = answers.into_iter().flatten().collect();
+        answers.sort_by_key(|(at, _)| *at);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        let account = request.scope.region.account();
+        let scope = bare_scope(request.scope);
+        let bare =
+            |missing: &Missing| Missing { pool: bare_pool(&missing.pool), ..missing.clone() };
+        let missing: Vec<Missing> = request.missing.iter().map(bare).collect();
+        let asked = TraceRequest { scope: &scope, missing: &missing, ..*request };
+        let mut traced = self.of(account).trace(&asked).await?;
+        for one in &mut traced {
+            if let Traced::There(machine) = one {
+                named(&mut machine.place.region, account);
+            }
+        }
+        Ok(traced)
+    }
+
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
+        self.of(scope.region.account()).identity(&bare_scope(scope)).await
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

@@ -15,6 +15,33 @@ pub struct Error {
     pub code: String,
     /// The cloud's own words. Hostile until shown otherwise: escape before printing.
     pub message: String,
+    /// How wide a refusal reaches; `None`: as wide as its class says.
+    pub reach: Option<Reach>,
+    /// The cloud says that we ask too much.
+    pub throttled: bool,
+}
+
+/// How wide a refusal reaches: as narrow as its cause.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Reach {
+    /// One pool.
+    Pool,
+    /// Every type that shares a limit with this one, in its region and market.
+    Class,
+    /// Everything in the zone: a subnet without addresses.
+    Zone,
+    /// One market of the region.
+    Market,
+    /// The region.
+    Region,
+    /// Every type that shares a limit with this one, in every region of the account.
+    AccountClass,
+    /// One market, in every region of the account.
+    AccountMarket,
+    /// The account, whatever region.
+    Account,
+    /// The cloud, whatever account.
+    Cloud,
 }
 
 impl fmt::Display for Error {
@@ -31,16 +58,34 @@ impl Error {
         code: impl Into<String>,
         message: impl Into<String>,
     ) -> Self {
-        Error { cloud, class, code: code.into(), message: message.into() }
+        let (code, message) = (code.into(), message.into());
+        Error { cloud, class, code, message, reach: None, throttled: false }
     }
 
-    /// Whether the cloud says that we ask too much, whatever it calls that.
-    pub fn is_throttling(&self) -> bool {
-        const WORDS: [&str; 6] =
-            ["throttl", "ratelimit", "rateexceeded", "requestlimit", "toomanyrequests", "429"];
-        let letters = self.code.chars().filter(char::is_ascii_alphanumeric);
-        let code: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
-        matches!(self.class, Class::Retry { .. }) && WORDS.iter().any(|word| code.contains(word))
+    /// The same, as wide as that.
+    pub fn reaching(mut self, reach: Reach) -> Self {
+        self.reach = Some(reach);
+        self
+    }
+
+    /// The same, as the cloud's word that we ask too much.
+    pub fn throttled(mut self) -> Self {
+        self.throttled = true;
+        self
+    }
+
+    /// How wide it reaches.
+    pub fn reach(&self) -> Reach {
+        self.reach.unwrap_or(match self.class {
+            Class::Quota { .. } => Reach::Market,
+            Class::Auth => Reach::Account,
+            Class::Retry { .. }
+            | Class::Capacity { .. }
+            | Class::Invalid
+            | Class::Refused { .. }
+            | Class::Unknown
+            | Class::Freeze => Reach::Pool,
+        })
     }
 }
 
@@ -57,15 +102,20 @@ pub enum Class {
         /// How long.
         block: Duration,
     },
-    /// A limit of the account is reached; do not ask this region and market again for this long.
+    /// A limit is reached; do not ask what shares it again for this long.
     Quota {
         /// How long.
         block: Duration,
     },
-    /// The cloud does not know or trust us: stop using it.
+    /// The cloud does not know or trust us, or we lack a right.
     Auth,
     /// The request itself is wrong: no retry will mend it.
     Invalid,
+    /// Turned down for a reason that we do not know; nothing was made. Not again for this long.
+    Refused {
+        /// How long.
+        block: Duration,
+    },
     /// The outcome is not known: the machines may or may not exist. Resolve before going on.
     Unknown,
     /// Something that must not be: stop and tell a person.

@@ -9,15 +9,16 @@ mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
+pub mod evidence;
 mod provider;
 mod survey;
 
 pub use accounts::Accounts;
 pub use alike::{Asked, LOOK_AGAIN, SETTLE, stranger, with_causes};
 pub use clock::Clock;
-pub use error::{Class, Error};
+pub use error::{Class, Error, Reach};
 pub use provider::{
-    ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Offered,
-    OfferingsRequest, Provider, TidyRequest,
+    ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Missing, Offered,
+    OfferingsRequest, Provider, TidyRequest, TraceRequest, Traced,
 };
 pub use survey::{Examination, ExamineRequest, Finding, Listed, PriceListRequest, Verdict};

@@ -3,8 +3,8 @@
 use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
-    CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Machine, MachineId, PoolId, Quota,
-    Quote, Remains, Scope, SlotId, Template, Victim,
+    CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Machine, MachineId, PoolId,
+    Quota, Quote, Remains, Scope, SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,6 +25,29 @@ pub trait Provider: Send + Sync {
     /// `Err` and [`Listing::Partial`] both make the scope a gap. An empty complete list means
     /// that there is nothing.
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error>;
+
+    /// The same for several scopes at once, for clouds that list a whole account in one go.
+    ///
+    /// One answer per scope, in order. A scope that cannot be listed is an error of its own; the
+    /// others are none the worse for it.
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let asked = scopes.iter().map(|scope| self.machines(scope));
+        futures::future::join_all(asked).await
+    }
+
+    /// What became of machines that a list lacks: each is asked for by its id or name. A list
+    /// proves nothing of what is not in it; this does.
+    ///
+    /// One answer per machine, in order.
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        Ok(vec![Traced::Unknown; request.missing.len()])
+    }
+
+    /// The account, project or subscription behind the credentials in a scope; `None` where a cloud
+    /// does not tell. Cheap: asked at every look.
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
 
     /// Launches machines, all from one pool, or from any of several if the request names others.
     ///
@@ -95,6 +118,41 @@ pub enum Listing {
     Complete(Vec<Machine>),
     /// Some of what there is, and what the cloud said of the rest.
     Partial(Vec<Machine>, String),
+}
+
+/// Machines that a list lacks, all in one scope.
+#[derive(Debug, Clone, Copy)]
+pub struct TraceRequest<'a> {
+    /// The fleet they belong to.
+    pub fleet: &'a FleetUid,
+    /// Where they stood.
+    pub scope: &'a Scope,
+    /// The machines.
+    pub missing: &'a [Missing],
+}
+
+/// A machine that a list lacks, as the journal knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Missing {
+    /// The cloud's name for it.
+    pub machine: MachineId,
+    /// The slot it fills.
+    pub slot: SlotId,
+    /// The pool it came from.
+    pub pool: PoolId,
+    /// When it was launched: a cloud may not know a young one yet.
+    pub launched_at: Timestamp,
+}
+
+/// What became of a machine that a list lacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Traced {
+    /// It is there: the list was wrong.
+    There(Box<Machine>),
+    /// It is gone for certain, and why, where the cloud tells.
+    Gone(Option<Cause>),
+    /// Nobody can say yet: it is young, or the cloud did not answer.
+    Unknown,
 }
 
 /// A launch, with everything the cloud needs to know.

@@ -121,6 +121,7 @@ pub(crate) fn machine(instance: &Instance, region: &Region, zones: &Zones) -> Op
         price: None,
         owner: tags::owner(instance),
         notice: None,
+        cause: None,
     })
 }
 

@@ -100,9 +100,10 @@ impl Launch<'_> {
                 }
                 Ok(None) | Err(_) => Err(error),
             },
-            Class::Capacity { .. } | Class::Quota { .. } | Class::Invalid => {
-                Err(self.clear_away(error).await)
-            }
+            Class::Capacity { .. }
+            | Class::Quota { .. }
+            | Class::Invalid
+            | Class::Refused { .. } => Err(self.clear_away(error).await),
             Class::Retry { .. } | Class::Auth | Class::Freeze => Err(error),
         }
     }

@@ -45,6 +45,7 @@ pub(crate) fn machine(vm: &Vm) -> Option<Machine> {
             at: launched_at,
             kind: fleet_model::NoticeKind::Interruption,
         }),
+        cause: None,
     })
 }
 

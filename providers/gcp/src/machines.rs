@@ -173,6 +173,7 @@ pub(crate) fn machine(instance: &Instance) -> Option<Machine> {
         price: None,
         owner: labels::owner(instance.name.as_deref()?, &instance.labels),
         notice: None,
+        cause: None,
     })
 }
 

@@ -202,6 +202,7 @@ fn new(id: &str, asked: &CreateRequest<'_>, slot: SlotId, now: Timestamp) -> Mac
             template: create.template,
         }),
         notice: None,
+        cause: None,
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn machine(instance: &Instance) -> Machine {
         price: Some(price(&instance.instance_type)),
         owner: tags::owner(instance),
         notice: None,
+        cause: None,
     }
 }
 

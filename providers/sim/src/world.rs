@@ -187,6 +187,7 @@ impl World {
             notice: vm
                 .notice
                 .map(|at| InterruptionNotice { at: stamp(at), kind: NoticeKind::Interruption }),
+            cause: None,
         })
     }
 

@@ -244,6 +244,8 @@ fn summary(events: &[Event]) -> String {
             let slots: Vec<String> = slots.iter().map(ToString::to_string).collect();
             format!("end[{pool} {}]", slots.join(" "))
         }
+        Event::AccountSeen { key, account } => format!("account[{key}={account}]"),
+        Event::Readopted { machine, .. } => format!("back[{}={}]", machine.slot, machine.machine),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),
         Event::Vacated { gone } => {
             let gone: Vec<String> =

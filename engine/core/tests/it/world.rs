@@ -98,6 +98,8 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         machines: BTreeMap::new(),
         complete: catalog.places.iter().map(Place::scope).collect(),
         gaps: vec![],
+        gone: BTreeMap::new(),
+        accounts: BTreeMap::new(),
         remains: BTreeMap::new(),
     };
     let found = eligible(&desired, catalog);
@@ -211,6 +213,7 @@ fn machine(
             template: create.template,
         }),
         notice: None,
+        cause: None,
     }
 }
 

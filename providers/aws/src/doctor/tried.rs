@@ -64,7 +64,9 @@ pub(super) fn refusal(action: &str, error: &Error) -> Outcome {
             Outcome::Missing(missing(&error.message).unwrap_or(action).to_owned())
         }
         _ => match error.class {
-            Class::Auth | Class::Invalid | Class::Freeze => Outcome::Refused(words()),
+            Class::Auth | Class::Invalid | Class::Refused { .. } | Class::Freeze => {
+                Outcome::Refused(words())
+            }
             Class::Retry { .. } | Class::Capacity { .. } | Class::Quota { .. } | Class::Unknown => {
                 Outcome::Unknown(words())
             }

@@ -139,7 +139,14 @@ impl Book {
                 self.blocks.push((at, block.clone()));
                 self.last_block = truly;
             }
+            Event::Readopted { machine: new, .. } => {
+                if let Some(pool) = new.pool.clone() {
+                    let filled = Filled { machine: new.machine.clone(), pool, ending: false };
+                    self.filled.entry(new.slot.name).or_insert(filled);
+                }
+            }
             Event::Opened { .. }
+            | Event::AccountSeen { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::RoundEnded { .. } => {}

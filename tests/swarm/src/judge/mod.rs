@@ -199,6 +199,8 @@ impl Judge {
                 self.check_buries(gone);
             }
             Event::Opened { .. }
+            | Event::AccountSeen { .. }
+            | Event::Readopted { .. }
             | Event::Epoch { .. }
             | Event::RoundStarted { .. }
             | Event::CreateResent { .. }
