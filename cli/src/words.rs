@@ -2,8 +2,8 @@
 
 use crate::text::{clean_line, count, when};
 use fleet_model::{
-    Action, BlockScope, Bounds, Create, GapCause, Hold, Market, Notice, Plan, PoolReason,
-    Rejection, Scope, Shortfall, Strategy, Units, Why,
+    Action, BlockScope, Bounds, CauseKind, Create, Departure, GapCause, Hold, Market, Notice, Plan,
+    PoolReason, Rejection, Scope, Shortfall, Strategy, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -72,6 +72,12 @@ pub(crate) fn why(why: &Why) -> String {
         Why::ReplaceOldTemplate { group } => {
             format!("machines of {group} were made from an older template")
         }
+        Why::Failed { kind: CauseKind::NeverReady | CauseKind::LaunchFailed } => {
+            "it never came up".into()
+        }
+        Why::Failed { .. } => "its cloud says that it failed".into(),
+        Why::Stopped => "it is shut down and still costs money".into(),
+        Why::CameBack => "it came back after its slot was filled again".into(),
         Why::FleetDestroyed => "the whole fleet is to go".into(),
     }
 }
@@ -125,6 +131,13 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                 count(*machines, "machine")
             ),
             "`fleet destroy` waits for them, for at most five minutes",
+        ),
+        Hold::Surge { missing, unit, surge } => said(
+            format!(
+                "{missing} {unit} wait until old machines are gone: at most {surge} {unit} beyond \
+                 the target stand at once"
+            ),
+            "apply again; each apply goes on where the last one stopped",
         ),
         Hold::Frozen { missing, of } => said(
             format!(
@@ -369,8 +382,59 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             "put the tags back, or end the machine by hand",
         ),
-        Notice::Gone { machine, slot } => Said {
-            what: format!("{} is gone; it filled {slot}", clean_line(machine.as_str())),
+        Notice::Gone { machine, slot, how, words } => {
+            let how = match how {
+                Departure::Ended => "is destroyed",
+                Departure::Interrupted => "was taken back by its cloud",
+                Departure::EndedByOther => "was ended by somebody else or shut itself down",
+                Departure::Expired => "reached the end of its time",
+                Departure::Failed => "never came up",
+                Departure::Terminated => "was taken back or ended by somebody else",
+                Departure::Vanished => "is gone, and its cloud does not say why",
+            };
+            let words = match words.is_empty() {
+                true => String::new(),
+                false => format!(" ({})", clean_line(words)),
+            };
+            Said {
+                what: format!("{} {how}{words}; it filled {slot}", clean_line(machine.as_str())),
+                next: None,
+            }
+        }
+        Notice::Namesakes { machines, uid } => said(
+            format!(
+                "{} carry this fleet's name and another identity, {}: another state is in charge \
+                 of them",
+                count(*machines, "machine"),
+                clean_line(uid.as_str())
+            ),
+            "use one state for one fleet; `fleet sweep` lists them",
+        ),
+        Notice::Failed { machine, slot, words } => said(
+            format!(
+                "{} fills {slot} and does not work: {}",
+                clean_line(machine.as_str()),
+                if words.is_empty() {
+                    "its cloud does not say why".into()
+                } else {
+                    clean_line(words)
+                }
+            ),
+            "`fleet apply` replaces and destroys it; if new ones fail as well, look at the image",
+        ),
+        Notice::Stopped { machine, slot, words } => said(
+            format!(
+                "{} fills {slot} and is shut down; its disk still costs money{}",
+                clean_line(machine.as_str()),
+                if words.is_empty() { String::new() } else { format!(" ({})", clean_line(words)) }
+            ),
+            "`fleet apply` replaces and destroys it",
+        ),
+        Notice::CameBack { machine, slot } => Said {
+            what: format!(
+                "{} was written down as gone and is there after all; it filled {slot}",
+                clean_line(machine.as_str())
+            ),
             next: None,
         },
         Notice::LeftBehind { machine, scope } => said(

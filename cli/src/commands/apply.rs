@@ -67,7 +67,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
         });
     }
     out.flush();
-    let changes = ready.iter().any(|one| !one.planned.plan.is_empty());
+    let changes = ready.iter().any(|one| one.planned.plan.acts());
     if changes && !args.yes && !agreed(context, &ready, out)? {
         out.aside("Nothing was changed.");
         return Ok(worst.max(Exit::Failed));
@@ -255,12 +255,12 @@ pub(crate) async fn once(
     stop: &Stop,
     on: &(dyn Fn(fleet_run::Progress) + Sync),
 ) -> Result<Converged, fleet_run::RunError> {
-    if planned.plan.is_empty() && planned.plan.vacate.is_empty() {
+    if planned.plan.is_empty() && !planned.plan.has_news() {
         return Ok(Converged { rounds: Vec::new(), last: Some(planned) });
     }
     let outcome = session.round(holder, 1, inputs, &planned, stop, on).await?;
     let mut limits = inputs.limits;
-    limits.already_destroyed += outcome.destroyed;
+    limits.already_destroyed += outcome.destroyed + outcome.perhaps_destroyed;
     let last = plan(&session.gather(limits).await?);
     Ok(Converged { rounds: vec![outcome], last: Some(last) })
 }

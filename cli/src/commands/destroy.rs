@@ -40,6 +40,7 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
         let wanted = one.planned.report.held.iter().find_map(|held| match held {
             Hold::DestroyLimit { wanted, .. } => Some(*wanted),
             Hold::WaitingForReplacement { .. }
+            | Hold::Surge { .. }
             | Hold::NotSeenYet { .. }
             | Hold::Frozen { .. }
             | Hold::JournalLost { .. }

@@ -21,7 +21,8 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
     };
     let planned: Vec<Planned> = inputs.iter().map(plan).collect();
     show(context.global.output, &planned, out)?;
-    let changes = planned.iter().any(|one| !one.plan.is_empty());
+    // What is in doubt has to be settled, one way or the other.
+    let changes = planned.iter().any(|one| one.plan.acts() || !one.report.in_doubt.is_empty());
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
             .iter()

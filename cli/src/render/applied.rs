@@ -67,10 +67,13 @@ fn have(last: &Planned) -> (Units, Units, MicroUsd) {
     let Planned { plan, report } = last;
     let sum = |pick: fn(&GroupLine) -> Units| report.groups.iter().map(pick).sum();
     let wanted = sum(|line| line.wanted);
+    // What nobody knows to exist is not there.
     if plan.is_empty() {
-        (sum(|line| line.after), wanted, report.cost.hourly_after)
+        let there = sum(|line| line.after.saturating_sub(line.doubt));
+        (there, wanted, report.cost.hourly_after)
     } else {
-        (sum(|line| line.before), wanted, report.cost.hourly_before)
+        let there = sum(|line| line.before.saturating_sub(line.doubt));
+        (there, wanted, report.cost.hourly_before)
     }
 }
 

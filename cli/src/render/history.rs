@@ -69,6 +69,11 @@ fn event(event: &Event) -> (&'static str, String, bool) {
                 .collect();
             ("gone", parts.join(", "), kinds.iter().skip(1).any(|(n, _)| *n > 0))
         }
+        Event::Failed { failed } => {
+            let first = failed.first().map_or("", |one| &one.cause.words);
+            let text = format!("{}: {}", count(failed.len() as u64, "machine"), clean_line(first));
+            ("failed", text, true)
+        }
         Event::AccountSeen { key, account } => {
             ("account", format!("{key} is {}", clean_line(account)), false)
         }

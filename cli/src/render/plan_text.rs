@@ -70,6 +70,19 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
             thousands(keep.into())
         );
     }
+    if !report.in_doubt.is_empty() {
+        let again = plan.resend.len() as u64;
+        let rest = report.in_doubt.len() as u64 - again.min(report.in_doubt.len() as u64);
+        let mut parts = Vec::new();
+        if again > 0 {
+            parts
+                .push(format!("{} again, because the spec still wants it", count(again, "launch")));
+        }
+        if rest > 0 {
+            parts.push(format!("{} waits until absence is proof", count(rest, "launch")));
+        }
+        return format!("{BOLD}Plan:{BOLD:#} settle what is in doubt: {}.", parts.join(", "));
+    }
     if is_settled(report) {
         format!("{BOLD}No changes.{BOLD:#} The fleet is as the spec asks.")
     } else {
@@ -100,6 +113,10 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         Notice::NotRecorded { .. }
         | Notice::Surplus { .. }
         | Notice::LeftBehind { .. }
+        | Notice::Failed { .. }
+        | Notice::Stopped { .. }
+        | Notice::CameBack { .. }
+        | Notice::Namesakes { .. }
         | Notice::FewerZones { .. } => true,
         Notice::TagsLost { .. }
         | Notice::CommitmentUnused { .. }

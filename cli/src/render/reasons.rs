@@ -43,6 +43,9 @@ pub(crate) fn why(why: &Why) -> Value {
         Why::ReplaceOldTemplate { group } => {
             json!({ "is": "replaceOldTemplate", "group": group })
         }
+        Why::Failed { kind } => json!({ "is": "failed", "kind": kind }),
+        Why::Stopped => json!({ "is": "stopped" }),
+        Why::CameBack => json!({ "is": "cameBack" }),
         Why::FleetDestroyed => json!({ "is": "fleetDestroyed" }),
     }
 }
@@ -59,6 +62,9 @@ pub(crate) fn hold(hold: &Hold) -> Value {
             json!({ "is": "waitingForReplacement", "machines": machines })
         }
         Hold::NotSeenYet { machines } => json!({ "is": "notSeenYet", "machines": machines }),
+        Hold::Surge { missing, unit, surge } => json!({
+            "is": "surge", "missing": missing, "unit": unit, "surge": surge,
+        }),
         Hold::Frozen { missing, of } => json!({ "is": "frozen", "missing": missing, "of": of }),
         Hold::AttemptLimit { slot, tries, until } => {
             json!({ "is": "attemptLimit", "slot": slot, "tries": tries, "until": until })
@@ -189,7 +195,21 @@ pub(crate) fn notice(notice: &Notice) -> Value {
         Notice::TagsLost { machine, slot } => {
             json!({ "is": "tagsLost", "machine": machine, "slot": slot })
         }
-        Notice::Gone { machine, slot } => json!({ "is": "gone", "machine": machine, "slot": slot }),
+        Notice::Gone { machine, slot, how, words } => json!({
+            "is": "gone", "machine": machine, "slot": slot, "how": how, "words": words,
+        }),
+        Notice::Namesakes { machines, uid } => {
+            json!({ "is": "namesakes", "machines": machines, "uid": uid })
+        }
+        Notice::Failed { machine, slot, words } => {
+            json!({ "is": "failed", "machine": machine, "slot": slot, "words": words })
+        }
+        Notice::Stopped { machine, slot, words } => {
+            json!({ "is": "stopped", "machine": machine, "slot": slot, "words": words })
+        }
+        Notice::CameBack { machine, slot } => {
+            json!({ "is": "cameBack", "machine": machine, "slot": slot })
+        }
         Notice::LeftBehind { machine, scope } => {
             let (cloud, region) = (scope.cloud, &scope.region);
             json!({ "is": "leftBehind", "machine": machine, "provider": cloud, "region": region })

@@ -28,7 +28,7 @@ fn line(id: &str, weight: u64, changes: [u32; 3], price: f64, full: f64) -> Pool
 
 fn group(group: Group, wanted: u64, before: u64, after: u64) -> GroupLine {
     let [wanted, before, after] = [wanted, before, after].map(Units::whole);
-    GroupLine { group, wanted, before, after, keep: 0, create: 0, destroy: 0 }
+    GroupLine { group, wanted, before, after, doubt: Units(0), keep: 0, create: 0, destroy: 0 }
 }
 
 fn now() -> Timestamp {

@@ -1,11 +1,12 @@
 //! When to stop asking a region that keeps failing, and when to ask it again.
 //!
 //! One breaker per cloud, region and operation. A refusal is an answer: what counts is requests
-//! that came to nothing, however often they were repeated. While a breaker is open its region is a
-//! gap: nothing in it is created, destroyed or forgotten. When its time is over one request is let
-//! through; if that fails as well, the next pause is longer.
+//! that came to nothing, however often they were repeated. An open breaker stops its own kind of
+//! request and nothing else: where launches fail, machines are still looked at and destroyed. A region
+//! that cannot be looked at is a gap. When the time is over one request is let through; if that fails
+//! as well, the next pause is longer.
 
-use fleet_model::{Block, BlockScope, Gap, GapCause, Observed, Scope, Timestamp};
+use fleet_model::Timestamp;
 use std::time::Duration;
 
 /// So many failures in a row open a breaker.
@@ -52,22 +53,6 @@ impl Breaker {
         self.open_until = Some(now.checked_add(pause).unwrap_or(Timestamp::MAX));
         self.open_until
     }
-}
-
-/// Turns regions with an open breaker into gaps.
-pub fn with_breakers(mut observed: Observed, blocks: &[Block], now: Timestamp) -> Observed {
-    for Block { scope, until, code } in blocks {
-        let BlockScope::Breaker { cloud, region, operation } = scope else { continue };
-        let scope = Scope { cloud: *cloud, region: region.clone() };
-        if *until <= now || !observed.complete.remove(&scope) {
-            continue;
-        }
-        observed.machines.retain(|_, machine| machine.place.scope() != scope);
-        let detail = open_words(*operation, FAILURES, code, *until);
-        observed.gaps.push(Gap { scope, cause: GapCause::BreakerOpen, detail });
-    }
-    observed.gaps.sort_by(|a, b| a.scope.cmp(&b.scope));
-    observed
 }
 
 /// What opened a breaker, and until when.

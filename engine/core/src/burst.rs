@@ -1,11 +1,12 @@
 //! The burst of a hedged fleet: what is paid for, then spot, spares and on-demand in their place.
 
 use crate::commitment;
+use crate::decide::hold;
 use crate::field::{Field, Need, Usage};
 use crate::hedge::{self, Hedged};
 use crate::ledger::{Holding, Ledger, Standing};
 use crate::victims::Work;
-use fleet_model::{Group, Hedge, Inputs, Market, SlotId, SlotName, Units, Why};
+use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Units, Why};
 use std::collections::BTreeSet;
 
 /// Times that a decision is held against what would be decided once it is carried out.
@@ -20,19 +21,25 @@ impl Work<'_> {
         rule: Hedge,
         replaced: &mut BTreeSet<usize>,
         waiting: &mut u32,
+        side_by_side: bool,
     ) -> Hedged {
         let group = Group::Burst;
         let hedged = loop {
+            // Old and new machines are paid for side by side.
+            let leaving = if side_by_side { self.leaving_bill() } else { MicroUsd(0) };
+            let mut paid = usage.clone();
+            paid.spend += leaving;
             let gone: BTreeSet<usize> = self.victims.keys().copied().collect();
             let (inputs, field, ledger) = (self.inputs, self.field, self.ledger);
             let burst = Burst { inputs, field, ledger, gone, wanted, rule };
-            let mut tried = usage.clone();
+            let mut tried = paid.clone();
             let mut hedged = burst.decide(&mut tried);
             for _ in 0..LOOKS {
-                if !burst.look_again(usage, &mut tried, &mut hedged) {
+                if !burst.look_again(&paid, &mut tried, &mut hedged) {
                     break;
                 }
             }
+            tried.spend = tried.spend - leaving;
             let stay = self.keep_unreplaced(group, replaced, hedged.taken.short, usage);
             *waiting += stay;
             if stay == 0 {
@@ -47,6 +54,32 @@ impl Work<'_> {
             }
         }
         hedged
+    }
+
+    /// Keeps machines of the burst that are to be replaced until their replacements may stand beside
+    /// them: a hedged fleet has spares, so the surge is counted from what it holds.
+    pub(crate) fn bound_replacements(
+        &mut self,
+        replaced: &mut BTreeSet<usize>,
+        usage: &mut Usage,
+        side_by_side: bool,
+    ) {
+        if !side_by_side {
+            return;
+        }
+        let of_burst = |at: &usize| self.ledger.holdings[*at].slot.name.group == Group::Burst;
+        let mut room = self.surge();
+        let burst: Vec<usize> = replaced.iter().copied().filter(of_burst).collect();
+        for at in burst {
+            let holding = &self.ledger.holdings[at];
+            if holding.weight <= room {
+                room = room - holding.weight;
+                continue;
+            }
+            replaced.remove(&at);
+            self.victims.remove(&at);
+            hold(self.field, usage, holding);
+        }
     }
 
     /// Ends what is paid for and not needed, youngest first: it costs nothing, and is too much.

@@ -10,11 +10,12 @@ use crate::market::portfolio::Portfolio;
 use crate::order;
 use crate::remains::to_clear;
 use crate::report;
+use crate::resend;
 use crate::victims::Work;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Remains, Report,
-    Units, Vacated, Why,
+    Token, Units, Vacated, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -75,6 +76,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) vacate: Vec<Vacated>,
     /// What is to be cleared away.
     pub(crate) clear: Vec<Remains>,
+    /// Launches in doubt that are still wanted.
+    pub(crate) resend: Vec<Token>,
 }
 
 /// What to launch and what to end.
@@ -88,6 +91,8 @@ pub(crate) struct Choice {
     pub(crate) replaced: BTreeSet<usize>,
     /// Machines that should be replaced, but for which no replacement was found.
     pub(crate) waiting: u32,
+    /// Capacity that is not launched yet, because too much would stand at once.
+    pub(crate) surged: Units,
     pub(crate) usage: Usage,
     /// What is to be expected of the burst, if it is hedged.
     pub(crate) outlook: Option<Portfolio>,
@@ -117,12 +122,21 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
             // What vanished stays on record until a person has looked: forgotten, it would be
             // replaced by the next round.
             vacate.retain(|vacated| vacated.how != Departure::Vanished);
-            Choice::keep_everything(&field, &ledger)
+            Choice::keep_everything(inputs, &field, &ledger)
         }
         None => within_limits(inputs, &field, &ledger, &mut held),
     };
+    let resend = match held.iter().any(is_freeze) {
+        true => Vec::new(),
+        false => resend::wanted(inputs, &field, &ledger),
+    };
     let (ledger, not_now) = (&ledger, not_now.as_slice());
-    then(&Decision { inputs, ledger, field: &field, not_now, choice, held, vacate, clear })
+    let field = &field;
+    then(&Decision { inputs, ledger, field, not_now, choice, held, vacate, clear, resend })
+}
+
+fn is_freeze(hold: &Hold) -> bool {
+    matches!(hold, Hold::Frozen { .. } | Hold::JournalLost { .. })
 }
 
 /// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.
@@ -174,8 +188,13 @@ fn within_limits(
 ) -> Choice {
     let limits = inputs.limits;
     let free = choose(inputs, field, ledger, u32::MAX);
+    // All that the spec asks to destroy, also what has to wait for room.
+    let wanted = match free.surged.is_zero() {
+        true => free.victims.len(),
+        false => choose_with(inputs, field, ledger, u32::MAX, Replace::AtOnce).victims.len(),
+    };
     // Whoever lets a fleet go lets all of it go, now or when it is seen.
-    let asked = free.victims.len() as u32 + unseen(inputs, ledger);
+    let asked = wanted as u32 + unseen(inputs, ledger);
     let allowed = (ledger.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
     let unlimited = bugs::on(Bug::DestroyLimitIgnored);
@@ -194,7 +213,12 @@ fn within_limits(
     }
     let short = |group| choice.taken.contains_key(&group) && is_short(inputs, ledger, group);
     let resting = Group::ALL.into_iter().filter(|group| short(*group));
-    held.extend(resting.filter_map(|group| guard::resting(inputs, &ledger.vacate, group)));
+    held.extend(resting.filter_map(|group| guard::resting(inputs, ledger, group)));
+    if !choice.surged.is_zero() {
+        let work = Work { inputs, field, ledger, quota: 0, victims: BTreeMap::new() };
+        let unit = inputs.desired.capacity.unit;
+        held.push(Hold::Surge { missing: choice.surged, unit, surge: work.surge() });
+    }
     if choice.waiting > 0 {
         held.push(Hold::WaitingForReplacement { machines: choice.waiting });
     }
@@ -235,19 +259,19 @@ fn hold_at_cap(
     unlimited.desired.budget.hourly = None;
     let field_without = Field::new(&unlimited, field.candidates, field.ground, field.commitments);
     let needed = choose(&unlimited, &field_without, ledger, u32::MAX).usage.spend;
-    *choice = Choice::keep_everything(field, ledger);
+    *choice = Choice::keep_everything(inputs, field, ledger);
     held.push(Hold::Budget { limit, needed });
 }
 
 impl Choice {
-    fn keep_everything(field: &Field<'_>, ledger: &Ledger) -> Choice {
-        let counted = ledger.holdings.iter().filter(|holding| holding.standing.counts());
-        let usage = held(field, counted);
+    fn keep_everything(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Choice {
+        let usage = Work { inputs, field, ledger, quota: 0, victims: BTreeMap::new() }.hold_kept();
         Choice {
             taken: BTreeMap::new(),
             victims: BTreeMap::new(),
             replaced: BTreeSet::new(),
             waiting: 0,
+            surged: Units(0),
             usage,
             outlook: None,
         }
@@ -269,9 +293,12 @@ pub(crate) fn hold(field: &Field<'_>, usage: &mut Usage, holding: &Holding) {
 /// Chooses, ending at most `quota` machines.
 fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
     if inputs.limits.destroy_all {
-        return destroy_all(field, ledger, quota);
+        return destroy_all(inputs, field, ledger, quota);
     }
-    let choice = choose_with(inputs, field, ledger, quota, Replace::Yes);
+    if bugs::on(Bug::SurgeUnbounded) {
+        return choose_with(inputs, field, ledger, quota, Replace::AtOnce);
+    }
+    let choice = choose_with(inputs, field, ledger, quota, Replace::Surge);
     // Money set free by a replacement that is then not found may be spent already. Without
     // replacements everything that stays is paid for before anything is bought.
     let over = inputs.desired.budget.hourly.is_some_and(|limit| choice.usage.spend > limit);
@@ -279,13 +306,45 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
     if over && buys {
         return choose_with(inputs, field, ledger, quota, Replace::No);
     }
+    // The budget has no room for an old machine and its replacement at once.
+    if choice.waiting > 0 && !buys && choice.victims.is_empty() {
+        return make_room(inputs, field, ledger, quota).unwrap_or(choice);
+    }
     choice
 }
 
-/// Whether machines that should stand elsewhere are replaced.
+/// Destroys some of the machines that are to be replaced before their replacements are launched: no
+/// more than the surge would launch, and only if there are replacements that the budget then has
+/// room for. The next round launches them.
+fn make_room(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Option<Choice> {
+    let wish = choose_with(inputs, field, ledger, quota, Replace::AtOnce);
+    let limit = inputs.desired.budget.hourly?;
+    if wish.replaced.is_empty() || wish.usage.spend > limit {
+        return None;
+    }
+    let mut choice = Choice::keep_everything(inputs, field, ledger);
+    let work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
+    let mut room = work.surge();
+    for at in wish.replaced {
+        let holding = &ledger.holdings[at];
+        if holding.weight > room || !holding.standing.counts() {
+            continue;
+        }
+        room = room - holding.weight;
+        choice.usage.spend = choice.usage.spend - holding.bill().unwrap_or_default();
+        choice.victims.insert(at, wish.victims[&at].clone());
+    }
+    (!choice.victims.is_empty()).then_some(choice)
+}
+
+/// Whether and how machines that should stand elsewhere are replaced.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Replace {
-    Yes,
+    /// Some at a time, so that no more than target and surge stand, within the budget.
+    Surge,
+    /// All of them, as if old and new never stood side by side: what the spec asks for in the end.
+    AtOnce,
+    /// None.
     No,
 }
 
@@ -298,6 +357,7 @@ fn choose_with(
 ) -> Choice {
     let goal = inputs.desired.capacity;
     let mut work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
+    work.destroy_useless();
     work.end_surplus(Group::Base, goal.on_demand);
     let hedge = inputs.desired.placement.hedge;
     match hedge {
@@ -306,13 +366,21 @@ fn choose_with(
     }
     work.shed_over_budget();
     let mut replaced = BTreeSet::new();
-    if replace == Replace::Yes {
+    if replace != Replace::No {
         work.replace_disallowed(&mut replaced);
         work.replace_over_caps(&mut replaced);
         work.replace_old_templates(&mut replaced);
     }
     let mut usage = work.hold_kept();
 
+    // What may be launched before something else is gone.
+    let mut allowance = match replace {
+        Replace::Surge | Replace::No => {
+            (goal.target + work.surge()).saturating_sub(work.standing())
+        }
+        Replace::AtOnce => Units(u64::MAX),
+    };
+    let mut surged = Units(0);
     let mut taken = BTreeMap::new();
     let mut waiting = 0;
     let (mut base_after, mut base_new) = (Units(0), Units(0));
@@ -323,7 +391,7 @@ fn choose_with(
             // What the base gives beyond its share, the burst need not.
             Group::Burst => goal.spot.saturating_sub(base_after.saturating_sub(goal.on_demand)),
         };
-        if guard::resting(inputs, &ledger.vacate, group).is_some() {
+        if guard::resting(inputs, ledger, group).is_some() {
             // Nothing is launched, so nothing is ended in favour of it either.
             let all = Units(u64::MAX);
             waiting += work.keep_unreplaced(group, &mut replaced, all, &mut usage);
@@ -334,44 +402,72 @@ fn choose_with(
             continue;
         }
         if let (Group::Burst, Some(rule)) = (group, hedge) {
-            let hedged = work.hedge(&mut usage, wanted, rule, &mut replaced, &mut waiting);
+            let side_by_side = replace != Replace::AtOnce;
+            work.bound_replacements(&mut replaced, &mut usage, side_by_side);
+            let hedged =
+                work.hedge(&mut usage, wanted, rule, &mut replaced, &mut waiting, side_by_side);
+            let launched = field.units(&hedged.taken);
+            let whole = hedged.taken.short.is_zero();
+            work.destroy_replaced_failures(group, launched, whole, &mut replaced);
             taken.insert(group, hedged.taken);
             outlook = Some(hedged.portfolio);
             continue;
         }
+        let mut later = Units(0);
         let filled = loop {
             // Never past the target, whatever the mix: a tier grows as fast as the other shrinks.
             let all = work.kept(Group::Base) + work.kept(Group::Burst) + base_new;
             let room = goal.target.saturating_sub(all);
-            let need = wanted.saturating_sub(work.kept(group)).min(room);
+            let full = wanted.saturating_sub(work.kept(group)).min(room);
+            let need = full.min(allowance);
             let mut tried = usage.clone();
-            let later = match group {
+            // Old and new machines are paid for side by side.
+            let leaving = match replace {
+                Replace::Surge | Replace::No => work.leaving_bill(),
+                Replace::AtOnce => MicroUsd(0),
+            };
+            tried.spend += leaving;
+            let afterwards = match group {
                 Group::Base => goal.spot.saturating_sub(work.kept(Group::Burst)),
                 Group::Burst => Units(0),
             };
-            let filled = field.fill(&mut tried, group.market(), need, later);
+            let filled = field.fill(&mut tried, group.market(), need, afterwards);
+            tried.spend = tried.spend - leaving;
             // A machine without a replacement stays, and then less is needed: fill anew.
-            let stay = work.keep_unreplaced(group, &mut replaced, filled.short, &mut usage);
-            waiting += stay;
+            later = later.max(full - need);
+            let short = filled.short + (full - need);
+            let stay = work.keep_unreplaced(group, &mut replaced, short, &mut usage);
             if stay == 0 {
                 usage = tried;
                 break filled;
             }
+            if later.is_zero() {
+                waiting += stay;
+            }
         };
+        surged += later;
         let launched = field.units(&filled);
+        allowance = allowance.saturating_sub(launched);
+        let whole = work.kept(group) + launched >= wanted;
+        work.destroy_replaced_failures(group, launched, whole, &mut replaced);
         if group == Group::Base {
             base_after = work.kept(group) + launched;
             base_new = launched;
         }
         taken.insert(group, filled);
     }
-    Choice { taken, victims: work.victims, replaced, waiting, usage, outlook }
+    Choice { taken, victims: work.victims, replaced, waiting, surged, usage, outlook }
 }
 
-fn destroy_all(field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
-    let mut choice = Choice::keep_everything(field, ledger);
+fn destroy_all(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
+    let mut choice = Choice::keep_everything(inputs, field, ledger);
     let touchable = |holding: &Holding| match holding.standing {
-        Standing::Good | Standing::Disallowed(_) | Standing::Interrupted => true,
+        Standing::Good
+        | Standing::Disallowed(_)
+        | Standing::Failed(_)
+        | Standing::Stopped
+        | Standing::CameBack
+        | Standing::Interrupted => true,
         Standing::Fixed | Standing::Ending => false,
     };
     let holdings = ledger.holdings.iter().enumerate().filter(|(_, h)| touchable(h));
@@ -379,7 +475,7 @@ fn destroy_all(field: &Field<'_>, ledger: &Ledger, quota: u32) -> Choice {
     choice.victims = victims.map(|(at, _)| (at, Why::FleetDestroyed)).collect();
     let gone = choice.victims.keys().map(|at| &ledger.holdings[*at]);
     let gone: MicroUsd =
-        gone.filter(|holding| holding.standing.counts()).filter_map(|holding| holding.bill()).sum();
+        gone.filter(|holding| holding.standing.stands()).filter_map(Holding::bill).sum();
     choice.usage.spend = choice.usage.spend - gone;
     choice
 }

@@ -4,8 +4,8 @@ use crate::guard;
 use crate::market::learn;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Attempt, Block, BlockScope, Digest, Event, NewMachine, Recorded, SlotId, SlotRecord, SlotState,
-    Timestamp, Token,
+    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, Recorded,
+    SlotId, SlotRecord, SlotState, Timestamp, Token,
 };
 
 /// Blocks that are over stay on record for so long: the clock of a writer may have been ahead.
@@ -48,6 +48,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     price: *price,
                     template: create.template,
                     ending: false,
+                    failed: false,
                 };
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
@@ -69,14 +70,41 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Vacated { gone } => {
             learn::gone(recorded, gone, at);
             recorded.early_ends = guard::early_ends(recorded, gone, at);
+            recorded.departed.retain(|_, departed| at.duration_since(departed.at) <= DAY);
             for vacated in gone {
                 let Some(record) = recorded.slots.get_mut(&vacated.slot) else { continue };
-                let filled_by_it = matches!(&record.state,
-                    SlotState::Filled { machine, .. } if *machine == vacated.machine);
-                if filled_by_it {
-                    record.generation += 1;
-                    record.attempt = 0;
-                    record.state = SlotState::Vacant;
+                let slot = SlotId { name: vacated.slot, generation: record.generation };
+                match &record.state {
+                    SlotState::Filled { machine, pool, launched_at, price, template, .. }
+                        if *machine == vacated.machine =>
+                    {
+                        let departed = Departed {
+                            slot,
+                            pool: pool.clone(),
+                            launched_at: *launched_at,
+                            price: *price,
+                            template: *template,
+                            at,
+                        };
+                        recorded.departed.insert(machine.clone(), departed);
+                    }
+                    SlotState::Filled { .. } | SlotState::InDoubt { .. } | SlotState::Vacant => {
+                        continue;
+                    }
+                }
+                record.generation += 1;
+                record.attempt = 0;
+                record.state = SlotState::Vacant;
+            }
+        }
+        Event::Failed { failed } => {
+            recorded.early_ends = guard::failures(recorded, failed, at);
+            for FailedMachine { slot, machine, cause: _ } in failed {
+                let state = recorded.slots.get_mut(slot).map(|record| &mut record.state);
+                if let Some(SlotState::Filled { machine: filled_by, failed, .. }) = state
+                    && filled_by == machine
+                {
+                    *failed = true;
                 }
             }
         }
@@ -115,22 +143,25 @@ fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
 
 /// A machine is there after all. Its slot is its own again, if nobody else has it.
 fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
-    let NewMachine { slot, machine, launched_at, price, pool } = machine;
+    let NewMachine { slot, machine: id, launched_at, price, pool } = machine;
     let Some(pool) = pool.clone() else { return };
     let record = record(recorded, *slot);
     if record.state != SlotState::Vacant {
         return;
     }
+    // The next filling of the slot gets a generation of its own all the same.
     record.generation = slot.generation;
     record.attempt = 0;
     record.state = SlotState::Filled {
-        machine: machine.clone(),
+        machine: id.clone(),
         pool,
         launched_at: *launched_at,
         price: *price,
         template,
         ending: false,
+        failed: false,
     };
+    recorded.departed.remove(id);
 }
 
 /// Slots that a request was proven not to fill: free again, and the next try is a new request.

@@ -3,9 +3,10 @@
 //! A guard rests a whole group. Resting one slot would not do: slots are alike, and the next free
 //! one would be tried in its place.
 
+use crate::ledger::Ledger;
 use fleet_model::{
-    Departure, EarlyEnds, Group, Hold, Inputs, Market, Recorded, SlotRecord, SlotState, Timestamp,
-    Vacated,
+    CauseKind, Departure, Digest, EarlyEnds, FailedMachine, Group, Hold, Inputs, Market, PoolId,
+    Recorded, SlotRecord, SlotState, Timestamp, Vacated,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -17,6 +18,12 @@ pub const TRIES_PER_HOUR: u32 = 60;
 const HOUR: Duration = Duration::from_secs(3600);
 /// A machine that ends within this time of its launch never came up.
 const BOOT_WINDOW: Duration = Duration::from_secs(600);
+/// One that fails within this time of its launch never was of use. Azure gives a machine forty
+/// minutes to report ready, and its agents ninety to be installed.
+const FAILING_WINDOW: Duration = Duration::from_secs(2 * 3600);
+/// Failures this far apart still are in a row: a machine that never reports ready takes most of an
+/// hour to say so.
+const IN_A_ROW: Duration = Duration::from_secs(6 * 3600);
 /// So many of them in a row rest their group.
 pub const BOOT_FAILURES: u32 = 3;
 /// For how long.
@@ -35,45 +42,102 @@ pub(crate) fn note_try(record: &mut SlotRecord, at: Timestamp) {
     tried.drain(..more);
 }
 
-/// Early ends once some machines are gone whose slots are not freed yet. Only on demand: that spot
-/// is taken back is a matter of the market, and what is believed of its pools answers it.
+/// Early ends once some machines are gone whose slots are not freed yet. What never came up counts
+/// in every market; what ended soon for no known reason on demand alone: that spot is taken back is a
+/// matter of the market, and what is believed of its pools answers it.
 pub(crate) fn early_ends(
     recorded: &Recorded,
     gone: &[Vacated],
     at: Timestamp,
 ) -> BTreeMap<Group, EarlyEnds> {
     let mut all = recorded.early_ends.clone();
-    for vacated in gone.iter().filter(|vacated| vacated.how != Departure::Ended) {
-        let Some(SlotState::Filled { machine, pool, launched_at, template, .. }) =
+    for vacated in gone {
+        let failed = match vacated.how {
+            Departure::Ended | Departure::Interrupted | Departure::Expired => continue,
+            Departure::Failed => true,
+            Departure::Terminated | Departure::Vanished | Departure::EndedByOther => false,
+        };
+        let Some(SlotState::Filled { machine, pool, launched_at, template, failed: known, .. }) =
             recorded.slots.get(&vacated.slot).map(|record| &record.state)
         else {
             continue;
         };
-        if *machine != vacated.machine || pool.market != Market::OnDemand {
+        // What was written down as failed while it stood is counted already.
+        if *machine != vacated.machine || *known {
             continue;
         }
         let group = vacated.slot.group;
-        if after(*launched_at, BOOT_WINDOW) < at {
+        if !failed && pool.market != Market::OnDemand {
+            continue;
+        }
+        if !failed && after(*launched_at, BOOT_WINDOW) < at {
             // It came up once: whatever ended it, launches of this group work.
             all.remove(&group);
             continue;
         }
-        let earlier = all.get(&group);
-        let count = earlier.filter(|ends| after(ends.last, HOUR) > at).map_or(0, |ends| ends.count);
-        let (cloud, template) = (pool.place.cloud, *template);
-        let ends = EarlyEnds { count: count + 1, last: at, cloud, template };
-        all.insert(group, ends);
+        count_one(&mut all, group, pool, *template, at);
     }
     all
 }
 
-/// Why a group launches nothing for the time being.
-pub(crate) fn resting(inputs: &Inputs, gone: &[Vacated], group: Group) -> Option<Hold> {
-    boot_failures(inputs, gone, group).or_else(|| attempts(inputs, group))
+/// Early ends once some machines are seen to be failed for the first time. One that worked for hours
+/// says nothing of launches.
+pub(crate) fn failures(
+    recorded: &Recorded,
+    failed: &[FailedMachine],
+    at: Timestamp,
+) -> BTreeMap<Group, EarlyEnds> {
+    let mut all = recorded.early_ends.clone();
+    for FailedMachine { slot, machine: id, cause } in failed {
+        let Some(SlotState::Filled { machine, pool, launched_at, template, failed: false, .. }) =
+            recorded.slots.get(slot).map(|record| &record.state)
+        else {
+            continue;
+        };
+        let never_ready = match cause.kind {
+            CauseKind::NeverReady | CauseKind::LaunchFailed => true,
+            CauseKind::Unwell
+            | CauseKind::Interrupted
+            | CauseKind::Person
+            | CauseKind::Guest
+            | CauseKind::Expired => false,
+        };
+        let young = after(*launched_at, FAILING_WINDOW) >= at;
+        if machine == id && (never_ready || young) {
+            count_one(&mut all, slot.group, pool, *template, at);
+        }
+    }
+    all
 }
 
-fn boot_failures(inputs: &Inputs, gone: &[Vacated], group: Group) -> Option<Hold> {
-    let ends = early_ends(&inputs.recorded, gone, inputs.now);
+fn count_one(
+    all: &mut BTreeMap<Group, EarlyEnds>,
+    group: Group,
+    pool: &PoolId,
+    template: Digest,
+    at: Timestamp,
+) {
+    let earlier = all.get(&group).filter(|ends| ends.template == template);
+    let in_a_row = earlier.filter(|ends| after(ends.last, IN_A_ROW) > at);
+    let count = in_a_row.map_or(0, |ends| ends.count) + 1;
+    all.insert(group, EarlyEnds { count, last: at, cloud: pool.place.cloud, template });
+}
+
+/// Why a group launches nothing for the time being.
+pub(crate) fn resting(inputs: &Inputs, ledger: &Ledger, group: Group) -> Option<Hold> {
+    boot_failures(inputs, ledger, group).or_else(|| attempts(inputs, group))
+}
+
+fn boot_failures(inputs: &Inputs, ledger: &Ledger, group: Group) -> Option<Hold> {
+    let mut ends = early_ends(&inputs.recorded, &ledger.vacate, inputs.now);
+    if !ledger.failed.is_empty() {
+        let before = inputs.recorded.early_ends.get(&group).map_or(0, |ends| ends.count);
+        let more = failures(&inputs.recorded, &ledger.failed, inputs.now);
+        if let Some(more) = more.get(&group).filter(|more| more.count > before) {
+            let gone = ends.get(&group).map_or(0, |ends| ends.count).saturating_sub(before);
+            ends.insert(group, EarlyEnds { count: more.count + gone, ..more.clone() });
+        }
+    }
     let EarlyEnds { count, last, cloud, template } = ends.get(&group)?;
     let until = after(*last, BOOT_REST);
     let now = inputs.desired.templates.get(cloud).cloned().unwrap_or_default().digest();

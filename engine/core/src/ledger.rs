@@ -4,11 +4,12 @@ use crate::remains::{self, Left};
 use crate::{commitment, weight};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Cloud, Commitment, Departure, Desired, Digest, Inputs, Machine, MachineId, MachineState,
-    MicroUsd, Notice, NoticeKind, Offering, PoolId, Rejection, SlotId, SlotName, SlotState,
-    Timestamp, Units, Vacated,
+    Cause, CauseKind, Cloud, Commitment, Departed, Departure, Desired, Digest, FailedMachine,
+    FleetUid, Inputs, Machine, MachineId, MachineState, Market, MicroUsd, NewMachine, Notice,
+    NoticeKind, Offering, PoolId, Readopt, Rejection, SlotId, SlotName, SlotState, Timestamp,
+    Units, Vacated,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For this long after a launch, absence from a list proves nothing.
 pub const SETTLE_WINDOW: std::time::Duration = std::time::Duration::from_secs(300);
@@ -34,7 +35,9 @@ pub(crate) struct Holding {
 impl Holding {
     /// What it adds to the bill per hour.
     pub(crate) fn bill(&self) -> Option<MicroUsd> {
-        if self.covered { Some(MicroUsd(0)) } else { self.price }
+        // Of a machine that is shut down only the disk is paid, whose price nobody tells us.
+        let free = self.covered || self.standing == Standing::Stopped;
+        if free { Some(MicroUsd(0)) } else { self.price }
     }
 }
 
@@ -47,6 +50,12 @@ pub(crate) enum Standing {
     Disallowed(Rejection),
     /// It counts and must not be touched: in doubt, in a gap, or its tags are lost.
     Fixed,
+    /// It is there and paid for, and does not work: it is no capacity, and must go.
+    Failed(CauseKind),
+    /// It is shut down and still paid for: it is no capacity, and must go.
+    Stopped,
+    /// It was written down as gone, came back, and its slot has another machine: it must go.
+    CameBack,
     /// The cloud is taking it back: it no longer counts.
     Interrupted,
     /// It is being ended: it no longer counts.
@@ -58,6 +67,24 @@ impl Standing {
     pub(crate) fn counts(&self) -> bool {
         match self {
             Standing::Good | Standing::Disallowed(_) | Standing::Fixed => true,
+            Standing::Failed(_)
+            | Standing::Stopped
+            | Standing::CameBack
+            | Standing::Interrupted
+            | Standing::Ending => false,
+        }
+    }
+
+    /// Whether it stands, and is paid for, until somebody destroys it. What its cloud takes back
+    /// within minutes, and what is being destroyed, ends by itself.
+    pub(crate) fn stands(&self) -> bool {
+        match self {
+            Standing::Good
+            | Standing::Disallowed(_)
+            | Standing::Fixed
+            | Standing::Failed(_)
+            | Standing::Stopped
+            | Standing::CameBack => true,
             Standing::Interrupted | Standing::Ending => false,
         }
     }
@@ -70,6 +97,12 @@ pub(crate) struct Ledger {
     pub(crate) holdings: Vec<Holding>,
     /// Slots whose machine is gone.
     pub(crate) vacate: Vec<Vacated>,
+    /// What their clouds say of machines that are gone.
+    pub(crate) gone_words: BTreeMap<MachineId, String>,
+    /// Machines that are seen to be failed for the first time.
+    pub(crate) failed: Vec<FailedMachine>,
+    /// Machines that were written down as gone and have their slot again.
+    pub(crate) readopt: Vec<Readopt>,
     /// What machines that are gone left behind. Their slots stay theirs.
     pub(crate) left: Vec<Left>,
     pub(crate) notices: Vec<Notice>,
@@ -111,27 +144,31 @@ pub(crate) fn ledger(inputs: &Inputs, commitments: &[Commitment]) -> Ledger {
                 };
                 (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
             }
-            SlotState::Filled { machine, pool, launched_at, price, template, ending } => {
+            SlotState::Filled { machine, pool, launched_at, price, template, ending, failed } => {
                 if !ending {
                     ledger.recorded_live += 1;
                 }
                 let seen = inputs.observed.machines.get(machine);
-                let standing =
-                    match standing(inputs, slot, machine, pool, *launched_at, *ending, seen) {
-                        Found::Here(standing) => standing,
-                        Found::Gone(how) => {
-                            if how == Departure::Vanished {
-                                ledger.vanished += 1;
-                            }
-                            let Some(remains) = remains::of_machine(inputs, machine, pool) else {
-                                let machine = machine.clone();
-                                ledger.vacate.push(Vacated { slot: name, machine, how });
-                                continue;
-                            };
-                            ledger.left.push(Left { remains, how });
-                            Standing::Ending
+                let standing = match standing(inputs, slot, machine, pool, *ending, *failed, seen) {
+                    Found::Here(standing) => standing,
+                    Found::Gone(how, cause) => {
+                        if how == Departure::Vanished {
+                            ledger.vanished += 1;
                         }
-                    };
+                        if let Some(cause) = cause {
+                            let words = cause.words.escape_debug().to_string();
+                            ledger.gone_words.insert(machine.clone(), words);
+                        }
+                        let Some(remains) = remains::of_machine(inputs, machine, pool) else {
+                            let machine = machine.clone();
+                            ledger.vacate.push(Vacated { slot: name, machine, how });
+                            continue;
+                        };
+                        ledger.left.push(Left { remains, how });
+                        Standing::Ending
+                    }
+                };
+                ledger.note_trouble(name, machine, &standing, *failed, seen);
                 let hidden = seen.is_none() && standing == Standing::Fixed;
                 if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
                     ledger.unseen += 1;
@@ -174,6 +211,7 @@ pub(crate) fn ledger(inputs: &Inputs, commitments: &[Commitment]) -> Ledger {
             ending,
         });
     }
+    came_back(inputs, &mut ledger, &mut pools);
     commitment::cover(inputs, commitments, &mut ledger.holdings);
     ledger.left.extend(remains::of_doubts(inputs));
     notice_strangers(inputs, &mut ledger);
@@ -189,48 +227,168 @@ pub(crate) fn template_digests(desired: &Desired) -> BTreeMap<Cloud, Digest> {
     Cloud::ALL.into_iter().map(|cloud| (cloud, of(cloud))).collect()
 }
 
-enum Found {
+enum Found<'a> {
     Here(Standing),
-    Gone(Departure),
+    Gone(Departure, Option<&'a Cause>),
 }
 
-fn standing(
-    inputs: &Inputs,
+impl Ledger {
+    /// Notes that a machine does not work or is shut down, and whether that is news.
+    fn note_trouble(
+        &mut self,
+        slot: SlotName,
+        machine: &MachineId,
+        standing: &Standing,
+        known: bool,
+        seen: Option<&Machine>,
+    ) {
+        let cause = seen.and_then(|machine| machine.cause.clone());
+        let words = cause.as_ref().map_or("", |cause| &cause.words).escape_debug().to_string();
+        let machine = machine.clone();
+        match standing {
+            Standing::Failed(kind) => {
+                if !known {
+                    let cause = cause.unwrap_or_else(|| Cause::new(*kind, ""));
+                    let machine = machine.clone();
+                    self.failed.push(FailedMachine { slot, machine, cause });
+                }
+                self.notices.push(Notice::Failed { machine, slot, words });
+            }
+            Standing::Stopped => self.notices.push(Notice::Stopped { machine, slot, words }),
+            Standing::Good
+            | Standing::Disallowed(_)
+            | Standing::Fixed
+            | Standing::CameBack
+            | Standing::Interrupted
+            | Standing::Ending => {}
+        }
+    }
+}
+
+/// Machines that were written down as gone and are there after all. One whose slot is free has it
+/// again; one whose slot has another machine by now is too many, and must go.
+fn came_back(inputs: &Inputs, ledger: &mut Ledger, pools: &mut BTreeMap<PoolId, PoolFacts>) {
+    let mut taken: BTreeSet<SlotName> = BTreeSet::new();
+    for (id, departed) in &inputs.recorded.departed {
+        let Some(seen) = inputs.observed.machines.get(id) else { continue };
+        let Departed { slot, pool, launched_at, price, template, at: _ } = departed;
+        let there = seen.state.is_live() && seen.state != MachineState::Stopping;
+        let complete = inputs.observed.is_complete(&pool.place.scope());
+        let notice = seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption);
+        if !there || !complete || notice || !owned(inputs, *slot, seen) {
+            continue;
+        }
+        let record = inputs.recorded.slots.get(&slot.name);
+        let free = record.is_none_or(|record| {
+            record.state == SlotState::Vacant && record.generation <= slot.generation + 1
+        });
+        let vacating = ledger.vacate.iter().any(|vacated| vacated.slot == slot.name);
+        let standing = if free && !vacating && taken.insert(slot.name) {
+            ledger.readopt.push(Readopt {
+                machine: NewMachine {
+                    slot: *slot,
+                    machine: id.clone(),
+                    launched_at: *launched_at,
+                    price: *price,
+                    pool: Some(pool.clone()),
+                },
+                template: *template,
+            });
+            // It is on record from the next round on, and is judged then.
+            Standing::Fixed
+        } else {
+            Standing::CameBack
+        };
+        ledger.notices.push(Notice::CameBack { machine: id.clone(), slot: slot.name });
+        let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, pool));
+        ledger.holdings.push(Holding {
+            slot: *slot,
+            machine: Some(id.clone()),
+            pool: pool.clone(),
+            weight: facts.weight.unwrap_or_default(),
+            price: seen.price.or(*price).or(facts.price),
+            covered: false,
+            launched_at: *launched_at,
+            standing,
+            old_template: false,
+            ending: false,
+        });
+    }
+}
+
+fn standing<'a>(
+    inputs: &'a Inputs,
     slot: SlotId,
     machine: &MachineId,
     pool: &PoolId,
-    launched_at: Timestamp,
     ending: bool,
-    seen: Option<&Machine>,
-) -> Found {
+    failed: bool,
+    seen: Option<&'a Machine>,
+) -> Found<'a> {
     let complete = inputs.observed.is_complete(&pool.place.scope()) || bugs::on(Bug::GapsForgotten);
     let Some(seen) = seen else {
-        let age = inputs.observed.taken_at.duration_since(launched_at);
-        let settling = age < jiff_duration(SETTLE_WINDOW) && !bugs::on(Bug::YoungMachinesForgotten);
-        // A machine that nobody has seen yet counts, and cannot be ended: its cloud may not know it.
-        return match (complete && !settling, ending) {
-            (false, _) => Found::Here(Standing::Fixed),
-            (true, true) => Found::Gone(Departure::Ended),
-            (true, false) => Found::Gone(Departure::Vanished),
+        let asked = inputs.observed.gone.get(machine);
+        let believed = bugs::on(Bug::ListBelieved).then_some(&None);
+        // A list proves nothing of what is not in it: a machine is gone when its cloud said so of
+        // this very machine. Until then it counts, and cannot be destroyed.
+        return match asked.or(believed).filter(|_| complete) {
+            Some(cause) => {
+                Found::Gone(departure(pool, ending, failed, cause.as_ref()), cause.as_ref())
+            }
+            None => Found::Here(Standing::Fixed),
         };
     };
     debug_assert_eq!(seen.id, *machine);
+    let interrupted = seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption);
     match seen.state {
-        MachineState::Terminated if ending => Found::Gone(Departure::Ended),
-        MachineState::Terminated => Found::Gone(Departure::Terminated),
+        MachineState::Terminated => {
+            let cause = seen.cause.as_ref();
+            let how = match departure(pool, ending, failed, cause) {
+                // It is listed as ended, so its cloud knows of it: no mystery.
+                Departure::Vanished => Departure::Terminated,
+                how => how,
+            };
+            Found::Gone(how, cause)
+        }
         _ if !complete || !owned(inputs, slot, seen) => Found::Here(Standing::Fixed),
         MachineState::Stopping if bugs::on(Bug::StoppingMachinesForgotten) => {
-            Found::Gone(Departure::Ended)
+            Found::Gone(Departure::Ended, None)
         }
         MachineState::Stopping => Found::Here(Standing::Ending),
-        MachineState::Failed | MachineState::Stopped => Found::Here(Standing::Good),
-        // An end that was asked for and not obeyed is asked for again.
-        MachineState::Pending | MachineState::Running
-            if seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption) =>
-        {
+        MachineState::Failed if bugs::on(Bug::FailedNotCounted) => {
             Found::Here(Standing::Interrupted)
         }
+        MachineState::Failed => {
+            let kind = seen.cause.as_ref().map_or(CauseKind::Unwell, |cause| cause.kind);
+            Found::Here(Standing::Failed(kind))
+        }
+        MachineState::Stopped => Found::Here(Standing::Stopped),
+        MachineState::Pending | MachineState::Running if interrupted => {
+            Found::Here(Standing::Interrupted)
+        }
+        // An end that was asked for and not obeyed is asked for again.
         MachineState::Pending | MachineState::Running => Found::Here(Standing::Good),
+    }
+}
+
+/// How a machine went that is gone for certain.
+fn departure(pool: &PoolId, ending: bool, failed: bool, cause: Option<&Cause>) -> Departure {
+    if ending {
+        return Departure::Ended;
+    }
+    match cause.map(|cause| cause.kind) {
+        Some(CauseKind::Interrupted) => Departure::Interrupted,
+        Some(CauseKind::Person | CauseKind::Guest) => Departure::EndedByOther,
+        Some(CauseKind::Expired) => Departure::Expired,
+        Some(CauseKind::LaunchFailed | CauseKind::NeverReady | CauseKind::Unwell) => {
+            Departure::Failed
+        }
+        None if failed => Departure::Failed,
+        // Spot that its cloud confirms to be gone was taken back: that is what spot is.
+        None if pool.market == Market::Spot && !bugs::on(Bug::VanishedSpotFrozen) => {
+            Departure::Interrupted
+        }
+        None => Departure::Vanished,
     }
 }
 
@@ -271,9 +429,16 @@ fn notice_strangers(inputs: &Inputs, ledger: &mut Ledger) {
         .iter()
         .filter_map(|holding| Some((holding.machine.as_ref()?, holding.slot.name)))
         .collect();
+    let mut namesakes: BTreeMap<&FleetUid, u32> = BTreeMap::new();
     for machine in inputs.observed.machines.values().filter(|m| m.state.is_live()) {
-        let ours = machine.owner.as_ref().is_some_and(|owner| owner.fleet == inputs.uid);
-        if !ours || recorded.contains_key(&machine.id) {
+        let Some(owner) = &machine.owner else { continue };
+        if owner.fleet != inputs.uid {
+            if owner.name == inputs.desired.fleet && inputs.recorded.uid.is_some() {
+                *namesakes.entry(&owner.fleet).or_default() += 1;
+            }
+            continue;
+        }
+        if recorded.contains_key(&machine.id) {
             continue;
         }
         // A launch in doubt that did happen shows up here first: recovery settles it.
@@ -288,4 +453,8 @@ fn notice_strangers(inputs: &Inputs, ledger: &mut Ledger) {
             Notice::NotRecorded { machine: id, pool: machine.pool() }
         });
     }
+    let others = namesakes.into_iter();
+    ledger
+        .notices
+        .extend(others.map(|(uid, machines)| Notice::Namesakes { machines, uid: uid.clone() }));
 }

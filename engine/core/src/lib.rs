@@ -30,6 +30,7 @@ mod rank;
 mod relax;
 mod remains;
 mod report;
+mod resend;
 mod staleness;
 mod table;
 mod token;
@@ -38,7 +39,7 @@ mod walk;
 mod zones;
 
 pub use bound::Certificate;
-pub use breaker::{Breaker, FAILURES, open_words, with_breakers};
+pub use breaker::{Breaker, FAILURES, open_words};
 pub use check::{Violation, check};
 pub use decide::{Placement, Planned, placement, plan};
 pub use eligible::{Eligible, eligible, rejection};

@@ -2,12 +2,12 @@
 
 use crate::candidates::{Candidate, max_spot_price};
 use crate::decide::Decision;
-use crate::ledger::{Standing, template_digests};
+use crate::ledger::template_digests;
 use crate::{staleness, token};
 use fleet_model::{
-    Action, Create, Departure, Desired, Destroy, Fulfilment, Group, Inputs, Market, MicroUsd,
-    Offering, OtherPool, Plan, PoolId, SlotId, SlotName, SlotState, Step, StepId, Vacated, Victim,
-    Why,
+    Action, CauseKind, Create, Departure, Desired, Destroy, Fulfilment, Group, Inputs, Market,
+    MicroUsd, Offering, OtherPool, Plan, PoolId, Readopt, SlotId, SlotName, SlotState, Step,
+    StepId, Vacated, Victim, Why,
 };
 use petgraph::graph::DiGraph;
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,7 +29,10 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
     let before: BTreeSet<StepId> = (0..launches as u32).map(StepId).collect();
     // Money that is overspent, and a fleet that is to go, wait for nobody.
     let waits = |why: &Why| match why {
-        Why::OverBudget { .. } | Why::FleetDestroyed => false,
+        Why::OverBudget { .. } | Why::FleetDestroyed | Why::Stopped | Why::CameBack => false,
+        // What never worked keeps nobody waiting; what worked once stays until its replacement is.
+        Why::Failed { kind: CauseKind::NeverReady | CauseKind::LaunchFailed } => false,
+        Why::Failed { .. } => true,
         Why::BelowTarget { .. }
         | Why::ReplaceInterrupted { .. }
         | Why::ReplaceDisallowed { .. }
@@ -55,6 +58,9 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
         uid: inputs.uid.clone(),
         steps: sorted(steps),
         vacate: decision.vacate.clone(),
+        failed: decision.ledger.failed.clone(),
+        readopt: decision.ledger.readopt.clone(),
+        resend: decision.resend.clone(),
         clear: decision.clear.clone(),
         premises: staleness::premises(inputs, decision.choice.usage.spend),
     }
@@ -95,7 +101,7 @@ fn creates(
     let inputs = decision.inputs;
     let templates = template_digests(&inputs.desired);
     let why = why_create(decision, group);
-    let mut slots = free_slots(inputs, &decision.vacate, group);
+    let mut slots = free_slots(inputs, &decision.vacate, &decision.ledger.readopt, group);
     let chosen = taken.counts.iter().map(|(&at, &count)| (decision.candidate(at), count));
     for batch in batches(&inputs.desired, chosen.collect(), spare) {
         let Some(&(first, _)) = batch.first() else { continue };
@@ -195,10 +201,12 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
     let of_group = |name: SlotName| name.group == group;
     let replaces =
         decision.choice.replaced.iter().any(|at| of_group(decision.ledger.holdings[*at].slot.name));
-    let lost =
-        decision.ledger.holdings.iter().any(|holding| {
-            of_group(holding.slot.name) && holding.standing == Standing::Interrupted
-        }) || decision
+    let lost = decision
+        .ledger
+        .holdings
+        .iter()
+        .any(|holding| of_group(holding.slot.name) && !holding.standing.counts())
+        || decision
             .vacate
             .iter()
             .any(|vacated| of_group(vacated.slot) && vacated.how != Departure::Ended);
@@ -221,11 +229,16 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
 fn free_slots(
     inputs: &Inputs,
     vacate: &[Vacated],
+    readopt: &[Readopt],
     group: Group,
 ) -> impl Iterator<Item = (SlotId, u32)> {
     let gone: BTreeSet<SlotName> = vacate.iter().map(|vacated| vacated.slot).collect();
+    let back: BTreeSet<SlotName> = readopt.iter().map(|one| one.machine.slot.name).collect();
     (0u32..).filter_map(move |ordinal| {
         let name = SlotName { group, ordinal };
+        if back.contains(&name) {
+            return None;
+        }
         let Some(record) = inputs.recorded.slots.get(&name) else {
             return Some((SlotId { name, generation: 1 }, 0));
         };

@@ -23,12 +23,12 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     let inputs = decision.inputs;
     let cost = cost(decision);
     let mut notices = decision.ledger.notices.clone();
-    notices.extend(
-        decision
-            .vacate
-            .iter()
-            .map(|vacated| Notice::Gone { machine: vacated.machine.clone(), slot: vacated.slot }),
-    );
+    notices.extend(decision.vacate.iter().map(|vacated| Notice::Gone {
+        machine: vacated.machine.clone(),
+        slot: vacated.slot,
+        how: vacated.how,
+        words: decision.ledger.gone_words.get(&vacated.machine).cloned().unwrap_or_default(),
+    }));
     notices.extend(decision.ledger.left.iter().map(|left| Notice::LeftBehind {
         machine: left.remains.machine.clone(),
         scope: left.remains.scope.clone(),
@@ -109,6 +109,7 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
         wanted,
         before: Units(0),
         after: Units(0),
+        doubt: Units(0),
         keep: 0,
         create: 0,
         destroy: 0,
@@ -118,9 +119,12 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
             continue;
         }
         line.before += holding.weight;
+        if holding.machine.is_none() {
+            line.doubt += holding.weight;
+        }
         if !decision.choice.victims.contains_key(&at) {
             line.after += holding.weight;
-            line.keep += 1;
+            line.keep += u32::from(holding.machine.is_some());
         }
     }
     for step in &plan.steps {
@@ -162,7 +166,8 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
     };
     for (at, holding) in decision.ledger.holdings.iter().enumerate() {
         let gone = decision.choice.victims.contains_key(&at);
-        if !holding.standing.counts() && !gone {
+        // What is in doubt is told as that: nobody knows whether there is anything to keep.
+        if !gone && (!holding.standing.counts() || holding.machine.is_none()) {
             continue;
         }
         let line = lines

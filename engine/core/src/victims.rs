@@ -4,7 +4,7 @@ use crate::decide::{held, hold};
 use crate::field::{Field, Usage};
 use crate::ledger::{Holding, Ledger, Standing};
 use crate::zones::Zones;
-use fleet_model::{AtCap, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why};
+use fleet_model::{AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The choice of victims, step by step.
@@ -64,6 +64,72 @@ impl<'a> Work<'a> {
         order.into_iter().map(|(at, _)| at).collect()
     }
 
+    /// What costs money and is no use: shut down, never came up, or came back too late. It loses
+    /// nobody anything, so it waits for nobody.
+    pub(crate) fn destroy_useless(&mut self) {
+        for (at, holding) in self.ledger.holdings.iter().enumerate() {
+            let why = match &holding.standing {
+                Standing::Stopped => Why::Stopped,
+                Standing::CameBack => Why::CameBack,
+                Standing::Failed(kind) if never_worked(*kind) => Why::Failed { kind: *kind },
+                Standing::Failed(_)
+                | Standing::Good
+                | Standing::Disallowed(_)
+                | Standing::Fixed
+                | Standing::Interrupted
+                | Standing::Ending => continue,
+            };
+            self.end(at, why);
+        }
+    }
+
+    /// Machines that their cloud calls failed and that worked once: they may still serve, so each
+    /// waits for its replacement. `whole`: the group has all it wants without them.
+    pub(crate) fn destroy_replaced_failures(
+        &mut self,
+        group: Group,
+        launched: Units,
+        whole: bool,
+        replaced: &mut BTreeSet<usize>,
+    ) {
+        let mut left = launched;
+        for (at, holding) in self.ledger.holdings.iter().enumerate() {
+            let Standing::Failed(kind) = holding.standing else { continue };
+            if holding.slot.name.group != group || never_worked(kind) {
+                continue;
+            }
+            if !whole && holding.weight > left {
+                continue;
+            }
+            left = left.saturating_sub(holding.weight);
+            if self.end(at, Why::Failed { kind }) {
+                replaced.insert(at);
+            }
+        }
+    }
+
+    /// How much more may stand beyond the target while machines are replaced: a tenth, and at least
+    /// one machine.
+    pub(crate) fn surge(&self) -> Units {
+        let target = self.inputs.desired.capacity.target;
+        let held = self.ledger.holdings.iter().map(|holding| holding.weight).max();
+        let offered = self.field.candidates.iter().map(|candidate| candidate.weight).min();
+        Units(target.0 / 10).max(held.unwrap_or_default()).max(offered.unwrap_or_default())
+    }
+
+    /// Everything that stands until somebody destroys it, what is to be destroyed included: a
+    /// replacement is launched before the old machine goes.
+    pub(crate) fn standing(&self) -> Units {
+        let holdings = self.ledger.holdings.iter();
+        holdings.filter(|holding| holding.standing.stands()).map(|holding| holding.weight).sum()
+    }
+
+    /// What machines that are to be destroyed cost until they are.
+    pub(crate) fn leaving_bill(&self) -> MicroUsd {
+        let leaving = self.victims.keys().map(|at| &self.ledger.holdings[*at]);
+        leaving.filter(|h| h.standing.stands()).filter_map(Holding::bill).sum()
+    }
+
     pub(crate) fn end_surplus(&mut self, group: Group, wanted: Units) {
         let mut have = self.kept(group);
         if have <= wanted || self.rounding(group, have - wanted) {
@@ -109,7 +175,7 @@ impl<'a> Work<'a> {
         let (Some(limit), AtCap::ShrinkBurst) = (budget.hourly, budget.at_cap) else { return };
         let counted =
             self.ledger.holdings.iter().enumerate().filter(|(at, holding)| {
-                holding.standing.counts() && !self.victims.contains_key(at)
+                holding.standing.stands() && !self.victims.contains_key(at)
             });
         let mut spend: MicroUsd = counted.filter_map(|(_, holding)| holding.bill()).sum();
         if spend <= limit {
@@ -196,9 +262,17 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Counts what stays against every limit.
+    /// Counts what stays against every limit. What is no capacity costs money all the same.
     pub(crate) fn hold_kept(&self) -> Usage {
-        held(self.field, self.kept_in_order().into_iter().map(|at| &self.ledger.holdings[at]))
+        let holdings = &self.ledger.holdings;
+        let mut usage = held(self.field, self.kept_in_order().into_iter().map(|at| &holdings[at]));
+        for (at, holding) in holdings.iter().enumerate() {
+            let useless = holding.standing.stands() && !holding.standing.counts();
+            if useless && !self.victims.contains_key(&at) {
+                usage.spend += holding.bill().unwrap_or_default();
+            }
+        }
+        usage
     }
 
     /// Keeps machines that were to be replaced, until they make up for what is short. Returns how
@@ -225,5 +299,17 @@ impl<'a> Work<'a> {
             kept += 1;
         }
         kept
+    }
+}
+
+/// Whether a failed machine never was of any use to anybody.
+fn never_worked(kind: CauseKind) -> bool {
+    match kind {
+        CauseKind::NeverReady | CauseKind::LaunchFailed => true,
+        CauseKind::Unwell
+        | CauseKind::Interrupted
+        | CauseKind::Person
+        | CauseKind::Guest
+        | CauseKind::Expired => false,
     }
 }

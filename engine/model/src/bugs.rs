@@ -32,8 +32,22 @@ bugs! {
     TokenWithoutGeneration,
     /// No answer is taken for a no.
     SilenceIsRefusal,
-    /// Words of a full pool are believed, whatever they came with.
-    CapacityWordsBelieved,
+    /// Words of a full pool are believed even with a 502, 503 or 504, which say nothing.
+    GatewayWordsBelieved,
+    /// A no with a number that sounds like trouble is taken for silence.
+    RefusalIsSilence,
+    /// Spot that its cloud confirms to be gone is taken for a mystery.
+    VanishedSpotFrozen,
+    /// A machine that its cloud calls failed counts for nothing and is never destroyed.
+    FailedNotCounted,
+    /// A launch in doubt is sent again though nobody wants it any more.
+    UnwantedSentAgain,
+    /// Old and new machines stand side by side without bound.
+    SurgeUnbounded,
+    /// Another account behind the credentials is not noticed.
+    OtherAccountIgnored,
+    /// What a complete list lacks is taken for gone.
+    ListBelieved,
     /// A launch whose outcome is not known frees its slots.
     DoubtFreesSlots,
     /// A no to the second sending is taken for a no to the first.
@@ -66,8 +80,6 @@ bugs! {
     MachinesCountedForSlots,
     /// Ages are read off the clock on the wall, whoever sets it.
     WallClockTrusted,
-    /// A machine that is not listed yet is taken for gone.
-    YoungMachinesForgotten,
     /// A machine in a silent scope is taken for gone.
     GapsForgotten,
     /// A machine that is being ended is taken for gone.

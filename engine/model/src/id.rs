@@ -129,6 +129,14 @@ impl Cloud {
         }
     }
 
+    /// Whether one list shows a whole account, whatever region: its calls are counted there, too.
+    pub fn lists_whole_accounts(self) -> bool {
+        match self {
+            Cloud::Aws => false,
+            Cloud::Gcp | Cloud::Azure | Cloud::Lambda => true,
+        }
+    }
+
     /// Whether a launch that is sent twice makes its machines once. Lambda's takes no token: sending
     /// again is launching again.
     pub fn launches_are_idempotent(self) -> bool {

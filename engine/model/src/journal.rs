@@ -1,8 +1,8 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, Create, Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, SlotId,
-    SlotName, Timestamp, Token,
+    AccountKey, Block, Cause, Create, Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId,
+    SlotId, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -92,6 +92,11 @@ pub enum Event {
         /// Which.
         gone: Vec<Vacated>,
     },
+    /// Machines were first seen to be failed: there, paid for, and of no use.
+    Failed {
+        /// Which.
+        failed: Vec<FailedMachine>,
+    },
     /// The account behind a cloud, noted before the first launch there.
     AccountSeen {
         /// Which cloud, and which of its accounts by the spec's name.
@@ -139,6 +144,18 @@ pub struct NewMachine {
     /// The pool it came from, where the request left a choice and it is not the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolId>,
+}
+
+/// A machine that is there and does not work.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FailedMachine {
+    /// The slot it fills.
+    pub slot: SlotName,
+    /// Which machine.
+    pub machine: MachineId,
+    /// What its cloud says.
+    pub cause: Cause,
 }
 
 /// A machine that is gone.

@@ -44,7 +44,7 @@ pub use id::{
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,
 };
 pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
-pub use journal::{Departure, Event, JOURNAL_FORMAT, NewMachine, Vacated};
+pub use journal::{Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
     NoticeKind, Observed, Ownership, Remains,
@@ -52,10 +52,12 @@ pub use machine::{
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};
 pub use pattern::Pattern;
-pub use plan::{Action, Create, Destroy, OtherPool, PLAN_FORMAT, Plan, Premises, Step, Victim};
+pub use plan::{
+    Action, Create, Destroy, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Step, Victim,
+};
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{
-    Attempt, Block, BlockScope, EarlyEnds, Operation, Recorded, SlotRecord, SlotState,
+    Attempt, Block, BlockScope, Departed, EarlyEnds, Operation, Recorded, SlotRecord, SlotState,
 };
 pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};

@@ -1,8 +1,8 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, Remains, SlotId, StepId, Timestamp,
-    Token, Vacated, Why,
+    Digest, FailedMachine, FleetName, FleetUid, MachineId, MicroUsd, NewMachine, PoolId, Remains,
+    SlotId, StepId, Timestamp, Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -22,6 +22,16 @@ pub struct Plan {
     pub steps: Vec<Step>,
     /// Machines seen to be gone: apply writes that down before anything else.
     pub vacate: Vec<Vacated>,
+    /// Machines that were seen to be failed for the first time: apply writes that down as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<FailedMachine>,
+    /// Machines that were written down as gone and are there after all.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub readopt: Vec<Readopt>,
+    /// Launches in doubt that the spec still wants: apply sends them again. The others wait until
+    /// absence is proof.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub resend: Vec<Token>,
     /// What machines that are gone left behind: apply clears it away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clear: Vec<Remains>,
@@ -34,6 +44,26 @@ impl Plan {
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty() && self.clear.is_empty()
     }
+
+    /// Whether it would ask a cloud for anything: steps, things to clear away, launches to repeat.
+    pub fn acts(&self) -> bool {
+        !self.is_empty() || !self.resend.is_empty()
+    }
+
+    /// Whether there is something to write down.
+    pub fn has_news(&self) -> bool {
+        !(self.vacate.is_empty() && self.failed.is_empty() && self.readopt.is_empty())
+    }
+}
+
+/// A machine that is there after all.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Readopt {
+    /// The machine and its slot.
+    pub machine: NewMachine,
+    /// The template it was made from.
+    pub template: Digest,
 }
 
 /// What a plan was made from. Apply refuses if any of it moved.

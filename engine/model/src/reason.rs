@@ -1,8 +1,9 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    BlockScope, Bounds, Cloud, Group, InstanceType, MachineId, Market, MicroUsd, PoolId, QuotaUnit,
-    Region, Scope, Share, SlotName, Timestamp, Token, Unit, Units,
+    BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, InstanceType, MachineId,
+    Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Timestamp, Token, Unit,
+    Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,15 @@ pub enum Why {
         /// The limit per hour.
         limit: MicroUsd,
     },
+    /// Its cloud says that it does not work.
+    Failed {
+        /// Why, as far as the cloud tells.
+        kind: CauseKind,
+    },
+    /// It is shut down and still paid for.
+    Stopped,
+    /// It was written down as gone, came back, and its slot has another machine by now.
+    CameBack,
     /// The user asked for the whole fleet to go.
     FleetDestroyed,
 }
@@ -70,6 +80,16 @@ pub enum Hold {
     WaitingForReplacement {
         /// How many old machines stay.
         machines: u32,
+    },
+    /// More machines than the target and its surge would stand at once; the rest comes when old
+    /// machines are gone.
+    Surge {
+        /// Capacity that has to wait.
+        missing: Units,
+        /// In what unit.
+        unit: Unit,
+        /// How much beyond the target may stand.
+        surge: Units,
     },
     /// Many machines vanished and nobody said why: nothing is changed until a person has looked.
     Frozen {
@@ -301,6 +321,38 @@ pub enum Notice {
         /// Its pool.
         pool: PoolId,
     },
+    /// Machines carry this fleet's name and another identity: another state is in charge of them.
+    Namesakes {
+        /// How many machines.
+        machines: u32,
+        /// The identity that they carry.
+        uid: FleetUid,
+    },
+    /// A machine is there and does not work, and why.
+    Failed {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it fills.
+        slot: SlotName,
+        /// The cloud's words, escaped.
+        words: String,
+    },
+    /// A machine is shut down and still paid for.
+    Stopped {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it fills.
+        slot: SlotName,
+        /// The cloud's words, escaped.
+        words: String,
+    },
+    /// A machine that was written down as gone is there after all.
+    CameBack {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it fills.
+        slot: SlotName,
+    },
     /// The journal knows a machine that no longer carries our tags. It is left alone.
     TagsLost {
         /// Which machine.
@@ -314,6 +366,11 @@ pub enum Notice {
         machine: MachineId,
         /// The slot it filled.
         slot: SlotName,
+        /// How it went.
+        how: Departure,
+        /// The cloud's words, escaped; empty where it does not tell.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        words: String,
     },
     /// A machine is gone, and disks or interfaces of it are still there. Its record stays until they
     /// are cleared away.

@@ -2,7 +2,7 @@
 
 use crate::{
     AccountKey, Beliefs, Cloud, Create, Digest, FleetUid, Group, MachineId, Market, MicroUsd,
-    Place, PoolId, Region, SlotName, Timestamp, Token,
+    Place, PoolId, Region, SlotId, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,10 @@ pub struct Recorded {
     pub in_doubt: BTreeMap<Token, Attempt>,
     /// Machines that a cloud made and nobody asked for.
     pub surplus: BTreeSet<MachineId>,
+    /// Machines that were written down as gone and not by our doing, lately. One that comes back is
+    /// ours still.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub departed: BTreeMap<MachineId, Departed>,
     /// The last epoch of the lease.
     pub epoch: u64,
     /// Pools, and wider scopes, that said no, and until when we do not ask again.
@@ -53,6 +57,24 @@ pub struct SlotRecord {
     /// When it was last tried, oldest first; times that bound nothing any more are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Timestamp>,
+}
+
+/// A machine that was written down as gone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Departed {
+    /// The slot it filled.
+    pub slot: SlotId,
+    /// The pool it came from.
+    pub pool: PoolId,
+    /// When it was launched.
+    pub launched_at: Timestamp,
+    /// The price it was launched at.
+    pub price: Option<MicroUsd>,
+    /// The template it was made from.
+    pub template: Digest,
+    /// When it was written down as gone.
+    pub at: Timestamp,
 }
 
 /// Machines of a group that ended right after their launch, in a row.
@@ -94,6 +116,9 @@ pub enum SlotState {
         template: Digest,
         /// Ending was asked for, and is not yet observed.
         ending: bool,
+        /// Its cloud said that it does not work.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        failed: bool,
     },
 }
 

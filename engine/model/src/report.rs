@@ -78,6 +78,9 @@ pub struct GroupLine {
     pub before: Units,
     /// What there will be.
     pub after: Units,
+    /// How much of both is in doubt: asked for, and nobody knows whether it is there.
+    #[serde(default)]
+    pub doubt: Units,
     /// Machines kept.
     pub keep: u32,
     /// Machines launched.

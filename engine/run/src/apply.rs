@@ -10,7 +10,8 @@ use crate::session::Session;
 use fleet_core::{Planned, StepState, Walk};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Action, BlockScope, Create, Destroy, Event, Operation, SlotId, Step, StepId, Template, Token,
+    AccountKey, Action, BlockScope, Create, Destroy, Event, Inputs, Operation, Plan, Readopt,
+    SlotId, Step, StepId, Template, Token,
 };
 use fleet_provider::{Class, Clock, CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -114,6 +115,7 @@ impl Session<'_> {
     pub(crate) async fn carry_out(
         &self,
         round: u32,
+        inputs: &Inputs,
         planned: &Planned,
         stop: &Stop,
         on: &(dyn Fn(Progress) + Sync),
@@ -123,7 +125,8 @@ impl Session<'_> {
         on(Progress::RoundStarted { round, create, destroy });
         let mut outcome =
             RoundOutcome { vacated: plan.vacate.len() as u32, ..RoundOutcome::default() };
-        self.journal.append(self.opening(planned, create, destroy)).await?;
+        let opening = self.opening(inputs, planned, create, destroy).await;
+        self.journal.append(opening).await?;
         outcome.cleared = self.clear(&plan.clear, stop).await;
 
         let steps: BTreeMap<StepId, &Step> = plan.steps.iter().map(|s| (s.id, s)).collect();
@@ -174,15 +177,29 @@ impl Session<'_> {
     }
 
     /// What is written before the first step.
-    fn opening(&self, planned: &Planned, create: u32, destroy: u32) -> Vec<Event> {
+    async fn opening(
+        &self,
+        inputs: &Inputs,
+        planned: &Planned,
+        create: u32,
+        destroy: u32,
+    ) -> Vec<Event> {
         let plan = &planned.plan;
         let mut events = Vec::new();
         if self.journal.recorded_uid().is_none() {
             events.push(Event::Opened { fleet: plan.fleet.clone(), uid: plan.uid.clone() });
         }
+        if !plan.failed.is_empty() {
+            events.push(Event::Failed { failed: plan.failed.clone() });
+        }
         if !plan.vacate.is_empty() {
             events.push(Event::Vacated { gone: plan.vacate.clone() });
         }
+        events.extend(plan.readopt.iter().map(|Readopt { machine, template }| {
+            let (machine, template) = (machine.clone(), *template);
+            Event::Readopted { machine, template }
+        }));
+        events.extend(new_accounts(inputs, plan));
         let hourly_after = planned.report.cost.hourly_after;
         let spec = plan.premises.spec;
         events.push(Event::RoundStarted { spec, create, destroy, hourly_after });
@@ -386,6 +403,18 @@ impl Session<'_> {
             }
         }
     }
+}
+
+/// Accounts in which this round launches and that are not on record yet.
+fn new_accounts(inputs: &Inputs, plan: &Plan) -> impl Iterator<Item = Event> {
+    let launches = plan.steps.iter().filter(|step| matches!(step.action, Action::Create(_)));
+    let keys: BTreeSet<AccountKey> =
+        launches.map(|step| AccountKey::of(&step.action.pool().place.scope())).collect();
+    let new = keys.into_iter().filter(|key| !inputs.recorded.accounts.contains_key(key));
+    new.filter_map(|key| {
+        let account = inputs.observed.accounts.get(&key)?.clone();
+        Some(Event::AccountSeen { key, account })
+    })
 }
 
 fn no_provider(cloud: fleet_model::Cloud) -> Error {

@@ -8,7 +8,7 @@ use crate::limits::RateLimits;
 use crate::record::Record;
 use crate::retry::RetryBudget;
 use crate::store::Store;
-use fleet_core::{Eligible, eligible, rejection, with_breakers};
+use fleet_core::{Eligible, eligible, rejection};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
     Offering, Operation, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
@@ -105,8 +105,7 @@ impl Engine {
                 return Err(RunError::NoProvider { fleet: desired.fleet.clone(), cloud });
             }
         }
-        let observed = self.observe(scopes(&offerings, &recorded)).await;
-        let observed = with_breakers(observed, &recorded.blocks, self.clock.earliest());
+        let observed = self.observe(scopes(&offerings, &recorded), &recorded).await;
         let quotas = self.quote(desired, &mut offerings, &observed).await;
         let mut beliefs = self.beliefs_of_others(&desired.fleet).await;
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());

@@ -126,6 +126,11 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
     let token = create.token.clone();
     let code = error.code.clone();
     let (event, result) = match error.class {
+        Class::Capacity { .. } | Class::Refused { .. } if bugs::on(Bug::RefusalIsSilence) => {
+            let event = Event::CreateUnknown { token, code };
+            let result = StepResult::Unknown(error.to_string());
+            return LaunchOutcome { events: vec![event], created: 0, result };
+        }
         Class::Unknown | Class::Freeze if !taken_for_refusal(error) => {
             (Event::CreateUnknown { token, code }, StepResult::Unknown(error.to_string()))
         }
@@ -166,7 +171,7 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
 /// Whether an outcome that nobody knows passes for a no: never, but for seeded bugs.
 fn taken_for_refusal(error: &Error) -> bool {
     bugs::on(Bug::SilenceIsRefusal)
-        || bugs::on(Bug::CapacityWordsBelieved) && error.code.contains("Capacity")
+        || bugs::on(Bug::GatewayWordsBelieved) && error.code.contains("Capacity")
 }
 
 /// What not to ask again, and until when.

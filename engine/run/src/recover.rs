@@ -10,10 +10,7 @@ use crate::outcome::launch_outcome;
 use crate::session::Session;
 use fleet_core::{SETTLE_WINDOW, remains_of};
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{
-    Attempt, Block, BlockScope, Event, Machine, Observed, Operation, Scope, SlotId, Template,
-    Timestamp, Token,
-};
+use fleet_model::{Attempt, Event, Machine, Observed, Operation, Scope, SlotId, Timestamp, Token};
 use fleet_provider::{Clock, Created};
 use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,7 +25,7 @@ impl Session<'_> {
         let recorded = self.journal.recorded().await;
         let scopes: BTreeSet<Scope> =
             recorded.in_doubt.values().map(|a| a.create.pool.place.scope()).collect();
-        let observed = self.engine.observe(scopes).await;
+        let observed = self.engine.observe(scopes, &recorded).await;
         let made = by_token(&observed);
         let nothing = Vec::new();
         let mut events = Vec::new();
@@ -42,19 +39,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Sends again what may never have arrived, where sending again cannot launch twice. Only
-    /// machines settle it: a refusal of the second sending says nothing of the first.
-    pub(crate) async fn send_again(&self) -> Result<(), RunError> {
+    /// Sends again what may never have arrived and is still wanted. Only machines settle it: a
+    /// refusal of the second sending says nothing of the first.
+    pub(crate) async fn send_again(&self, wanted: &[Token]) -> Result<(), RunError> {
         let recorded = self.journal.recorded().await;
-        let now = self.engine.clock.earliest();
-        // An open breaker of an earlier run holds for this one, too.
-        let rests = |attempt: &Attempt| {
-            let breaker = |block: &&Block| matches!(block.scope, BlockScope::Breaker { .. });
-            let mut open = recorded.blocks.iter().filter(breaker).filter(|block| block.until > now);
-            open.any(|block| block.scope.covers(&attempt.create.pool))
-        };
-        let again = recorded.in_doubt.values().filter(|attempt| self.can_repeat(attempt));
-        let again = again.filter(|attempt| !rests(attempt));
+        let again = wanted.iter().filter_map(|token| recorded.in_doubt.get(token));
         stream::iter(again)
             .map(|attempt| async move {
                 let create = &attempt.create;
@@ -76,14 +65,6 @@ impl Session<'_> {
             .buffer_unordered(RESENT_AT_ONCE)
             .try_collect()
             .await
-    }
-
-    fn can_repeat(&self, attempt: &Attempt) -> bool {
-        let cloud = attempt.create.pool.place.cloud;
-        let template = self.desired.templates.get(&cloud).cloned();
-        // With another template it would be another request under the same token.
-        let same = template.unwrap_or_else(Template::default).digest() == attempt.create.template;
-        cloud.launches_are_idempotent() && same
     }
 
     /// Waits until absence proves something for everything that is still in doubt, and looks.

@@ -49,20 +49,41 @@ impl Engine {
     ) -> Result<Session<'_>, RunError> {
         let waiting = |waiting| on(Progress::Waiting(waiting));
         let lease = Lease::take(&self.store, &desired.fleet, holder, wait, &waiting).await?;
-        let journal = Journal::open(&self.store, &desired.fleet, self.clock.clone()).await?;
+        // Whoever mends a damaged journal need not wait for a lease of which nothing came.
+        let journal = match Journal::open(&self.store, &desired.fleet, self.clock.clone()).await {
+            Ok(journal) => journal,
+            Err(error) => {
+                let _ = lease.release().await;
+                return Err(error.into());
+            }
+        };
         let session = Session { engine: self, desired: desired.clone(), journal, lease };
-        let recorded = session.journal.recorded().await;
-        // Reading needs no record; the epoch is written with the first change. Settling is one.
-        if !recorded.in_doubt.is_empty() {
-            on(Progress::Recovering { requests: recorded.in_doubt.len() });
-            session.open_epoch(holder).await?;
-            session.settle_by_looking().await?;
+        match session.settle_first(holder, on).await {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                let _ = session.lease.release().await;
+                Err(error)
+            }
         }
-        Ok(session)
     }
 }
 
 impl Session<'_> {
+    /// Reading needs no record; the epoch is written with the first change. Settling is one.
+    async fn settle_first(
+        &self,
+        holder: &str,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<(), RunError> {
+        let recorded = self.journal.recorded().await;
+        if recorded.in_doubt.is_empty() {
+            return Ok(());
+        }
+        on(Progress::Recovering { requests: recorded.in_doubt.len() });
+        self.open_epoch(holder).await?;
+        self.settle_by_looking().await
+    }
+
     async fn open_epoch(&self, holder: &str) -> Result<(), RunError> {
         if bugs::on(Bug::NoEpochRecord) {
             return Ok(());
@@ -108,10 +129,8 @@ impl Session<'_> {
         let mut converged = Converged::default();
         let (mut inputs, mut planned) = first;
         if !inputs.recorded.in_doubt.is_empty() {
-            // Consent is given. A fleet that is to go launches nothing more, so it waits instead.
-            if !limits.destroy_all {
-                self.send_again().await?;
-            }
+            // Consent is given, to what the spec wants now. What it does not want waits.
+            self.send_again(&planned.plan.resend).await?;
             self.wait_and_look().await?;
             inputs = self.gather(limits).await?;
             planned = plan(&inputs);
@@ -119,7 +138,7 @@ impl Session<'_> {
         let mut refused_before = BTreeSet::new();
         for round in 1..=MAX_ROUNDS {
             (inputs, planned) = self.until_seen(limits, (inputs, planned), stop).await?;
-            if planned.plan.is_empty() && planned.plan.vacate.is_empty() {
+            if planned.plan.is_empty() && !planned.plan.has_news() {
                 break;
             }
             let outcome = self.round(holder, round, &inputs, &planned, stop, on).await?;
@@ -222,7 +241,7 @@ impl Session<'_> {
         if round == 1 {
             self.open_epoch(holder).await?;
         }
-        self.carry_out(round, planned, stop, on).await
+        self.carry_out(round, inputs, planned, stop, on).await
     }
 
     /// Ends the session, so that the next one need not wait.

@@ -3,7 +3,7 @@
 use crate::engine::Engine;
 use crate::error::RunError;
 use crate::journal::Journal;
-use fleet_model::{Gap, Machine, MachineId, Place, Scope, SlotState};
+use fleet_model::{Gap, Machine, MachineId, Place, Recorded, Scope, SlotState};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A machine with tags of ours that no journal here knows.
@@ -33,7 +33,8 @@ impl Engine {
         let here = |place: &&Place| self.providers.contains_key(&place.cloud);
         let scopes: BTreeSet<Scope> =
             self.catalog.places.iter().filter(here).map(Place::scope).collect();
-        let first = self.observe(scopes.clone()).await;
+        let nothing = Recorded::default();
+        let first = self.observe(scopes.clone(), &nothing).await;
         let mut known: BTreeSet<MachineId> = BTreeSet::new();
         let mut doubtful = BTreeSet::new();
         for fleet in self.fleets().await? {
@@ -45,7 +46,7 @@ impl Engine {
             }));
             doubtful.extend(recorded.in_doubt.into_keys());
         }
-        let second = self.observe(scopes).await;
+        let second = self.observe(scopes, &nothing).await;
         let suspects: BTreeMap<&MachineId, &Machine> = second
             .machines
             .iter()

@@ -1,7 +1,9 @@
-//! What each code of each cloud means for the caller.
+//! What each answer of each cloud means for the caller: by the table of evidence that real providers
+//! use as well.
 
 use crate::event::Refusal;
-use fleet_model::{Cloud, Market};
+use fleet_model::Cloud;
+use fleet_provider::evidence::{self, Call};
 use fleet_provider::{Class, Error};
 use std::time::Duration;
 
@@ -10,113 +12,42 @@ use std::time::Duration;
 pub(crate) enum Asked {
     /// A list or a poll: asking again is harmless.
     Read,
-    /// A launch in a market.
-    Launch(Market),
+    /// A launch.
+    Launch,
     /// An end.
     End,
 }
 
 /// The error a caller gets for a cloud's refusal.
 pub(crate) fn classify(cloud: Cloud, asked: Asked, refusal: &Refusal) -> Error {
-    let class = class(cloud, asked, refusal);
-    Error::new(cloud, class, refusal.code.clone(), refusal.message.clone())
-}
-
-fn minutes(minutes: u64) -> Duration {
-    Duration::from_secs(60 * minutes)
-}
-
-fn class(cloud: Cloud, asked: Asked, refusal: &Refusal) -> Class {
-    let retry = Class::Retry { after: refusal.after.map(Duration::from_millis) };
-    // Codes first that say for certain that nothing happened, whatever status carries them.
-    match refusal.code.as_str() {
-        "ConnectionRefused"
-        | "RequestLimitExceeded"
-        | "rateLimitExceeded"
-        | "TooManyRequests"
-        | "global/too-many-requests" => return retry,
-        "InvalidInstanceID.NotFound"
-        | "notFound"
-        | "ResourceNotFound"
-        | "global/object-does-not-exist"
-            if asked == Asked::End =>
-        {
-            return Class::Retry { after: Some(Duration::from_secs(5)) };
-        }
-        _ => {}
+    let after = refusal.after.map(Duration::from_millis);
+    let Refusal { status, code, message, .. } = refusal;
+    if code == "ConnectionRefused" {
+        // A connection that was never made carried nothing.
+        return Error::new(cloud, Class::Retry { after }, code, message);
     }
-    // A 503 says that something is broken, whatever words it carries.
-    let known = match cloud {
-        _ if refusal.status == 503 => None,
-        Cloud::Aws => aws(refusal),
-        Cloud::Gcp => gcp(refusal),
-        Cloud::Azure => azure(asked, refusal),
-        Cloud::Lambda => lambda(refusal),
+    let call = match asked {
+        Asked::Read => Call::Look,
+        Asked::Launch => Call::Launch,
+        Asked::End => Call::End,
     };
-    match known {
-        Some(class) => class,
-        None if asked == Asked::Read => retry,
-        // What we do not know is never taken for "nothing happened".
-        None => Class::Unknown,
-    }
+    evidence::judge(cloud, call, *status, code, message, after)
 }
 
-fn aws(refusal: &Refusal) -> Option<Class> {
-    Some(match refusal.code.as_str() {
-        "InsufficientInstanceCapacity" | "SpotMaxPriceTooLow" => {
-            Class::Capacity { block: minutes(3) }
-        }
-        "UnauthorizedOperation" => Class::Auth,
-        "Unsupported" => Class::Capacity { block: minutes(24 * 60) },
-        "VcpuLimitExceeded" | "MaxSpotInstanceCountExceeded" => Class::Quota { block: minutes(15) },
-        "IdempotentParameterMismatch" | "IdempotentInstanceTerminated" => Class::Freeze,
-        _ => return None,
-    })
-}
-
-fn gcp(refusal: &Refusal) -> Option<Class> {
-    Some(match refusal.code.as_str() {
-        "ZONE_RESOURCE_POOL_EXHAUSTED" => Class::Capacity { block: minutes(3) },
-        "QUOTA_EXCEEDED" => Class::Quota { block: minutes(15) },
-        "IAM_PERMISSION_DENIED" => Class::Auth,
-        "invalid" => Class::Invalid,
-        "alreadyExists" => Class::Freeze,
-        _ => return None,
-    })
-}
-
-fn azure(asked: Asked, refusal: &Refusal) -> Option<Class> {
-    Some(match refusal.code.as_str() {
-        "AllocationFailed" | "ZonalAllocationFailed" | "OverconstrainedAllocationRequest" => {
-            Class::Capacity { block: minutes(60) }
-        }
-        "SkuNotAvailable" => Class::Capacity {
-            block: match asked {
-                Asked::Launch(Market::Spot) => minutes(60),
-                Asked::Launch(Market::OnDemand | Market::Reserved) | Asked::End | Asked::Read => {
-                    minutes(23 * 60)
-                }
-            },
-        },
-        "QuotaExceeded" => {
-            let all = refusal.message.contains("LowPriorityCores")
-                || refusal.message.ends_with("limit: 0");
-            Class::Quota { block: if all { minutes(60) } else { minutes(10) } }
-        }
-        "AuthorizationFailed" => Class::Auth,
-        "PropertyChangeNotAllowed" => Class::Freeze,
-        _ => return None,
-    })
-}
-
-fn lambda(refusal: &Refusal) -> Option<Class> {
-    Some(match refusal.code.as_str() {
-        "instance-operations/launch/insufficient-capacity" => Class::Capacity { block: minutes(3) },
-        "global/quota-exceeded" => Class::Quota { block: minutes(15) },
-        "global/invalid-api-key" => Class::Auth,
-        "global/object-does-not-exist" => Class::Invalid,
-        _ => return None,
-    })
+/// An answer as the table of evidence has it. Words that the cloud's meaning hangs on are part of it.
+pub(crate) fn answer(cloud: Cloud, call: Call, code: &str, message: &str) -> Refusal {
+    let says = |row: &&evidence::Row| {
+        row.code == code
+            && (row.call == call || row.call == Call::Any)
+            && message.contains(row.words)
+    };
+    let fits = evidence::rows(cloud).iter().find(says);
+    let row = fits.unwrap_or_else(|| evidence::row(cloud, call, code));
+    let message = match message.contains(row.words) {
+        true => message.to_owned(),
+        false => format!("{message} ({})", row.words),
+    };
+    Refusal::new(row.status.unwrap_or(400), row.code, message)
 }
 
 #[cfg(test)]
@@ -124,25 +55,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_known_is_never_taken_for_capacity() {
-        let launch = Asked::Launch(Market::Spot);
+    fn silence_is_never_taken_for_a_no_and_a_no_is_never_taken_for_silence() {
         let check = |cloud, asked, status, code: &str, expect| {
             let error = classify(cloud, asked, &Refusal::new(status, code, ""));
             assert_eq!(error.class, expect, "{cloud} {asked:?} {status} {code}");
         };
         let retry = Class::Retry { after: None };
         for cloud in Cloud::ALL {
-            check(cloud, launch, 400, "InsufficientPatience", Class::Unknown);
-            check(cloud, launch, 0, "RequestTimeout", Class::Unknown);
+            let refused = Class::Refused { block: evidence::UNKNOWN_REFUSAL };
+            check(cloud, Asked::Launch, 400, "InsufficientPatience", refused);
+            check(cloud, Asked::Launch, 0, "RequestTimeout", Class::Unknown);
             check(cloud, Asked::End, 0, "RequestTimeout", Class::Unknown);
             check(cloud, Asked::Read, 0, "RequestTimeout", retry);
-            check(cloud, launch, 0, "ConnectionRefused", retry);
-            check(cloud, launch, 503, "InsufficientInstanceCapacity", Class::Unknown);
+            check(cloud, Asked::Launch, 0, "ConnectionRefused", retry);
+            check(cloud, Asked::Launch, 503, "InsufficientInstanceCapacity", Class::Unknown);
         }
-        check(Cloud::Gcp, launch, 503, "ZONE_RESOURCE_POOL_EXHAUSTED", Class::Unknown);
-        check(Cloud::Aws, launch, 503, "RequestLimitExceeded", retry);
-        check(Cloud::Azure, launch, 409, "SkuNotAvailable", Class::Capacity { block: minutes(60) });
-        let day = Class::Capacity { block: minutes(23 * 60) };
-        check(Cloud::Azure, Asked::Launch(Market::OnDemand), 409, "SkuNotAvailable", day);
+        check(Cloud::Gcp, Asked::Launch, 503, "ZONE_RESOURCE_POOL_EXHAUSTED", Class::Unknown);
+        check(Cloud::Aws, Asked::Launch, 503, "RequestLimitExceeded", retry);
+        let full = classify(
+            Cloud::Aws,
+            Asked::Launch,
+            &answer(Cloud::Aws, Call::Launch, "InsufficientInstanceCapacity", "no more"),
+        );
+        assert!(matches!(full.class, Class::Capacity { .. }), "{full:?}");
     }
 }

@@ -28,6 +28,10 @@ pub(crate) enum Event {
     Cleared { machine: MachineId },
     /// The cloud wants a machine back.
     Interrupted { id: MachineId, due: Ms },
+    /// A machine was shut down, and is still there.
+    Stopped { id: MachineId, since: Ms },
+    /// A machine does not work from now on; `worked`: it did before.
+    Failed { id: MachineId, since: Ms, worked: bool },
     /// A machine lost its tags.
     Stripped { id: MachineId },
     /// Something goes wrong from now on.
@@ -69,6 +73,9 @@ pub(crate) struct Born {
     pub(crate) slot: SlotId,
     pub(crate) visible: Ms,
     pub(crate) running: Ms,
+    /// When its cloud gives up waiting for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fails: Option<Ms>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) name: Option<String>,
 }

@@ -144,8 +144,20 @@ pub enum Fault {
         /// How many launches of a hundred.
         percent: u8,
     },
-    /// New machines never come up: they stay as they are made.
+    /// New machines never come up: they stay as they are made, until their cloud calls them failed.
     NeverReady {
+        /// Which cloud.
+        cloud: Cloud,
+    },
+    /// Lists lack machines that are there, and say nothing of it.
+    ShortLists {
+        /// Which area.
+        area: Area,
+        /// How many machines of a hundred.
+        percent: u8,
+    },
+    /// The credentials are for another account: ours is not to be seen.
+    OtherAccount {
         /// Which cloud.
         cloud: Cloud,
     },
@@ -167,6 +179,8 @@ impl Fault {
             | Fault::Surplus { .. }
             | Fault::ChildrenLeft { .. }
             | Fault::ScatteredVisibility { .. }
+            | Fault::ShortLists { .. }
+            | Fault::OtherAccount { .. }
             | Fault::NeverReady { .. } => true,
         }
     }
@@ -225,6 +239,10 @@ impl fmt::Display for Fault {
                 write!(f, "azure leaves disks and interfaces behind in {percent}% of all ends")
             }
             Fault::NeverReady { cloud } => write!(f, "new machines on {cloud} never come up"),
+            Fault::ShortLists { area, percent } => {
+                write!(f, "{area} hides {percent}% of its machines from lists")
+            }
+            Fault::OtherAccount { cloud } => write!(f, "{cloud} is another account"),
         }
     }
 }

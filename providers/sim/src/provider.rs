@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, Remains, Scope, SlotId};
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider,
+    Offered, OfferingsRequest, Provider, TraceRequest, Traced,
 };
 use std::time::Duration;
 
@@ -92,10 +92,10 @@ impl SimProvider {
     }
 
     async fn run_instances(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
-        let asked = Asked::Launch(request.create.pool.market);
+        let asked = Asked::Launch;
         let launched = self.call(asked, |tx| cloud::run_instances(tx, request)).await;
         match launched {
-            Ok(launch) => Ok(self.created(request, launch)),
+            Ok(launch) => Ok(self.created(launch)),
             // They were launched and have ended since: the same token, the same machines.
             Err(error) if error.code == "IdempotentInstanceTerminated" => {
                 let scope = request.create.pool.place.scope();
@@ -113,7 +113,7 @@ impl SimProvider {
     }
 
     async fn create_fleet(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
-        let asked = Asked::Launch(request.create.pool.market);
+        let asked = Asked::Launch;
         let (machines, refusals) = self.call(asked, |tx| cloud::create_fleet(tx, request)).await?;
         let read = |(pool, refusal)| (pool, classify(self.cloud, asked, &refusal));
         let refusals: Vec<_> = refusals.into_iter().map(read).collect();
@@ -123,10 +123,10 @@ impl SimProvider {
     }
 
     async fn bulk_insert(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
-        let asked = Asked::Launch(request.create.pool.market);
+        let asked = Asked::Launch;
         let launch = self.call(asked, |tx| cloud::bulk_insert(tx, request)).await?;
         let launch = self.finish(&request.create.pool.place.scope(), launch).await?;
-        let created = self.created(request, launch);
+        let created = self.created(launch);
         match created.shortfall {
             Some(error) if created.machines.is_empty() => Err(error),
             _ => Ok(created),
@@ -134,7 +134,7 @@ impl SimProvider {
     }
 
     async fn put_vms(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
-        let asked = Asked::Launch(request.create.pool.market);
+        let asked = Asked::Launch;
         let scope = request.create.pool.place.scope();
         let mut all = Created::all(Vec::new());
         for slot in &request.create.slots {
@@ -196,7 +196,7 @@ impl SimProvider {
         if !before.is_empty() {
             return Ok(before);
         }
-        let asked = Asked::Launch(request.create.pool.market);
+        let asked = Asked::Launch;
         match self.call(asked, |tx| cloud::launch(tx, request, slot)).await {
             Ok(launch) => Ok(launch.machines),
             Err(error) if error.class == Class::Unknown => {
@@ -211,8 +211,8 @@ impl SimProvider {
         }
     }
 
-    fn created(&self, request: &CreateRequest<'_>, launch: Launch) -> Created {
-        let asked = Asked::Launch(request.create.pool.market);
+    fn created(&self, launch: Launch) -> Created {
+        let asked = Asked::Launch;
         let shortfall = launch.refusal.map(|refusal| classify(self.cloud, asked, &refusal));
         Created { machines: launch.machines, shortfall, refusals: Vec::new() }
     }
@@ -251,6 +251,22 @@ impl Provider for SimProvider {
             None => Listing::Complete(machines),
             Some(missing) => Listing::Partial(machines, missing),
         })
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        self.check_scope(request.scope)?;
+        self.call(Asked::Read, |tx| cloud::trace(tx, request)).await
+    }
+
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
+        self.check_scope(scope)?;
+        // Lambda does not tell.
+        if self.cloud == Cloud::Lambda {
+            return Ok(None);
+        }
+        let other = self.sim.run(|tx| tx.other_account(self.cloud)).unwrap_or(false);
+        let account = if other { "another" } else { "simulated" };
+        Ok(Some(format!("{}-{account}", self.cloud)))
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

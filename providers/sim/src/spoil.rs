@@ -135,6 +135,16 @@ impl Sim {
         self.run(|tx| tx.leave_children(std::slice::from_ref(machine), tx.now()))
     }
 
+    /// Shuts a machine down from inside. It stays, and its disk is paid for.
+    pub fn stop(&self, machine: &MachineId) -> Result<(), SimError> {
+        self.on_machine(machine, |id, since| Event::Stopped { id, since })
+    }
+
+    /// A machine that worked is called failed by its cloud from now on. It goes on running.
+    pub fn fail(&self, machine: &MachineId) -> Result<(), SimError> {
+        self.on_machine(machine, |id, since| Event::Failed { id, since, worked: true })
+    }
+
     /// Takes the tags off a machine.
     pub fn strip_tags(&self, machine: &MachineId) -> Result<(), SimError> {
         self.on_machine(machine, |id, _| Event::Stripped { id })
@@ -157,6 +167,7 @@ impl Sim {
                 slot: owner.slot,
                 visible: now,
                 running: now,
+                fails: None,
                 name: None,
             };
             tx.emit(Event::Launched(Launched {

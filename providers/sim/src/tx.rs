@@ -1,14 +1,17 @@
 //! One operation on the world: it sees the world as it is, and leaves events.
 
-use crate::chance::{below, mix2};
+use crate::chance::{below, mix2, text};
+use crate::classify::answer;
 use crate::event::{Event, Refusal};
 use crate::fault::{Area, Fault};
 use crate::limit::{Call, Level, limits};
 use crate::pools::Pools;
 use crate::settings::Preset;
 use crate::time::{BUCKET, Ms, from_stamp, stamp};
+use crate::vm::Vm;
 use crate::world::World;
 use fleet_model::{Cloud, Machine, MachineId, Market, Scope};
+use fleet_provider::evidence;
 
 /// An operation under way. Every event is applied at once, so that later parts see it.
 pub(crate) struct Tx<'a> {
@@ -107,11 +110,9 @@ impl<'a> Tx<'a> {
             .faults()
             .any(|fault| matches!(fault, Fault::Forbidden { area } if area.covers(scope)))
         {
-            return Err(Refusal::new(
-                403,
-                forbidden(scope.cloud),
-                "you are not allowed to do this",
-            ));
+            let call = evidence::Call::Any;
+            let words = "you are not allowed to do this";
+            return Err(answer(scope.cloud, call, forbidden(scope.cloud), words));
         }
         // Of two faults of a kind, the last word holds.
         let throttled = self.faults().filter_map(|fault| match fault {
@@ -172,7 +173,7 @@ impl<'a> Tx<'a> {
                 .iter()
                 .filter_map(|serial| world.vms.get(serial))
                 // The lists are filtered by our tags: a machine without them is not on them.
-                .filter(|vm| vm.is_listed(now) && vm.tagged)
+                .filter(|vm| vm.is_listed(scope.cloud, now) && vm.tagged && !tx.hides(scope, vm))
                 .filter_map(|vm| world.describe(vm))
                 .collect();
             let partial = tx.faults().any(|fault| match fault {
@@ -233,6 +234,26 @@ impl<'a> Tx<'a> {
         self.leave_children(&[id], due);
     }
 
+    /// Whether the credentials are for another account.
+    pub(crate) fn other_account(&self, cloud: Cloud) -> bool {
+        self.faults().any(|fault| matches!(fault, Fault::OtherAccount { cloud: c } if *c == cloud))
+    }
+
+    /// Whether a list that calls itself complete lacks a machine that is there.
+    fn hides(&self, scope: &Scope, vm: &Vm) -> bool {
+        if self.other_account(scope.cloud) {
+            return true;
+        }
+        let percent = self.faults().filter_map(|fault| match fault {
+            Fault::ShortLists { area, percent } if area.covers(scope) => Some(*percent),
+            _ => None,
+        });
+        let percent = u64::from(percent.last().unwrap_or(0));
+        // What was just made is late in lists for reasons of its own.
+        let old = vm.visible + 10 * 60_000 <= self.now();
+        old && below(mix2(0x0115_7000, text(vm.id.as_str())), 100) < percent
+    }
+
     /// Whether a cloud is out in all its regions.
     pub(crate) fn whole_cloud_out(&self, cloud: Cloud) -> bool {
         self.faults().any(|fault| match fault {
@@ -273,6 +294,7 @@ fn throttle(cloud: Cloud, wait: Ms) -> Refusal {
     let message = "request rate too high";
     match cloud {
         // Neither says for how long.
+        // The table has no one status for it: 503 is the one that EC2 uses.
         Cloud::Aws => Refusal::new(503, "RequestLimitExceeded", message),
         Cloud::Gcp => Refusal::new(403, "rateLimitExceeded", message),
         Cloud::Azure => {

@@ -2,7 +2,7 @@
 //! not have to touch every machine.
 
 use crate::time::{LISTED_AFTER_END, Ms};
-use fleet_model::{MachineId, MachineState, SlotId};
+use fleet_model::{Cause, CauseKind, Cloud, MachineId, MachineState, SlotId};
 use serde::{Deserialize, Serialize};
 
 /// A machine and the moments of its life. What it shares with the others of its launch is in the
@@ -22,6 +22,10 @@ pub(crate) struct Vm {
     pub(crate) gone: Option<Ms>,
     /// When the cloud takes it back.
     pub(crate) notice: Option<Ms>,
+    /// Since when it is shut down, and still there.
+    pub(crate) stopped: Option<Ms>,
+    /// Since when its cloud says that it does not work, and whether it ever did.
+    pub(crate) failed: Option<(Ms, bool)>,
     /// Whether it still carries our tags.
     pub(crate) tagged: bool,
     /// The name that clouds without tokens know it by.
@@ -34,6 +38,10 @@ impl Vm {
             MachineState::Terminated
         } else if self.asked.is_some_and(|asked| asked <= now) {
             MachineState::Stopping
+        } else if self.failed.is_some_and(|(since, _)| since <= now) {
+            MachineState::Failed
+        } else if self.stopped.is_some_and(|since| since <= now) {
+            MachineState::Stopped
         } else if self.running <= now {
             MachineState::Running
         } else {
@@ -41,8 +49,40 @@ impl Vm {
         }
     }
 
-    /// Whether the cloud's own lists show it.
-    pub(crate) fn is_listed(&self, now: Ms) -> bool {
-        self.visible <= now && self.gone.is_none_or(|gone| now < gone + LISTED_AFTER_END)
+    /// Whether the cloud's own lists show it. Only EC2 lists what has ended.
+    pub(crate) fn is_listed(&self, cloud: Cloud, now: Ms) -> bool {
+        let lists_ended = match cloud {
+            Cloud::Aws => LISTED_AFTER_END,
+            Cloud::Gcp | Cloud::Azure | Cloud::Lambda => 0,
+        };
+        self.visible <= now && self.gone.is_none_or(|gone| now < gone + lists_ended)
+    }
+
+    /// Why it is as it is, where its cloud tells.
+    pub(crate) fn cause(&self, cloud: Cloud, now: Ms) -> Option<Cause> {
+        let taken_back = self.notice.is_some() && self.notice == self.gone;
+        match self.state(now) {
+            MachineState::Terminated => match cloud {
+                Cloud::Aws if taken_back => {
+                    Some(Cause::new(CauseKind::Interrupted, "Server.SpotInstanceTermination"))
+                }
+                Cloud::Aws if self.asked.is_some() => {
+                    Some(Cause::new(CauseKind::Person, "Client.UserInitiatedShutdown"))
+                }
+                Cloud::Gcp if taken_back => {
+                    Some(Cause::new(CauseKind::Interrupted, "compute.instances.preempted"))
+                }
+                Cloud::Gcp if self.asked.is_some() => Some(Cause::new(CauseKind::Person, "delete")),
+                Cloud::Aws | Cloud::Gcp | Cloud::Azure | Cloud::Lambda => None,
+            },
+            MachineState::Failed => Some(match self.failed {
+                Some((_, true)) => Cause::new(CauseKind::Unwell, "VMExtensionProvisioningError"),
+                Some((_, false)) | None => {
+                    Cause::new(CauseKind::NeverReady, "OSProvisioningTimedOut")
+                }
+            }),
+            MachineState::Stopped => Some(Cause::new(CauseKind::Guest, "shut down from inside")),
+            MachineState::Pending | MachineState::Running | MachineState::Stopping => None,
+        }
     }
 }

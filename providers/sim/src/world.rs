@@ -8,8 +8,8 @@ use crate::settings::Settings;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
-    Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MicroUsd, NoticeKind,
-    Ownership, PoolId, Remains, Token,
+    Cloud, Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MachineState,
+    MicroUsd, NoticeKind, Ownership, PoolId, Remains, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -128,6 +128,16 @@ impl World {
                     vm.tagged = false;
                 }
             }
+            Event::Stopped { id, since } => {
+                if let Some(vm) = self.vm_mut(id) {
+                    vm.stopped = Some(*since);
+                }
+            }
+            Event::Failed { id, since, worked } => {
+                if let Some(vm) = self.vm_mut(id) {
+                    vm.failed = Some((*since, *worked));
+                }
+            }
             Event::Fault(fault) => self.faults.push(fault.clone()),
             Event::Healed => self.faults.clear(),
             Event::Retagged { id, slot } => {
@@ -148,6 +158,10 @@ impl World {
             }
         }
         self.fall_due();
+    }
+
+    fn vm_mut(&mut self, id: &MachineId) -> Option<&mut Vm> {
+        self.vms.get_mut(self.index.ids.get(id)?)
     }
 
     pub(crate) fn vm(&self, id: &MachineId) -> Option<&Vm> {
@@ -180,14 +194,24 @@ impl World {
             place: pool.place.clone(),
             instance_type: pool.instance_type.clone(),
             market: pool.market,
-            state: vm.state(self.now),
+            state: match (vm.state(self.now), pool.place.cloud) {
+                // Google shows a machine that it takes back as stopping, and no word of warning.
+                (MachineState::Pending | MachineState::Running, Cloud::Gcp)
+                    if vm.notice.is_some() =>
+                {
+                    MachineState::Stopping
+                }
+                (state, _) => state,
+            },
             launched_at: stamp(deed.launched),
             price: deed.price,
             owner: deed.owner(vm),
             notice: vm
                 .notice
+                // Azure warns inside the machine alone.
+                .filter(|_| pool.place.cloud == Cloud::Aws)
                 .map(|at| InterruptionNotice { at: stamp(at), kind: NoticeKind::Interruption }),
-            cause: None,
+            cause: vm.cause(pool.place.cloud, self.now),
         })
     }
 
@@ -245,6 +269,8 @@ impl World {
                 asked: None,
                 gone: None,
                 notice: None,
+                stopped: None,
+                failed: born.fails.map(|since| (since, false)),
                 tagged: true,
                 name: born.name.clone(),
             };

@@ -244,6 +244,11 @@ fn summary(events: &[Event]) -> String {
             let slots: Vec<String> = slots.iter().map(ToString::to_string).collect();
             format!("end[{pool} {}]", slots.join(" "))
         }
+        Event::Failed { failed } => {
+            let ids: Vec<String> =
+                failed.iter().map(|one| format!("{}={}", one.slot, one.machine)).collect();
+            format!("failed[{}]", ids.join(" "))
+        }
         Event::AccountSeen { key, account } => format!("account[{key}={account}]"),
         Event::Readopted { machine, .. } => format!("back[{}={}]", machine.slot, machine.machine),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),

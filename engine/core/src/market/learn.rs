@@ -57,7 +57,7 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
         belief.held = held - lost;
         belief::interrupted(belief, at, held, held - lost);
     }
-    for vacated in gone.iter().filter(|vacated| vacated.how == Departure::Vanished) {
+    for vacated in gone.iter().filter(|vacated| !is_lost(vacated.how)) {
         let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
         let SlotState::Filled { pool, ending: false, .. } = &record.state else { continue };
         let pool = pool.clone();
@@ -65,10 +65,22 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
     }
 }
 
+/// Whether a departure tells something of the pool: it took a machine back.
+fn is_lost(how: Departure) -> bool {
+    match how {
+        Departure::Interrupted | Departure::Terminated => true,
+        Departure::Ended
+        | Departure::Vanished
+        | Departure::EndedByOther
+        | Departure::Expired
+        | Departure::Failed => false,
+    }
+}
+
 /// How many machines each pool took back, of those that are gone.
 pub(crate) fn lost(recorded: &Recorded, gone: &[Vacated]) -> BTreeMap<PoolId, u32> {
     let mut lost: BTreeMap<PoolId, u32> = BTreeMap::new();
-    for vacated in gone.iter().filter(|vacated| vacated.how == Departure::Terminated) {
+    for vacated in gone.iter().filter(|vacated| is_lost(vacated.how)) {
         let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
         if let SlotState::Filled { pool, machine, ending: false, .. } = &record.state
             && *machine == vacated.machine

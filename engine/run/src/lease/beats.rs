@@ -5,7 +5,7 @@ use crate::store::{Store, StoreError};
 use fleet_model::FleetName;
 use fleet_model::bugs::{self, Bug};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
 
 /// How long a lease lasts without a beat.
@@ -117,7 +117,7 @@ pub(super) async fn take(
             }
         };
         let name = format!("{folder}/{:012}", epoch + 1);
-        let before = Instant::now();
+        let before = Moment::now();
         if free && store.create(&format!("{name}-{:012}", 0), body.clone()).await? {
             let now = store.list(&folder, None).await?;
             if still_ours(&now, epoch + 1, last.as_deref()) {
@@ -167,24 +167,44 @@ async fn tidy(store: &Store, folder: &str, names: &[String]) {
     }
 }
 
-/// The moment, on our own clock, until which a lease is surely ours.
+/// A moment on the stopwatch and on the clock on the wall. A laptop that sleeps stops the stopwatch
+/// and not the wall's clock; somebody may set the latter. Whichever is further on counts.
+#[derive(Debug, Clone, Copy)]
+struct Moment {
+    watch: Instant,
+    wall: SystemTime,
+}
+
+impl Moment {
+    fn now() -> Self {
+        Moment { watch: Instant::now(), wall: SystemTime::now() }
+    }
+
+    fn after(self, time: Duration) -> Self {
+        Moment { watch: self.watch + time, wall: self.wall + time }
+    }
+}
+
+/// The moment until which a lease is surely ours.
 #[derive(Debug, Clone)]
-struct HeldUntil(Arc<Mutex<Instant>>);
+struct HeldUntil(Arc<Mutex<Moment>>);
 
 impl HeldUntil {
     fn is_ahead(&self) -> bool {
-        Instant::now() < *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let now = Moment::now();
+        let until = *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        now.watch < until.watch && now.wall < until.wall
     }
 
-    fn set(&self, moment: Instant) {
+    fn set(&self, moment: Moment) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = moment;
     }
 }
 
 /// Keeps a lease alive until it is given back or lost. A paused process finds it lost: the moment
 /// is counted from before each beat, and is shorter than what others wait.
-fn beat(store: Store, name: String, body: Vec<u8>, since: Instant) -> Beats {
-    let held_until = HeldUntil(Arc::new(Mutex::new(since + HELD)));
+fn beat(store: Store, name: String, body: Vec<u8>, since: Moment) -> Beats {
+    let held_until = HeldUntil(Arc::new(Mutex::new(since.after(HELD))));
     let (folder, ours) = name.rsplit_once('/').unwrap_or(("", &name));
     let (folder, epoch) = (folder.to_owned(), epoch_of(ours));
     let beating = {
@@ -192,7 +212,7 @@ fn beat(store: Store, name: String, body: Vec<u8>, since: Instant) -> Beats {
         tokio::spawn(async move {
             for count in 1u64.. {
                 tokio::time::sleep(BEAT).await;
-                let before = Instant::now();
+                let before = Moment::now();
                 let next = format!("{name}-{count:012}");
                 let Ok(true) = store.create(&next, body.clone()).await else { continue };
                 let lost = |name: &String| {
@@ -204,7 +224,7 @@ fn beat(store: Store, name: String, body: Vec<u8>, since: Instant) -> Beats {
                         held_until.set(before);
                         return;
                     }
-                    Ok(_) => held_until.set(before + HELD),
+                    Ok(_) => held_until.set(before.after(HELD)),
                     Err(_) => continue,
                 }
                 // The first beat stays: its absence would let a slow taker take it again.
@@ -248,6 +268,16 @@ mod tests {
         assert!(!still_ours(&names(&[first, second, taken]), 2, Some(first)), "it lives");
         assert!(!still_ours(&names(&[first, taken, newer]), 2, Some(first)), "too late");
         assert!(still_ours(&names(&[taken]), 2, None));
+    }
+
+    #[test]
+    fn a_laptop_that_slept_finds_its_lease_lost() {
+        let now = Moment::now();
+        let held = HeldUntil(Arc::new(Mutex::new(now.after(HELD))));
+        assert!(held.is_ahead());
+        // The stopwatch stood still, the clock on the wall did not.
+        held.set(Moment { wall: now.wall - Duration::from_secs(1), ..now.after(HELD) });
+        assert!(!held.is_ahead());
     }
 
     #[tokio::test(start_paused = true)]

@@ -74,6 +74,14 @@ pub(super) const ROWS: &[Row] = &[
         "Azure/karpenter-provider-azure#192",
     ),
     row(
+        Call::Launch,
+        Some(409),
+        "SpotPriceGreaterThanProvidedMaxPrice",
+        "",
+        Means::Capacity(10, Reach::Pool),
+        GUESS,
+    ),
+    row(
         Call::Any,
         Some(403),
         "AuthorizationFailed",

@@ -2,12 +2,13 @@
 
 use super::{Launch, Order, allowance, carry_out, fingerprint, repeat, room};
 use crate::chance::text;
+use crate::classify::answer;
 use crate::event::Refusal;
 use crate::limit::Call;
 use crate::pools::Pool;
 use crate::tx::Tx;
 use fleet_model::{Cloud, Create, Machine, MachineState, Market, MicroUsd, PoolId};
-use fleet_provider::CreateRequest;
+use fleet_provider::{CreateRequest, evidence};
 
 /// `RunInstances` with a client token, from one machine to all of them.
 pub(crate) fn run_instances(
@@ -31,7 +32,7 @@ fn run(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<Laun
         let launch = repeat(tx.world, deed);
         if launch.machines.iter().all(|machine| machine.state == MachineState::Terminated) {
             let message = format!("the instances of token {} are terminated", create.token);
-            return Err(Refusal::new(400, "IdempotentInstanceTerminated", message));
+            return Err(refuse(Cloud::Aws, "IdempotentInstanceTerminated", &message));
         }
         return Ok(launch);
     }
@@ -57,21 +58,31 @@ fn sold<'a>(tx: &Tx<'a>, id: &PoolId, most: Option<MicroUsd>) -> Result<Pool<'a>
     let Some(pool) = tx.pools.find(id) else {
         let message =
             format!("{} is not offered as {} in {}", id.instance_type, id.market, id.place);
-        return Err(Refusal::new(400, "Unsupported", message));
+        return Err(match id.place.cloud {
+            Cloud::Gcp => refuse(Cloud::Gcp, "invalid", &message),
+            Cloud::Aws | Cloud::Azure | Cloud::Lambda => {
+                refuse(Cloud::Aws, "Unsupported", &message)
+            }
+        });
     };
     if id.market == Market::Spot
         && let (Some(price), Some(most)) = (pool.price(&tx.world.settings, tx.now()), most)
         && price > most
     {
         let message = format!("the spot price is {price}, above the {most} offered");
-        return Err(Refusal::new(400, "SpotMaxPriceTooLow", message));
+        return Err(refuse(Cloud::Aws, "SpotMaxPriceTooLow", &message));
     }
     Ok(pool)
 }
 
 fn mismatch(create: &Create) -> Refusal {
     let message = format!("token {} was used with other parameters", create.token);
-    Refusal::new(400, "IdempotentParameterMismatch", message)
+    match create.pool.place.cloud {
+        Cloud::Gcp => refuse(Cloud::Gcp, "alreadyExists", &message),
+        Cloud::Aws | Cloud::Azure | Cloud::Lambda => {
+            refuse(Cloud::Aws, "IdempotentParameterMismatch", &message)
+        }
+    }
 }
 
 fn over_quota(id: &PoolId, wanted: u32) -> Refusal {
@@ -82,14 +93,20 @@ fn over_quota(id: &PoolId, wanted: u32) -> Refusal {
         (_, Market::OnDemand | Market::Reserved) => "VcpuLimitExceeded",
     };
     let message = format!("{wanted} more would exceed the vCPU limit in {}", id.place.region);
-    Refusal::new(400, code, message)
+    refuse(id.place.cloud, code, &message)
+}
+
+fn refuse(cloud: Cloud, code: &str, message: &str) -> Refusal {
+    answer(cloud, evidence::Call::Launch, code, message)
 }
 
 fn full(id: &PoolId) -> Refusal {
     let message = format!("no more {} in {}", id.instance_type, id.place.zone);
     match id.place.cloud {
-        Cloud::Gcp => Refusal::new(200, "ZONE_RESOURCE_POOL_EXHAUSTED", message),
-        _ => Refusal::new(500, "InsufficientInstanceCapacity", message),
+        Cloud::Gcp => refuse(Cloud::Gcp, "ZONE_RESOURCE_POOL_EXHAUSTED", &message),
+        Cloud::Aws | Cloud::Azure | Cloud::Lambda => {
+            refuse(Cloud::Aws, "InsufficientInstanceCapacity", &message)
+        }
     }
 }
 

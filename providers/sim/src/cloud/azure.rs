@@ -5,11 +5,12 @@ use super::{
     Launch, Order, allowance, carry_out, done_in, fingerprint, name_of, quota, repeat, room,
 };
 use crate::chance::text;
+use crate::classify::answer;
 use crate::event::Refusal;
 use crate::limit::Call;
 use crate::tx::Tx;
-use fleet_model::{Market, SlotId, Zone};
-use fleet_provider::CreateRequest;
+use fleet_model::{Cloud, Market, SlotId, Zone};
+use fleet_provider::{CreateRequest, evidence};
 
 /// `PUT virtualMachines/NAME` for one slot of a request.
 pub(crate) fn put_vm(
@@ -19,6 +20,10 @@ pub(crate) fn put_vm(
 ) -> Result<Launch, Refusal> {
     let scope = request.create.pool.place.scope();
     tx.change(&scope, Call::Launch, 1, |tx| put(tx, request, slot))
+}
+
+fn refuse(code: &str, message: &str) -> Refusal {
+    answer(Cloud::Azure, evidence::Call::Launch, code, message)
 }
 
 fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Launch, Refusal> {
@@ -34,7 +39,7 @@ fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Lau
         let alive = known && (deed.refusal.is_none() || tx.now() < deed.done);
         if alive && deed.fingerprint != fingerprint(request) {
             let message = format!("{name} exists with other properties");
-            return Err(Refusal::new(409, "PropertyChangeNotAllowed", message));
+            return Err(refuse("PropertyChangeNotAllowed", &message));
         }
         // Putting again after a failed allocation tries again.
         if alive {
@@ -44,30 +49,33 @@ fn put(tx: &mut Tx<'_>, request: &CreateRequest<'_>, slot: SlotId) -> Result<Lau
     let spot = id.market == Market::Spot;
     let Some(pool) = tx.pools.find(id) else {
         let message = format!("{} is not available in {}", id.instance_type, id.place.region);
-        return Err(Refusal::new(409, "SkuNotAvailable", message));
+        return Err(refuse("SkuNotAvailable", &message));
     };
     if allowance(tx, id, &pool) < 1 {
         let limit = quota(tx, id.place.cloud, &id.place.region, id.market).unwrap_or(0);
-        let what = if spot { "LowPriorityCores" } else { "Family Cores" };
-        let message = format!("approved {what} quota exceeded, current limit: {limit}");
-        return Err(Refusal::new(409, "QuotaExceeded", message));
+        let what = if spot { "LowPriorityCores" } else { "Total Regional Cores" };
+        let message = format!(
+            "Operation could not be completed as it results in exceeding approved {what} quota. \
+             Current Limit: {limit}"
+        );
+        return Err(refuse("OperationNotAllowed", &message));
     }
     let dear = pool.price(&tx.world.settings, tx.now()).zip(create.max_price);
     if spot && dear.is_some_and(|(price, most)| price > most) {
         let message = "the price is above the maximum price given";
-        return Err(Refusal::new(409, "OverconstrainedAllocationRequest", message));
+        return Err(refuse("SpotPriceGreaterThanProvidedMaxPrice", message));
     }
     // The size is off the shelf altogether, or the cluster turns out to be full.
     if pool.capacity(&tx.world.settings, tx.now()) == 0 {
         let message = format!("{} is not available in {}", id.instance_type, id.place.region);
-        return Err(Refusal::new(409, "SkuNotAvailable", message));
+        return Err(refuse("SkuNotAvailable", &message));
     }
     let refusal = (room(tx, id, &pool) == 0).then(|| {
         let code = match id.place.zone.as_str() {
             Zone::REGIONAL => "AllocationFailed",
             _ => "ZonalAllocationFailed",
         };
-        Refusal::new(200, code, format!("no room for {} in {}", id.instance_type, id.place))
+        refuse(code, &format!("no room for {} in {}", id.instance_type, id.place))
     });
     let failed = refusal.is_some();
     let one = [slot];

@@ -1,12 +1,13 @@
 //! The end of machines, the same on every cloud but for the codes.
 
+use crate::classify::answer;
 use crate::event::{Event, Refusal};
 use crate::limit::Call;
 use crate::time::{Ms, from_stamp};
 use crate::tx::Tx;
 use crate::vm::Vm;
 use fleet_model::{Cloud, MachineId, MachineState, Victim};
-use fleet_provider::{DestroyRequest, stranger};
+use fleet_provider::{DestroyRequest, evidence, stranger};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -58,7 +59,10 @@ fn verdict(tx: &Tx<'_>, request: &DestroyRequest<'_>, victim: &Victim) -> Result
         // Not shown yet is not gone: ask again rather than take it for ended.
         return if known.is_some() || age < SETTLE {
             let message = format!("there is no {}", victim.machine.as_str().escape_debug());
-            Err(Refusal::new(404, not_found(request.scope.cloud), message))
+            {
+                let cloud = request.scope.cloud;
+                Err(answer(cloud, evidence::Call::End, not_found(cloud), &message))
+            }
         } else {
             Ok(Verdict::Gone)
         };

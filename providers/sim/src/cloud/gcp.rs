@@ -3,10 +3,12 @@
 
 use super::{Launch, Order, allowance, carry_out, done_in, fingerprint, repeat, room};
 use crate::chance::text;
+use crate::classify::answer;
 use crate::event::Refusal;
 use crate::limit::Call;
 use crate::tx::Tx;
-use fleet_provider::CreateRequest;
+use fleet_model::Cloud;
+use fleet_provider::{CreateRequest, evidence};
 
 /// `instances.bulkInsert` with a request id and a minimum of one. It has no price limit: Google
 /// takes none.
@@ -14,6 +16,10 @@ pub(crate) fn bulk_insert(tx: &mut Tx<'_>, request: &CreateRequest<'_>) -> Resul
     let wanted = u32::try_from(request.create.slots.len()).unwrap_or(u32::MAX);
     let scope = request.create.pool.place.scope();
     tx.change(&scope, Call::Launch, wanted, |tx| insert(tx, request, wanted))
+}
+
+fn refuse(code: &str, message: &str) -> Refusal {
+    answer(Cloud::Gcp, evidence::Call::Launch, code, message)
 }
 
 fn insert(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<Launch, Refusal> {
@@ -24,23 +30,23 @@ fn insert(tx: &mut Tx<'_>, request: &CreateRequest<'_>, wanted: u32) -> Result<L
     if let Some(deed) = tx.world.deed_by_key(key) {
         if deed.fingerprint != fingerprint(request) {
             let message = format!("the names of {} are taken", create.token);
-            return Err(Refusal::new(409, "alreadyExists", message));
+            return Err(refuse("alreadyExists", &message));
         }
         return Ok(repeat(tx.world, deed));
     }
     let Some(pool) = tx.pools.find(id) else {
         let message = format!("{} has no {} as {}", id.place.zone, id.instance_type, id.market);
-        return Err(Refusal::new(400, "invalid", message));
+        return Err(refuse("invalid", &message));
     };
     let (free, allowed) = (room(tx, id, &pool), allowance(tx, id, &pool));
     let granted = wanted.min(free).min(allowed);
     let refusal = (granted < wanted).then(|| {
         if allowed < free {
             let message = format!("quota 'CPUS' exceeded in region {}", id.place.region);
-            Refusal::new(200, "QUOTA_EXCEEDED", message)
+            refuse("QUOTA_EXCEEDED", &message)
         } else {
             let message = format!("{} has no more {}", id.place.zone, id.instance_type);
-            Refusal::new(200, "ZONE_RESOURCE_POOL_EXHAUSTED", message)
+            refuse("ZONE_RESOURCE_POOL_EXHAUSTED", &message)
         }
     });
     let slots = create.slots.get(..granted as usize).unwrap_or_default();

@@ -6,6 +6,7 @@ mod children;
 mod end;
 mod gcp;
 mod lambda;
+mod trace;
 
 pub(crate) use aws::{create_fleet, run_instances};
 pub(crate) use azure::put_vm;
@@ -13,6 +14,7 @@ pub(crate) use children::{clear, clear_failed, remains};
 pub(crate) use end::end;
 pub(crate) use gcp::bulk_insert;
 pub(crate) use lambda::{by_name, launch};
+pub(crate) use trace::trace;
 
 use crate::chance::{below, bytes, mix, mix2, text};
 use crate::event::{Born, Event, Launched, Refusal};
@@ -96,6 +98,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
             slot: *slot,
             visible: hidden.map_or(now + usual, |by| later(now, by).max(now + usual)),
             running: if stuck { Ms::MAX } else { now + between(2, 20_000, 90_000) },
+            fails: gives_up(cloud).filter(|_| stuck).map(|after| now + after),
             name: named.then(|| name_of(&create.token, *slot)),
         }
     });
@@ -117,6 +120,16 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
     tx.emit(Event::Launched(launched));
     let machines = describe(tx.world, first..tx.world.next);
     Launch { machines, refusal, done }
+}
+
+/// After how long a cloud calls a machine failed that does not report ready; `None`: never. Azure:
+/// "Troubleshooting VM provisioning with cloud-init"; Lambda's `unhealthy`: seen soon after launch.
+fn gives_up(cloud: Cloud) -> Option<Ms> {
+    match cloud {
+        Cloud::Azure => Some(40 * 60_000),
+        Cloud::Lambda => Some(5 * 60_000),
+        Cloud::Aws | Cloud::Gcp => None,
+    }
 }
 
 /// The slots, and where a cloud makes one machine too many the last of them once more.

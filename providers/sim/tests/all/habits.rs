@@ -121,7 +121,7 @@ async fn quotas_refuse_and_are_told() {
     let cases = [
         (AWS_CPU, "VcpuLimitExceeded", 15),
         (GCP_CPU, "QUOTA_EXCEEDED", 15),
-        (AZURE_CPU, "QuotaExceeded", 10),
+        (AZURE_CPU, "OperationNotAllowed", 10),
     ];
     for (at, code, block) in cases {
         let sim = sim(Preset::Lifelike);

@@ -147,6 +147,7 @@ impl Book {
             }
             Event::Opened { .. }
             | Event::AccountSeen { .. }
+            | Event::Failed { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::RoundEnded { .. } => {}

@@ -200,6 +200,7 @@ impl Judge {
             }
             Event::Opened { .. }
             | Event::AccountSeen { .. }
+            | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
             | Event::RoundStarted { .. }
