@@ -48,6 +48,12 @@ impl Api {
         Api { settings, client, pace: Pace::new(clock) }
     }
 
+    /// Waits until a launch may be sent, which is to follow at once. Apart from the sending, so that
+    /// whoever waited too long can still turn round.
+    pub(crate) async fn turn_to_launch(&self) {
+        self.pace.turn(true).await;
+    }
+
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         let request = self.request(Method::GET, path)?;
         self.send(Asked::Read, request).await
@@ -79,11 +85,14 @@ impl Api {
         asked: Asked,
         request: RequestBuilder,
     ) -> Result<T, Error> {
-        self.pace.turn(asked == Asked::Launch).await;
+        if asked != Asked::Launch {
+            self.pace.turn(false).await;
+        }
         let answer = request.send().await.map_err(|error| unanswered(asked, &error))?;
         let status = answer.status().as_u16();
         let after = wish(&answer);
-        let moved = header(&answer, LOCATION).map(str::to_owned);
+        let moved = header(&answer, LOCATION).filter(|_| (300..400).contains(&status));
+        let moved = moved.map(str::to_owned);
         let body = read(answer).await.map_err(|error| unanswered(asked, &error))?;
         if (200..300).contains(&status) {
             return serde_json::from_slice::<Data<T>>(&body).map(|data| data.data).map_err(|why| {
