@@ -5,8 +5,8 @@ use fleet_fakes::{Asks, Faults, Server, SteppedClock, victims};
 use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{CauseKind, FleetUid, Machine, MachineState, Scope, Template};
 use fleet_provider::{
-    Class, Clock, ExamineRequest, Listing, Missing, OfferingsRequest, Reach,
-    TraceRequest, Traced, Verdict,
+    Class, Clock, ExamineRequest, Listing, Missing, OfferingsRequest, Reach, TraceRequest, Traced,
+    Verdict,
 };
 use std::sync::Arc;
 use std::time::Duration;
