@@ -41,6 +41,11 @@ fn witnessed(part: &str) -> &'static [&'static [&'static str]] {
     }
 }
 
+/// Whether a part has providers of real clouds, which replay recorded traffic.
+fn replays(part: &str) -> bool {
+    matches!(part, "all" | "aws" | "clouds")
+}
+
 /// Runs a part. Plain `cargo test`: it needs nothing to be installed, and runs the examples in
 /// the documentation, too.
 pub(crate) fn run(part: &str) -> Report {
@@ -69,6 +74,12 @@ pub(crate) fn run(part: &str) -> Report {
             })
         });
     }
+    let recordings = match (ran, replays(part)) {
+        (true, true) => Recordings::replay(&selection),
+        (true, false) | (false, _) => Some(Recordings::default()),
+    };
+    ran &= recordings.is_some();
+    let Recordings { recorded, own } = recordings.unwrap_or_default();
     let Counts { passed, failed, ignored } = counts;
     if !ran && failed == 0 {
         note("error: the tests could not be built or run to their end");
@@ -83,8 +94,47 @@ pub(crate) fn run(part: &str) -> Report {
             "passed": passed,
             "failed": failed,
             "ignored": ignored,
+            "recordings": recorded,
+            "ownRecordings": own,
             "seconds": seconds(start),
         }),
+    }
+}
+
+/// How many recordings of real services the providers replayed, as their lines
+/// `recordings: CLOUD N replayed` add up. Without the folder of recordings they replay a few of their
+/// own making instead, and say `recordings: CLOUD own N replayed`.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Recordings {
+    recorded: u64,
+    own: u64,
+}
+
+impl Recordings {
+    /// Runs the test target `recordings` of each selected package once more, and counts. `None` if
+    /// one failed.
+    ///
+    /// A run of its own: in the first the test harness keeps to itself what a test prints, and a
+    /// test that prints past it would be counted twice. What it tests was tested and counted
+    /// before, so its results add nothing to the other figures.
+    fn replay(selection: &[&str]) -> Option<Self> {
+        let mut args = vec!["test"];
+        args.extend(selection);
+        args.extend(["--test", "recordings", "--", "--nocapture"]);
+        let mut recordings = Recordings::default();
+        watch(cargo(&args), |line| recordings.add(line)).then_some(recordings)
+    }
+
+    /// Reads one line of output. The harness may have begun it: `test name ... recordings: …`.
+    fn add(&mut self, line: &str) {
+        let Some((_, told)) = line.split_once("recordings: ") else { return };
+        let words: Vec<&str> = told.split_whitespace().collect();
+        let (sum, number) = match words[..] {
+            [_, number, "replayed", ..] => (&mut self.recorded, number),
+            [_, "own", number, "replayed", ..] => (&mut self.own, number),
+            _ => return,
+        };
+        *sum += number.parse::<u64>().unwrap_or_default();
     }
 }
 
@@ -149,11 +199,24 @@ mod tests {
     }
 
     #[test]
+    fn recordings_add_up() {
+        let mut recordings = Recordings::default();
+        recordings.add("recordings: aws 17 replayed");
+        recordings.add("test they_are_read ... recordings: lambda 2 replayed");
+        recordings.add("recordings: gcp own 3 replayed");
+        recordings.add("recordings: azure none");
+        recordings.add("recordings: azure many replayed");
+        recordings.add("test recordings_are_read ... ok");
+        assert_eq!(recordings, Recordings { recorded: 19, own: 3 });
+    }
+
+    #[test]
     fn parts() {
         assert!(packages("all").is_some_and(<[_]>::is_empty));
         assert!(packages("core").is_some_and(|packages| packages.contains(&"fleet-core")));
         assert!(packages("clouds").is_some_and(|packages| packages.contains(&"fleet-gcp")));
         assert_eq!(packages("weather"), None);
+        assert!(replays("clouds") && !replays("state"));
         assert!(witnessed("core").is_empty() && witnessed("clouds").concat().contains(&"clouds"));
     }
 }

@@ -77,24 +77,39 @@ pub enum ImportError {
 ///
 /// The lists carry no date: the catalog is as of the newest file's last change.
 pub fn import(dir: &Path) -> Result<(Catalog, ImportReport), ImportError> {
+    import_all(&[dir])
+}
+
+/// The same from several folders: the lists of one cloud count as one list, so that a type without a
+/// spot price in the one is sold as spot, at a price not known, if the other has a price for it.
+pub fn import_all(dirs: &[&Path]) -> Result<(Catalog, ImportReport), ImportError> {
     let mut assembly = Assembly::default();
     let mut report = ImportReport::default();
     let mut as_of = Timestamp::UNIX_EPOCH;
     for cloud in Cloud::ALL {
-        let path = dir.join(cloud.as_str()).join("vms.csv");
-        let Some((table, changed)) = Table::open(&path)? else { continue };
-        as_of = as_of.max(changed);
+        let mut tables = Vec::new();
+        for dir in dirs {
+            let path = dir.join(cloud.as_str()).join("vms.csv");
+            tables.extend(Table::open(&path)?);
+        }
+        if tables.is_empty() {
+            continue;
+        }
         let mut collect = Collect::new(cloud, &mut assembly);
-        match cloud {
-            Cloud::Aws => aws::read(table, &mut collect)?,
-            Cloud::Gcp => gcp::read(table, &mut collect)?,
-            Cloud::Azure => azure::read(table, &mut collect)?,
-            Cloud::Lambda => lambda::read(table, &mut collect)?,
+        for (table, changed) in tables {
+            as_of = as_of.max(changed);
+            match cloud {
+                Cloud::Aws => aws::read(table, &mut collect)?,
+                Cloud::Gcp => gcp::read(table, &mut collect)?,
+                Cloud::Azure => azure::read(table, &mut collect)?,
+                Cloud::Lambda => lambda::read(table, &mut collect)?,
+            }
         }
         report.clouds.push(collect.finish());
     }
     if report.clouds.is_empty() {
-        return Err(ImportError::Nothing { dir: dir.to_owned() });
+        let dir = dirs.first().map_or_else(PathBuf::new, |dir| dir.to_path_buf());
+        return Err(ImportError::Nothing { dir });
     }
     let (catalog, _) = assembly.finish(SOURCE.to_owned(), as_of);
     Ok((catalog, report))

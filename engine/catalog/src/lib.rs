@@ -18,12 +18,13 @@ mod stored;
 mod testing;
 mod validate;
 
-pub use import::{CloudReport, Finding, ImportError, ImportReport, import};
+pub use import::{CloudReport, Finding, ImportError, ImportReport, import, import_all};
 pub use merge::{Merged, Sold, merge};
 pub use query::{Listed, Query, Range, Sort, list};
 pub use show::{Offer, Shown, UnknownType, accelerator_names, region_names, show, similar};
 pub use snapshot::{
-    SNAPSHOT_SOURCE, SnapshotError, embedded, parse_snapshot, snapshot_as_of, write_snapshot,
+    SNAPSHOT_LISTS, SNAPSHOT_SOURCE, SnapshotError, embedded, parse_snapshot, snapshot_as_of,
+    write_snapshot,
 };
 pub use stored::{Damage, StoreError, load, save};
 pub use validate::{Flaw, validate};

@@ -27,6 +27,9 @@
 //! - Prices are dollars per hour with up to six decimals; `-` is unpriced.
 //! - What is not known of a type is left out of its line.
 //!
+//! Azure's regions outside the US come from another list, which has no spot prices: their types are
+//! sold as spot at a price not known, until `fleet catalog refresh` or a plan asks for it.
+//!
 //! The files are made by `cargo run -p fleet-catalog --example make_snapshot`; a test checks that
 //! they still are what the source gives.
 
@@ -35,7 +38,7 @@ mod parse;
 mod write;
 
 pub use parse::{SnapshotError, parse_snapshot};
-pub use write::{SNAPSHOT_SOURCE, snapshot_as_of, write_snapshot};
+pub use write::{SNAPSHOT_LISTS, SNAPSHOT_SOURCE, snapshot_as_of, write_snapshot};
 
 use fleet_model::Catalog;
 

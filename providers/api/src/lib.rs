@@ -11,6 +11,8 @@ pub mod conformance;
 mod error;
 pub mod evidence;
 mod provider;
+#[cfg(feature = "conformance")]
+pub mod recordings;
 mod survey;
 
 pub use accounts::Accounts;

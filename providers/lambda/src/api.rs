@@ -1,11 +1,11 @@
 //! The one place where something is sent.
 
-use crate::error::{Asked, classify, refused, unanswered};
+use crate::error::{Asked, Refusal, classify, refused, unanswered};
 use crate::pace::Pace;
-use crate::session::LambdaSettings;
+use crate::session::{ENDPOINT, LambdaSettings};
 use crate::wire::{Data, Failure};
 use fleet_provider::{Class, Clock, Error};
-use reqwest::header::RETRY_AFTER;
+use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -48,6 +48,12 @@ impl Api {
         Api { settings, client, pace: Pace::new(clock) }
     }
 
+    /// Waits until a launch may be sent, which is to follow at once. Apart from the sending, so that
+    /// whoever waited too long can still turn round.
+    pub(crate) async fn turn_to_launch(&self) {
+        self.pace.turn(true).await;
+    }
+
     pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, Error> {
         let request = self.request(Method::GET, path)?;
         self.send(Asked::Read, request).await
@@ -79,31 +85,55 @@ impl Api {
         asked: Asked,
         request: RequestBuilder,
     ) -> Result<T, Error> {
-        self.pace.turn(asked == Asked::Launch).await;
+        if asked != Asked::Launch {
+            self.pace.turn(false).await;
+        }
         let answer = request.send().await.map_err(|error| unanswered(asked, &error))?;
         let status = answer.status().as_u16();
         let after = wish(&answer);
+        let moved = header(&answer, LOCATION).filter(|_| (300..400).contains(&status));
+        let moved = moved.map(str::to_owned);
         let body = read(answer).await.map_err(|error| unanswered(asked, &error))?;
         if (200..300).contains(&status) {
             return serde_json::from_slice::<Data<T>>(&body).map(|data| data.data).map_err(|why| {
                 refused(asked.silence(), "UnreadableAnswer", format!("{status}: {why}"))
             });
         }
-        let (code, message) = match serde_json::from_slice::<Failure>(&body) {
-            Ok(Failure { error }) => {
-                let hint = error.suggestion.map(|hint| format!(" {hint}")).unwrap_or_default();
-                (error.code, format!("{}{hint}", error.message))
-            }
-            Err(_) => (format!("Http{status}"), "(no message)".to_owned()),
-        };
-        Err(refused(classify(asked, status, &code, after), &code, message))
+        let (code, message) = words(status, moved.as_deref(), &body);
+        Err(classify(asked, Refusal { status, code, message, after }))
+    }
+}
+
+/// Code and message of an answer that is no success.
+///
+/// What is not in Lambda's form comes from something in front of it, and its text is nothing that
+/// anybody should have to read.
+fn words(status: u16, moved: Option<&str>, body: &[u8]) -> (String, String) {
+    if let Ok(Failure { error }) = serde_json::from_slice(body) {
+        let hint = error.suggestion.map(|hint| format!(" {hint}")).unwrap_or_default();
+        return (error.code, format!("{}{hint}", error.message));
+    }
+    let code = format!("Http{status}");
+    match moved {
+        Some(target) => {
+            let words = format!(
+                "the endpoint has moved to {target}: unset LAMBDA_CLOUD_ENDPOINT, or set it to \
+                 {ENDPOINT}. A key is never sent after a redirect"
+            );
+            (code, words)
+        }
+        None => (code, format!("{} bytes that are not an error of Lambda's", body.len())),
     }
 }
 
 /// How long the cloud asks us to wait.
 fn wish(answer: &Response) -> Option<Duration> {
-    let seconds = answer.headers().get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
+    let seconds = header(answer, RETRY_AFTER)?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds).min(LONGEST_WISH))
+}
+
+fn header(answer: &Response, name: HeaderName) -> Option<&str> {
+    answer.headers().get(name)?.to_str().ok()
 }
 
 async fn read(mut answer: Response) -> Result<Vec<u8>, reqwest::Error> {
@@ -116,4 +146,23 @@ async fn read(mut answer: Response) -> Result<Vec<u8>, reqwest::Error> {
         body.extend_from_slice(&chunk);
     }
     Ok(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_lambdas_own_word_has_no_code_of_lambdas() {
+        let check = |status, moved, body: &str, code: &str, part: &str| {
+            let (found, message) = words(status, moved, body.as_bytes());
+            assert!(found == code && message.contains(part), "{found}: {message}");
+        };
+        let described = r#"{"error": {"code": "global/x", "message": "No.", "suggestion": "Do."}}"#;
+        check(400, None, described, "global/x", "No. Do.");
+        check(502, None, "<html><h1>Bad gateway</h1></html>", "Http502", "33 bytes");
+        check(403, None, "", "Http403", "0 bytes");
+        let moved = Some("https://cloud.lambda.ai/api/v1/instances");
+        check(301, moved, "<html>", "Http301", "unset LAMBDA_CLOUD_ENDPOINT");
+    }
 }

@@ -3,14 +3,16 @@
 use crate::api::Api;
 use crate::launch::NO_KEY;
 use crate::machines::is_ours;
+use crate::regional;
 use crate::wire::{Instance, Kinds, Named};
+use fleet_model::PoolId;
 use fleet_provider::{Examination, ExamineRequest, Finding, Verdict};
 use std::collections::BTreeSet;
 
 /// Where keys are made.
 const KEYS: &str = "https://cloud.lambda.ai/api-keys";
 
-/// Looks at key, SSH key, image, and what of the spec's pools is to be had.
+/// Looks at key, SSH key, rulesets, image, and what of the spec's pools is to be had.
 pub(crate) async fn examine(api: &Api, request: &ExamineRequest<'_>) -> Examination {
     let mut findings = Vec::new();
     match api.get::<Vec<Instance>>("instances").await {
@@ -30,9 +32,7 @@ pub(crate) async fn examine(api: &Api, request: &ExamineRequest<'_>) -> Examinat
     let words = "API keys have no roles: this one may launch and end everything in the account";
     findings.push(Finding::new(Verdict::Doubtful, "rights", words).hint("keep it out of specs"));
     findings.push(ssh_key(api, request).await);
-    if let Some(image) = &request.template.image {
-        findings.push(known_image(api, image).await);
-    }
+    findings.extend(belongings(api, request).await);
     match api.get::<Kinds>("instance-types").await {
         Ok(kinds) => findings.extend(capacity(&kinds, request)),
         Err(error) => {
@@ -63,16 +63,42 @@ async fn ssh_key(api: &Api, request: &ExamineRequest<'_>) -> Finding {
     }
 }
 
-async fn known_image(api: &Api, image: &str) -> Finding {
-    match api.get::<Vec<Named>>("images").await {
-        Ok(all) if all.iter().any(|other| other.id == image || other.family == image) => {
-            Finding::new(Verdict::Good, "image", format!("`{image}` is there"))
+/// Whether firewall rulesets and image fit the regions of the spec.
+async fn belongings(api: &Api, request: &ExamineRequest<'_>) -> Vec<Finding> {
+    let template = request.template;
+    let found = match regional::look(api, template).await {
+        Ok(found) => found,
+        Err(error) => {
+            let subject = "firewall rulesets and image";
+            return vec![Finding::new(Verdict::Doubtful, subject, error.to_string())];
         }
-        Ok(_) => {
-            let words = format!("no image has the id or family `{image}`");
-            Finding::new(Verdict::Bad, "image", words)
+    };
+    let mut findings = Vec::new();
+    if !template.security_groups.is_empty() {
+        let why = |pool: &PoolId| regional::unfit_rulesets(pool, template, &found);
+        findings.push(fits("firewall rulesets", request.pools, why));
+    }
+    if template.image.is_some() {
+        findings.push(fits("image", request.pools, |pool| {
+            regional::unfit_image(pool, template, &found)
+        }));
+    }
+    findings
+}
+
+/// Bad if it fits nowhere, doubtful if not everywhere.
+fn fits(subject: &str, pools: &[PoolId], why: impl Fn(&PoolId) -> Option<String>) -> Finding {
+    let reasons: Vec<String> = pools.iter().filter_map(why).collect();
+    let distinct: BTreeSet<&str> = reasons.iter().map(String::as_str).collect();
+    let words: Vec<&str> = distinct.into_iter().collect();
+    match reasons.len() {
+        0 => Finding::new(Verdict::Good, subject, "fits every region of the spec"),
+        some if some < pools.len() => {
+            let words =
+                format!("{some} of {} pools cannot be used: {}", pools.len(), words.join("; "));
+            Finding::new(Verdict::Doubtful, subject, words)
         }
-        Err(error) => Finding::new(Verdict::Doubtful, "image", error.to_string()),
+        _ => Finding::new(Verdict::Bad, subject, words.join("; ")),
     }
 }
 
@@ -94,10 +120,14 @@ fn capacity(kinds: &Kinds, request: &ExamineRequest<'_>) -> Vec<Finding> {
             .filter(|region| free.contains(region))
             .collect();
         if here.is_empty() {
-            return Finding::new(Verdict::Doubtful, kind, "sold out in every region of the spec");
+            return Finding::new(
+                Verdict::Doubtful,
+                kind,
+                "not listed in any region of the spec now",
+            );
         }
         let regions: Vec<&str> = here.into_iter().collect();
-        Finding::new(Verdict::Good, kind, format!("to be had in {}", regions.join(", ")))
+        Finding::new(Verdict::Good, kind, format!("listed in {} now", regions.join(", ")))
     };
     wanted.into_iter().map(one).collect()
 }

@@ -1,64 +1,45 @@
-//! Every code of Lambda's that we know, and what the caller can do about it.
-//!
-//! The status comes first. A 5xx says that something is broken, whatever words it carries: after
-//! one, a launch may or may not have happened. A code that is not in the tables is never taken for
-//! "nothing happened" either.
+//! What an answer of Lambda's means: the table of evidence decides, here it is asked.
 
 use fleet_model::Cloud;
+use fleet_provider::evidence::{Call, judge};
 pub(crate) use fleet_provider::{Asked, LOOK_AGAIN, SETTLE};
 use fleet_provider::{Class, Error, with_causes};
 use std::time::Duration;
 
-const fn minutes(minutes: u64) -> Duration {
-    Duration::from_secs(60 * minutes)
+/// What is not there, whatever it was: an instance, a ruleset, a key.
+pub(crate) const NOT_THERE: &str = "global/object-does-not-exist";
+
+/// Errors of whoever runs the region for Lambda begin with this.
+const UPSTREAM: &str = "provider/";
+
+/// An answer that is no success, in Lambda's words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: u16,
+    pub(crate) code: String,
+    pub(crate) message: String,
+    /// How long the cloud asks us to wait.
+    pub(crate) after: Option<Duration>,
 }
 
-/// Turned away at the door: nothing happened.
-const THROTTLED: &[&str] = &["global/too-many-requests"];
+/// What an answer means for whoever asked.
+pub(crate) fn classify(asked: Asked, refusal: Refusal) -> Error {
+    let Refusal { status, code, message, after } = refusal;
+    let call = match asked {
+        Asked::Read => Call::Look,
+        Asked::Launch => Call::Launch,
+        Asked::End => Call::End,
+    };
+    let judged = judge(Cloud::Lambda, call, status, &known(&code), &message, after);
+    Error { code, ..judged }
+}
 
-/// As good as a 5xx, should one ever come with another status.
-const BROKEN: &[&str] = &["global/internal-error"];
-
-/// The region has no such machine for us now.
-const CAPACITY: &[&str] = &["instance-operations/launch/insufficient-capacity"];
-
-/// A limit of the account.
-const QUOTA: &[&str] = &["global/quota-exceeded"];
-
-/// The account or its key.
-const AUTH: &[&str] =
-    &["global/invalid-api-key", "global/account-inactive", "global/invalid-address"];
-
-/// The request is wrong and stays wrong.
-const INVALID: &[&str] = &[
-    "global/invalid-parameters",
-    "global/object-does-not-exist",
-    "instance-operations/launch/file-system-in-wrong-region",
-];
-
-/// What a status and a code mean for whoever asked.
-pub(crate) fn classify(asked: Asked, status: u16, code: &str, after: Option<Duration>) -> Class {
-    let is = |codes: &[&str]| codes.contains(&code);
-    if status == 429 || is(THROTTLED) {
-        return Class::Retry { after };
-    }
-    if status >= 500 || is(BROKEN) {
-        return asked.silence();
-    }
-    if asked == Asked::End && code == "global/object-does-not-exist" {
-        // Seen a moment ago, when we looked at it: the service's parts do not agree yet.
-        return Class::Retry { after: Some(LOOK_AGAIN) };
-    }
-    if is(CAPACITY) {
-        Class::Capacity { block: minutes(3) }
-    } else if is(QUOTA) {
-        Class::Quota { block: minutes(15) }
-    } else if is(AUTH) || matches!(status, 401 | 403) {
-        Class::Auth
-    } else if is(INVALID) {
-        Class::Invalid
-    } else {
-        asked.silence()
+/// The code that the table knows it by. Upstream codes count by their last part: what comes between
+/// names services that nobody has described.
+fn known(code: &str) -> String {
+    match code.strip_prefix(UPSTREAM).and_then(|rest| rest.rsplit('/').next()) {
+        Some(last) => format!("{UPSTREAM}{last}"),
+        None => code.to_owned(),
     }
 }
 

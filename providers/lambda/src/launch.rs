@@ -7,16 +7,26 @@
 use crate::api::Api;
 use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
 use crate::machines::{all, machine, place};
+use crate::regional::{self, Rulesets, fitting, is_image_id};
 use crate::tags;
 use crate::wire::{Image, Instance, Launch, Launched, Ruleset};
 use fleet_model::{
     Cloud, Machine, MachineId, MachineState, Market, Ownership, SlotId, Timestamp, Token, Zone,
 };
-use fleet_provider::{Class, Clock, CreateRequest, Created, Error};
+use fleet_provider::{Class, Clock, CreateRequest, Created, Error, Reach};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// The longest name that Lambda takes.
 const LONGEST_NAME: usize = 64;
+
+/// A launch that waited here for longer is handed back instead of sent.
+///
+/// The engine keeps the account's rate, and waits for its turn before it writes an intent down: the
+/// time after which absence proves that nothing was made counts from that record. What waits here
+/// waits after it. Normally that is a second, for the look before; behind a launch that is being
+/// settled, or many questions, it may be minutes. Handed back, the launch is written down anew.
+const LONGEST_HOLD: Duration = Duration::from_secs(30);
 
 /// What Lambda would refuse, told before anything is sent.
 pub(crate) fn check(request: &CreateRequest<'_>) -> Result<SlotId, Error> {
@@ -47,7 +57,12 @@ pub(crate) const NO_KEY: &str =
     "lambda launches with exactly one SSH key: name one of the account's in template.key";
 
 /// The request for a launch: a pure function of what is asked, and when.
-pub(crate) fn request(asked: &CreateRequest<'_>, slot: SlotId, now: Timestamp) -> Launch {
+pub(crate) fn request(
+    asked: &CreateRequest<'_>,
+    slot: SlotId,
+    rulesets: Vec<String>,
+    now: Timestamp,
+) -> Launch {
     let CreateRequest { create, template, .. } = asked;
     let image = create.image.as_ref().or(template.image.as_ref());
     Launch {
@@ -58,30 +73,43 @@ pub(crate) fn request(asked: &CreateRequest<'_>, slot: SlotId, now: Timestamp) -
         image: image.map(|text| self::image(text)),
         user_data: template.user_data.as_ref().map(|text| text.expose().to_owned()),
         tags: tags::of(asked, slot, now),
-        firewall_rulesets: template
-            .security_groups
-            .iter()
-            .map(|id| Ruleset { id: id.clone() })
-            .collect(),
+        firewall_rulesets: rulesets.into_iter().map(|id| Ruleset { id }).collect(),
     }
 }
 
-/// `43336648-096d-4cba-9aa2-f9bb7727639d` is one image, `lambda-stack-24-04` the newest of a family.
 fn image(text: &str) -> Image {
-    let is_id = text.len() == 36 && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-');
-    if is_id { Image::Id(text.to_owned()) } else { Image::Family(text.to_owned()) }
+    if is_image_id(text) { Image::Id(text.to_owned()) } else { Image::Family(text.to_owned()) }
 }
 
-/// Launches of this run that lists may not show yet.
+/// What launches of this run need to know of each other.
 #[derive(Default)]
-pub(crate) struct Sent(BTreeMap<Token, (Timestamp, Vec<Machine>)>);
+pub(crate) struct Sent {
+    /// Launches that lists may not show yet.
+    lately: BTreeMap<Token, (Timestamp, Vec<Machine>)>,
+    /// The account's rulesets, as last seen.
+    rulesets: Rulesets,
+}
 
 impl Sent {
     /// What a launch of this run made, as far as it is known; `None` if it was not sent, or so long
     /// ago that lists tell.
     fn lately(&self, token: &Token, now: Timestamp) -> Option<&[Machine]> {
-        let (at, machines) = self.0.get(token)?;
+        let (at, machines) = self.lately.get(token)?;
         (now.duration_since(*at).unsigned_abs() < SETTLE).then_some(machines)
+    }
+
+    /// The rulesets that a launch takes. Asked for if they are not all known.
+    async fn rulesets(
+        &mut self,
+        api: &Api,
+        asked: &CreateRequest<'_>,
+    ) -> Result<Vec<String>, Error> {
+        let wanted = &asked.template.security_groups;
+        if !wanted.iter().all(|id| self.rulesets.contains_key(id)) {
+            self.rulesets = regional::rulesets(api).await?;
+        }
+        fitting(asked.create.pool.place.region.as_str(), wanted, &self.rulesets)
+            .map_err(|why| refused(Class::Invalid, "NoSuchRuleset", why).reaching(Reach::Region))
     }
 }
 
@@ -92,10 +120,11 @@ pub(crate) async fn launch(
     sent: &mut Sent,
     asked: &CreateRequest<'_>,
     slot: SlotId,
+    entered: Duration,
 ) -> Result<Created, Error> {
     let token = &asked.create.token;
     loop {
-        if let Some(machines) = made_before(&all(api).await?, asked)? {
+        if let Some(machines) = made_before(&all(api).await?, asked, clock.now())? {
             return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
         }
         match sent.lately(token, clock.now()) {
@@ -111,17 +140,23 @@ pub(crate) async fn launch(
             }
         }
     }
+    let rulesets = sent.rulesets(api, asked).await?;
+    api.turn_to_launch().await;
+    if clock.steady().saturating_sub(entered) > LONGEST_HOLD {
+        let words = "the launch waited too long for its turn, and was not sent";
+        return Err(refused(Class::Retry { after: None }, "HeldTooLong", words));
+    }
     let now = clock.now();
-    sent.0.retain(|_, (at, _)| now.duration_since(*at).unsigned_abs() < SETTLE);
-    sent.0.insert(token.clone(), (now, Vec::new()));
-    let created = send(api, asked, slot, now).await;
+    sent.lately.retain(|_, (at, _)| now.duration_since(*at).unsigned_abs() < SETTLE);
+    sent.lately.insert(token.clone(), (now, Vec::new()));
+    let created = send(api, asked, slot, rulesets, now).await;
     match &created {
         Ok(made) => {
-            sent.0.insert(token.clone(), (now, made.machines.clone()));
+            sent.lately.insert(token.clone(), (now, made.machines.clone()));
         }
         Err(error) if error.class == Class::Unknown => {}
         Err(_) => {
-            sent.0.remove(token);
+            sent.lately.remove(token);
         }
     }
     created
@@ -132,9 +167,10 @@ async fn send(
     api: &Api,
     asked: &CreateRequest<'_>,
     slot: SlotId,
+    rulesets: Vec<String>,
     now: Timestamp,
 ) -> Result<Created, Error> {
-    let body = request(asked, slot, now);
+    let body = request(asked, slot, rulesets, now);
     let answer = api.post::<Launched>(Asked::Launch, "instance-operations/launch", &body).await;
     let ids = match answer {
         Ok(launched) if launched.instance_ids.is_empty() => {
@@ -142,9 +178,11 @@ async fn send(
             return Err(refused(Class::Unknown, "UnreadableAnswer", words));
         }
         Ok(launched) => launched.instance_ids,
-        Err(error) if error.class == Class::Unknown => {
-            // It may be there already, which would settle it. If it is not, that proves nothing.
-            let found = all(api).await.ok().and_then(|seen| made_before(&seen, asked).ok()?);
+        Err(error) if matches!(error.class, Class::Unknown | Class::Refused { .. }) => {
+            // It may be there already, which would settle it. If it is not, that proves nothing of
+            // a silence, and a refusal for an unknown reason stands.
+            let seen = all(api).await.ok();
+            let found = seen.and_then(|seen| made_before(&seen, asked, now).ok()?);
             let machines = found.ok_or(error)?;
             return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
         }
@@ -153,7 +191,8 @@ async fn send(
     // A list that does not come changes nothing about what was made.
     let seen = all(api).await.unwrap_or_default();
     let machines = ids.iter().map(|id| {
-        let listed = seen.iter().find(|instance| instance.id == *id).map(machine);
+        let listed = seen.iter().find(|instance| instance.id == *id);
+        let listed = listed.map(|instance| machine(instance, now));
         listed.unwrap_or_else(|| new(id, asked, slot, now))
     });
     Ok(Created { machines: machines.collect(), shortfall: None, refusals: Vec::new() })
@@ -163,12 +202,13 @@ async fn send(
 fn made_before(
     seen: &[Instance],
     asked: &CreateRequest<'_>,
+    now: Timestamp,
 ) -> Result<Option<Vec<Machine>>, Error> {
     let token = asked.create.token.as_str();
     let named = |instance: &&Instance| {
         instance.name.as_deref() == Some(token) || tags::get(instance, tags::TOKEN) == Some(token)
     };
-    let machines: Vec<Machine> = seen.iter().filter(named).map(machine).collect();
+    let machines: Vec<Machine> = seen.iter().filter(named).map(|one| machine(one, now)).collect();
     let ours = |machine: &Machine| {
         machine.owner.as_ref().is_some_and(|owner| owner.fleet == *asked.fleet)
             && machine.pool() == asked.create.pool

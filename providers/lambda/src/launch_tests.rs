@@ -43,7 +43,8 @@ fn with<T>(create: &Create, template: &Template, f: impl FnOnce(&CreateRequest<'
 fn a_launch_on_the_wire() {
     let body = with(&create(), &template(), |asked| {
         let slot = check(asked).expect("one slot");
-        serde_json::to_value(request(asked, slot, Timestamp::UNIX_EPOCH)).expect("JSON")
+        serde_json::to_value(request(asked, slot, vec!["c4d2".into()], Timestamp::UNIX_EPOCH))
+            .expect("JSON")
     });
     assert_eq!(
         body,
@@ -96,7 +97,7 @@ fn images_by_id_or_family() {
 fn a_machine_that_bears_our_name_must_bear_our_tags() {
     let made = with(&create(), &template(), |asked| {
         let slot = asked.create.slots[0];
-        let tags = request(asked, slot, Timestamp::UNIX_EPOCH).tags;
+        let tags = request(asked, slot, Vec::new(), Timestamp::UNIX_EPOCH).tags;
         json!({
             "id": "0920", "name": "fleet-abc", "status": "active",
             "region": { "name": "us-east-1" },
@@ -106,7 +107,7 @@ fn a_machine_that_bears_our_name_must_bear_our_tags() {
     });
     let judge = |instance: serde_json::Value| {
         let seen: Vec<Instance> = vec![from_value(instance).expect("an instance")];
-        with(&create(), &template(), |asked| made_before(&seen, asked))
+        with(&create(), &template(), |asked| made_before(&seen, asked, Timestamp::UNIX_EPOCH))
     };
     let found = judge(made.clone()).expect("ours").expect("made");
     assert_eq!(found[0].owner.as_ref().map(|owner| owner.slot), Some(create().slots[0]));

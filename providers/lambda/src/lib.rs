@@ -13,9 +13,11 @@ mod offerings;
 mod pace;
 mod prices;
 mod provider;
+mod regional;
 mod session;
 mod tags;
 mod terminate;
+mod trace;
 mod wire;
 
 pub use provider::Lambda;

@@ -10,7 +10,7 @@ use fleet_model::{Accelerators, Architecture, Cloud, InstanceKind, Maker, Patter
 use fleet_provider::Listed;
 use std::collections::BTreeSet;
 
-/// The regions of the API's description 1.8.3.
+/// The regions of the API's description 1.8.3, and one that has been seen in answers since.
 const REGIONS: &[&str] = &[
     "asia-northeast-1",
     "asia-northeast-2",
@@ -26,6 +26,7 @@ const REGIONS: &[&str] = &[
     "us-south-1",
     "us-south-2",
     "us-south-3",
+    "us-southeast-1",
     "us-west-1",
     "us-west-2",
     "us-west-3",
@@ -54,9 +55,13 @@ pub(crate) fn list(kinds: &Kinds, wanted: &[Pattern]) -> Vec<Listed> {
     listed
 }
 
+/// The Grace machines are Arm; the API does not say so.
+pub(crate) fn is_arm(kind: &str) -> bool {
+    ["gh200", "gb200", "gb300"].iter().any(|grace| kind.contains(grace))
+}
+
 fn kind(kind: &Kind) -> InstanceKind {
-    // The Grace machines are Arm.
-    let arm = ["gh200", "gb200", "gb300"].iter().any(|grace| kind.name.contains(grace));
+    let arm = is_arm(&kind.name);
     InstanceKind {
         cloud: Cloud::Lambda,
         name: kind.name.as_str().into(),

@@ -3,12 +3,12 @@
 use crate::api::Api;
 use crate::session::LambdaSettings;
 use crate::wire::Kinds;
-use crate::{doctor, launch, machines, offerings, prices, terminate};
+use crate::{doctor, launch, machines, offerings, prices, regional, terminate, trace};
 use async_trait::async_trait;
 use fleet_model::{Cloud, Scope};
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest,
-    Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+    Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider, TraceRequest, Traced,
 };
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -37,25 +37,41 @@ impl Provider for Lambda {
 
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
         let kinds: Kinds = self.api.get("instance-types").await?;
-        let quote = |pool| offerings::quote(pool, request.template, &kinds);
+        let found = regional::look(&self.api, request.template).await?;
+        let quote = |pool| offerings::quote(pool, request.template, &kinds, &found);
         // Limits of the account are told nowhere.
         Ok(Offered { quotes: request.pools.iter().map(quote).collect(), quotas: Vec::new() })
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         let all = machines::all(&self.api).await?;
-        let here = all.iter().filter(|instance| instance.region.name == scope.region.as_str());
-        let ours = here.filter(|instance| machines::is_ours(instance));
-        Ok(Listing::Complete(ours.map(machines::machine).collect()))
+        Ok(machines::listing(&all, scope, self.clock.now()))
     }
+
+    /// One call: the account is listed as a whole, and each call takes a second.
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let (all, now) = (machines::all(&self.api).await, self.clock.now());
+        let here = |scope| match &all {
+            Ok(all) => Ok(machines::listing(all, scope, now)),
+            Err(error) => Err(error.clone()),
+        };
+        scopes.iter().map(here).collect()
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        trace::trace(&self.api, request, self.clock.now()).await
+    }
+
+    // No `identity`: nothing in Lambda's API tells whose account a key is of.
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {
             return Ok(Created { machines: Vec::new(), shortfall: None, refusals: Vec::new() });
         }
+        let entered = self.clock.steady();
         let slot = launch::check(request)?;
         let mut sent = self.launching.lock().await;
-        launch::launch(&self.api, &*self.clock, &mut sent, request, slot).await
+        launch::launch(&self.api, &*self.clock, &mut sent, request, slot, entered).await
     }
 
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {

@@ -3,7 +3,7 @@
 use fleet_model::Secret;
 
 /// Lambda's own address.
-const ENDPOINT: &str = "https://cloud.lambda.ai";
+pub(crate) const ENDPOINT: &str = "https://cloud.lambda.ai";
 
 /// Whose account is used.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 
 use crate::api::Api;
 use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
-use crate::machines::{all, machine};
+use crate::machines::{all, is_over, machine};
 use crate::wire::{Instance, Terminate, Terminated};
-use fleet_model::{FleetUid, MachineId, MachineState, Scope, Timestamp, Victim};
+use fleet_model::{FleetUid, MachineId, Scope, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
 
 /// What is to be done with each of some machines.
@@ -68,8 +68,8 @@ fn judge(
                 verdicts.unseen.push(id);
             }
             None => verdicts.gone.push(id),
-            Some(instance) if over(instance) => verdicts.gone.push(id),
-            Some(instance) => match mistaken(fleet, scope, victim, instance) {
+            Some(instance) if is_over(instance) => verdicts.gone.push(id),
+            Some(instance) => match mistaken(fleet, scope, victim, instance, now) {
                 None => verdicts.doomed.push(id),
                 Some(why) => verdicts.refused.push((id, why)),
             },
@@ -78,18 +78,15 @@ fn judge(
     verdicts
 }
 
-fn over(instance: &Instance) -> bool {
-    matches!(machine(instance).state, MachineState::Stopping | MachineState::Terminated)
-}
-
 /// Why an instance is not the machine that the plan means.
 fn mistaken(
     fleet: &FleetUid,
     scope: &Scope,
     victim: &Victim,
     instance: &Instance,
+    now: Timestamp,
 ) -> Option<String> {
-    let machine = machine(instance);
+    let machine = machine(instance, now);
     if machine.owner.is_some() && machine.place.scope() != *scope {
         return Some(format!("it stands in {}", machine.place.region));
     }

@@ -74,11 +74,23 @@ pub(crate) struct Tag {
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct Named {
-    #[serde(default)]
-    pub(crate) id: String,
     pub(crate) name: String,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct ImageItem {
+    pub(crate) id: String,
     #[serde(default)]
     pub(crate) family: String,
+    #[serde(default)]
+    pub(crate) architecture: String,
+    pub(crate) region: Region,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+pub(crate) struct RulesetItem {
+    pub(crate) id: String,
+    pub(crate) region: Region,
 }
 
 /// A launch.

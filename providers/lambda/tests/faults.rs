@@ -80,12 +80,17 @@ async fn every_refusal_has_its_reaction() {
         (403, "global/invalid-address", Class::Auth),
         (400, "global/invalid-parameters", Class::Invalid),
         (400, "instance-operations/launch/file-system-in-wrong-region", Class::Invalid),
-        (400, "something/new", Class::Unknown),
+        (400, "something/new", Class::Refused { block: Duration::from_secs(600) }),
+        (409, "something/new", Class::Unknown),
+        (409, "provider/quota-exceeded", Class::Quota { block: Duration::from_secs(900) }),
+        (400, "provider/internal-unavailable", Class::Refused { block: Duration::from_secs(300) }),
+        (503, "provider/internal-unavailable", Class::Unknown),
         (503, "instance-operations/launch/insufficient-capacity", Class::Unknown),
     ] {
         let refusal = Refusal { status, code: code.into(), message: "no".into() };
         bed.server.set(Faults { refuse: Some(refusal), ..Faults::default() });
-        let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("refused");
+        let token = format!("t-{status}-{}", code.replace('/', "-"));
+        let error = bed.asks.create(&bed.asks.ask(&token)).await.expect_err("refused");
         assert_eq!((error.class, error.code.as_str()), (expect, code));
     }
     assert_eq!(bed.live(), 0);
@@ -140,8 +145,13 @@ async fn prices_and_capacity_come_from_one_call() {
     let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
     let quote = offered.quotes[0].clone().expect("known");
     assert_eq!(quote.price, Some(MicroUsd(1_290_000)));
-    assert_eq!(quote.signals.obtainability.map(|signal| signal.percent), Some(0));
+    assert_eq!(quote.signals.obtainability.map(|signal| signal.percent), Some(5));
     assert_eq!(bed.server.calls("instance-types"), 1);
+    assert_eq!(
+        bed.server.asked(),
+        ["instance-types"],
+        "nothing is asked that the spec has no use for"
+    );
     let regions = [Pattern::new("us-east-1")];
     let listed = bed.asks.provider.price_list(&PriceListRequest { regions: &regions }).await;
     assert_eq!(listed.expect("a list").len(), 5);

@@ -33,6 +33,8 @@ pub struct Answer {
     pub headers: Vec<(String, String)>,
     /// A JSON body, if any.
     pub body: Option<Value>,
+    /// A body that is not JSON, of its own type: what something in front of the cloud says.
+    pub html: Option<String>,
     /// The body ends before its announced length.
     pub cut: bool,
 }
@@ -41,6 +43,11 @@ impl Answer {
     /// An answer with a body.
     pub fn json(status: u16, body: Value) -> Self {
         Answer { status, body: Some(body), ..Answer::default() }
+    }
+
+    /// A page of a proxy's, not an answer of the cloud's.
+    pub fn html(status: u16, page: &str) -> Self {
+        Answer { status, html: Some(page.to_owned()), ..Answer::default() }
     }
 
     /// An answer without.
@@ -131,10 +138,14 @@ fn decode(text: &str) -> String {
 
 /// Sends an answer and closes.
 pub(crate) async fn reply(stream: &mut TcpStream, answer: &Answer) -> Result<()> {
-    let body = answer.body.as_ref().map(Value::to_string).unwrap_or_default();
+    let json = answer.body.as_ref().map(Value::to_string);
+    let body = json.or_else(|| answer.html.clone()).unwrap_or_default();
     let mut head = format!("HTTP/1.1 {} Whatever\r\nConnection: close\r\n", answer.status);
     if answer.body.is_some() {
         head.push_str("Content-Type: application/json; charset=utf-8\r\n");
+    }
+    if answer.html.is_some() {
+        head.push_str("Content-Type: text/html; charset=utf-8\r\n");
     }
     for (key, value) in &answer.headers {
         head.push_str(&format!("{key}: {value}\r\n"));

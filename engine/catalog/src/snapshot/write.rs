@@ -9,6 +9,20 @@ use std::fmt::Write as _;
 /// Where the embedded facts come from.
 pub const SNAPSHOT_SOURCE: &str = "SkyPilot catalog v7 (AWS) and v8 (GCP, Azure, Lambda)";
 
+/// The folders of lists that the snapshot is made of, below the folder of shared data.
+pub const SNAPSHOT_LISTS: [&str; 2] = ["catalog", "catalog-azure-world"];
+
+/// What else there is to say of a cloud's facts, for whoever reads the file.
+fn note(cloud: Cloud) -> Option<&'static str> {
+    match cloud {
+        Cloud::Azure => Some(
+            "# Regions outside the US: on-demand prices of Azure/karpenter-provider-azure \
+             (Apache-2.0), 2026-06-18; spot prices not known",
+        ),
+        Cloud::Aws | Cloud::Gcp | Cloud::Lambda => None,
+    }
+}
+
 /// When the embedded facts were true: August 2026.
 pub fn snapshot_as_of() -> Timestamp {
     // 2026-08-01T00:00:00Z
@@ -36,6 +50,9 @@ fn cloud_text(catalog: &Catalog, cloud: Cloud) -> String {
         }
     }
     let mut text = format!("{HEADER}\nsource {}\nas-of {}\n\n", catalog.source, catalog.as_of);
+    if let Some(note) = note(cloud) {
+        let _ = writeln!(text, "{note}");
+    }
     let _ = writeln!(text, "cloud {cloud}");
     for (region, zones) in &mut regions {
         label(zones);

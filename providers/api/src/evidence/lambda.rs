@@ -1,6 +1,10 @@
 //! Lambda Cloud.
+//!
+//! Codes are paths. Those that begin with `provider/` come from whoever runs the region for Lambda;
+//! the description names the prefix and one code, and they are read by their last part: the
+//! provider hands them over as `provider/LAST`.
 
-use super::{Call, Means, Row};
+use super::{Call, GUESS, Means, Row};
 use crate::Reach;
 use fleet_model::Cloud;
 
@@ -8,47 +12,86 @@ const fn row(
     call: Call,
     status: Option<u16>,
     code: &'static str,
-    words: &'static str,
     means: Means,
     source: &'static str,
 ) -> Row {
-    Row { cloud: Cloud::Lambda, call, status, code, words, means, source }
+    Row { cloud: Cloud::Lambda, call, status, code, words: "", means, source }
 }
+
+/// Lambda's own description of its API.
+const OPENAPI: &str = "OpenAPI 1.8.3";
+/// Upstream errors: the prefix is described, what comes after it is partly seen in clients.
+const UPSTREAM: &str = "OpenAPI 1.8.3, Provider errors; third-party clients";
+/// The old host.
+const OLD_HOST: &str = "Lambda API pages: cloud.lambdalabs.com has moved to cloud.lambda.ai";
 
 /// The first that fits counts.
 pub(super) const ROWS: &[Row] = &[
-    row(Call::Any, Some(429), "global/too-many-requests", "", Means::Throttled, "OpenAPI 1.8.3"),
+    row(Call::Any, Some(429), "global/too-many-requests", Means::Throttled, OPENAPI),
+    row(Call::Any, None, "provider/too-many-requests", Means::Throttled, GUESS),
     row(
         Call::Launch,
         Some(400),
         "instance-operations/launch/insufficient-capacity",
-        "",
         Means::Capacity(3, Reach::Pool),
         "skypilot-org/skypilot#7084, #3865",
+    ),
+    // Resource exhaustion upstream is announced; its code is a guess.
+    row(
+        Call::Launch,
+        None,
+        "provider/insufficient-capacity",
+        Means::Capacity(3, Reach::Pool),
+        GUESS,
     ),
     row(
         Call::Launch,
         Some(400),
         "global/quota-exceeded",
-        "",
         Means::Quota(15, Reach::Account),
-        "OpenAPI 1.8.3",
+        OPENAPI,
     ),
+    // A limit of the region's landlord, not of our account.
+    row(Call::Launch, None, "provider/quota-exceeded", Means::Quota(15, Reach::Region), UPSTREAM),
+    // With a 5xx the launch may have happened. With a 4xx it is turned down, as any other 4xx.
+    row(Call::Any, Some(503), "provider/internal-unavailable", Means::Silence, UPSTREAM),
+    row(Call::Any, Some(409), "provider/internal-unavailable", Means::Silence, UPSTREAM),
     row(
-        Call::Any,
-        Some(403),
-        "global/invalid-api-key",
-        "",
-        Means::Auth(Reach::Account),
-        "OpenAPI 1.8.3",
+        Call::Launch,
+        None,
+        "provider/internal-unavailable",
+        Means::Refused(5, Reach::Pool),
+        UPSTREAM,
     ),
-    row(Call::End, None, "global/object-does-not-exist", "", Means::Later(5), "OpenAPI 1.8.3"),
+    row(Call::Any, Some(401), "global/invalid-api-key", Means::Auth(Reach::Account), OPENAPI),
+    row(Call::Any, Some(403), "global/invalid-api-key", Means::Auth(Reach::Account), GUESS),
+    row(Call::Any, Some(403), "global/account-inactive", Means::Auth(Reach::Account), OPENAPI),
+    row(Call::Launch, Some(403), "global/invalid-address", Means::Auth(Reach::Account), OPENAPI),
+    // Seen a moment ago, when we looked at it: the service's parts do not agree yet.
+    row(Call::End, None, "global/object-does-not-exist", Means::Later(5), OPENAPI),
     row(
         Call::Launch,
         None,
         "global/object-does-not-exist",
-        "",
         Means::Invalid(Reach::Pool),
-        "OpenAPI 1.8.3",
+        OPENAPI,
     ),
+    row(Call::Look, Some(404), "global/object-does-not-exist", Means::Invalid(Reach::Pool), OPENAPI),
+    row(Call::Any, Some(400), "global/invalid-parameters", Means::Invalid(Reach::Pool), OPENAPI),
+    row(
+        Call::Launch,
+        Some(400),
+        "instance-operations/launch/file-system-in-wrong-region",
+        Means::Invalid(Reach::Pool),
+        OPENAPI,
+    ),
+    // What is being ended already: the next look finds that.
+    row(Call::End, None, "global/unknown", Means::Later(5), "skypilot-org/skypilot#3410"),
+    row(Call::Launch, None, "global/unknown", Means::Silence, GUESS),
+    row(Call::Any, Some(500), "global/internal-error", Means::Silence, OPENAPI),
+    // Described with 409 for firewall rulesets; whatever its status, it says that something broke.
+    row(Call::Any, None, "global/internal-error", Means::Silence, OPENAPI),
+    // Our own name for an answer without a code.
+    row(Call::Any, Some(301), "Http301", Means::Invalid(Reach::Account), OLD_HOST),
+    row(Call::Any, Some(308), "Http308", Means::Invalid(Reach::Account), GUESS),
 ];

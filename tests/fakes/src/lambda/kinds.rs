@@ -16,6 +16,20 @@ pub const REGIONS: &[(&str, &str)] = &[
     ("europe-central-1", "Germany"),
 ];
 
+/// Firewall rulesets and the one region that each belongs to.
+pub const RULESETS: &[(&str, &str)] = &[
+    ("c4d291f47f9d436fa39f58493ce3b50d", "us-east-1"),
+    ("5f1c1d1e2b7a4c0f9d3e6a8b7c6d5e4f", "us-west-1"),
+];
+
+/// Has no firewall.
+pub(super) const NO_FIREWALL: &str = "us-south-1";
+
+/// An image of us-east-1, for x86, and one for Arm.
+pub const IMAGE: &str = "43336648-096d-4cba-9aa2-f9bb7727639d";
+/// See [`IMAGE`].
+pub const ARM_IMAGE: &str = "9b0b5a3c-7d3e-4f57-8c1a-0e2d4f6a8b10";
+
 pub(super) struct Kind {
     pub(super) name: &'static str,
     gpu: &'static str,
@@ -63,6 +77,64 @@ impl Kind {
             },
         })
     }
+}
+
+/// The family of every image.
+const FAMILY: &str = "lambda-stack-24-04";
+
+/// Region and architecture of each image.
+const IMAGES: &[(&str, &str, &str)] = &[
+    (IMAGE, "us-east-1", "x86_64"),
+    (ARM_IMAGE, "us-east-1", "arm64"),
+    ("43336648-096d-4cba-9aa2-f9bb7727639e", "us-west-1", "x86_64"),
+];
+
+pub(super) fn images() -> Value {
+    let image = |&(id, place, architecture): &(&str, &str, &str)| {
+        json!({
+            "id": id,
+            "created_time": "2026-01-01T00:00:00+00:00",
+            "updated_time": "2026-01-01T00:00:00+00:00",
+            "name": FAMILY,
+            "description": "Lambda Stack",
+            "family": FAMILY,
+            "version": "1.0.0",
+            "architecture": architecture,
+            "region": region(place),
+        })
+    };
+    json!(IMAGES.iter().map(image).collect::<Vec<_>>())
+}
+
+pub(super) fn rulesets() -> Value {
+    let ruleset = |&(id, place): &(&str, &str)| {
+        json!({
+            "id": id,
+            "name": format!("rules of {place}"),
+            "region": region(place),
+            "rules": [],
+            "created": "2026-01-01T00:00:00+00:00",
+            "instance_ids": [],
+        })
+    };
+    json!(RULESETS.iter().map(ruleset).collect::<Vec<_>>())
+}
+
+/// Why a launch in a region cannot have these rulesets and this image.
+pub(super) fn foreign(place: &str, kind: &str, body: &Value) -> Option<String> {
+    for id in body["firewall_rulesets"].as_array().into_iter().flatten() {
+        let id = id["id"].as_str().unwrap_or_default();
+        if place == NO_FIREWALL || !RULESETS.contains(&(id, place)) {
+            return Some(format!("firewall ruleset {id} in {place}"));
+        }
+    }
+    let arm = if kind.contains("gh200") { "arm64" } else { "x86_64" };
+    let image = &body["image"];
+    if let Some(id) = image["id"].as_str().filter(|id| !IMAGES.contains(&(id, place, arm))) {
+        return Some(format!("image {id} in {place} for {arm}"));
+    }
+    let family = image["family"].as_str().filter(|family| *family != FAMILY)?;
+    Some(format!("image family {family}"))
 }
 
 /// A region as answers name it.

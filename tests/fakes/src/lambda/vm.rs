@@ -1,13 +1,16 @@
 //! One machine.
 
+use super::habits::{Habits, Sick};
 use super::kinds::{Kind, region};
 use serde_json::{Value, json};
 
-/// Seconds until a machine is up.
-const BOOTS: i64 = 120;
-/// Seconds until an ended machine is gone, and until it is forgotten.
+/// Seconds until a machine is up: 3 to 5 minutes were seen for one GPU, 10 to 15 for eight.
+const BOOTS: i64 = 300;
+const BOOTS_LARGE: i64 = 900;
+/// Seconds until an ended machine is gone, until lists forget it, and until nobody knows of it.
 const ENDS: i64 = 20;
 const FORGOTTEN: i64 = 90;
+const UNKNOWN: i64 = 24 * 3600;
 
 /// A machine, with moments in seconds.
 #[derive(Debug, Clone)]
@@ -21,6 +24,7 @@ pub(super) struct Vm {
     pub(super) tags: Value,
     pub(super) launched: i64,
     pub(super) visible: i64,
+    pub(super) sick: Option<Sick>,
     pub(super) ended: Option<i64>,
 }
 
@@ -29,8 +33,17 @@ impl Vm {
         match self.ended {
             Some(at) if now >= at + ENDS => "terminated",
             Some(_) => "terminating",
-            None if now < self.launched + BOOTS => "booting",
-            None => "active",
+            None => self.life(now - self.launched),
+        }
+    }
+
+    fn life(&self, age: i64) -> &'static str {
+        let boots = if self.kind.starts_with("gpu_8x") { BOOTS_LARGE } else { BOOTS };
+        match self.sick {
+            Some(Sick::After(seconds)) if age >= seconds => "unhealthy",
+            Some(_) | None if age < boots => "booting",
+            Some(Sick::FromBoot) => "unhealthy",
+            Some(Sick::After(_)) | None => "active",
         }
     }
 
@@ -38,8 +51,15 @@ impl Vm {
         self.ended.is_none()
     }
 
-    pub(super) fn is_listed(&self, now: i64) -> bool {
-        now >= self.visible && self.ended.is_none_or(|at| now < at + FORGOTTEN)
+    pub(super) fn is_listed(&self, now: i64, habits: &Habits) -> bool {
+        let forgotten = if habits.forgets_at_once { 0 } else { FORGOTTEN };
+        now >= self.visible && self.ended.is_none_or(|at| now < at + forgotten)
+    }
+
+    /// Whether it is told of by its id, which goes on longer.
+    pub(super) fn is_known(&self, now: i64, habits: &Habits) -> bool {
+        let unknown = if habits.knows_no_ended { 0 } else { UNKNOWN };
+        now >= self.visible && self.ended.is_none_or(|at| now < at + unknown)
     }
 
     pub(super) fn json(&self, now: i64) -> Value {

@@ -1,10 +1,13 @@
 //! The account.
 
-use super::kinds::{KEY, KINDS, Kind, REGIONS, SSH_KEY, region};
+use super::answers::{data, error, invalid, not_found, refusal};
+use super::habits::Habits;
+use super::kinds::{KEY, KINDS, Kind, REGIONS, SSH_KEY, foreign, images, region, rulesets};
 use super::vm::Vm;
 use crate::http::{Answer, Request};
 use crate::{Faults, World};
 use fleet_model::Timestamp;
+use fleet_provider::evidence::Call;
 use serde_json::{Value, json};
 
 /// The documented rates, in milliseconds between two calls. The tenth of a second is for the way
@@ -15,6 +18,8 @@ const BETWEEN_LAUNCHES: i64 = 11_900;
 /// An account of Lambda's.
 #[derive(Debug, Default)]
 pub struct LambdaCloud {
+    /// How it behaves.
+    pub habits: Habits,
     vms: Vec<Vm>,
     made: u64,
     last_call: i64,
@@ -23,12 +28,16 @@ pub struct LambdaCloud {
 
 impl World for LambdaCloud {
     fn answer(&mut self, request: &Request, faults: &Faults, now: Timestamp) -> Answer {
+        if let Some(status) = self.habits.page {
+            return Answer::html(status, "<html><body><h1>Something is wrong</h1></body></html>");
+        }
+        if let Some(address) = &self.habits.moved {
+            let target = format!("{address}{}", request.path);
+            return Answer::html(301, "<html>Moved</html>").header("Location", target);
+        }
         if request.header("authorization") != Some(&format!("Bearer {KEY}")) {
-            return error(
-                401,
-                "global/invalid-api-key",
-                "API key was invalid, expired, or deleted.",
-            );
+            let words = "API key was invalid, expired, or deleted.";
+            return refusal(Call::Any, "global/invalid-api-key", words);
         }
         let millis = now.as_millisecond();
         if !faults.unlimited && millis - self.last_call < BETWEEN_CALLS {
@@ -42,7 +51,7 @@ impl World for LambdaCloud {
                 let seen: Vec<Value> = self
                     .vms
                     .iter()
-                    .filter(|vm| vm.is_listed(seconds))
+                    .filter(|vm| vm.is_listed(seconds, &self.habits))
                     .map(|vm| vm.json(seconds))
                     .collect();
                 Answer { cut: faults.page_lost, ..data(json!(seen)) }
@@ -54,6 +63,7 @@ impl World for LambdaCloud {
                 "public_key": "ssh-ed25519 AAAA nobody",
             }])),
             ("GET", "images") => data(images()),
+            ("GET", "firewall-rulesets") => data(rulesets()),
             ("POST", "instance-operations/launch") => {
                 if !faults.unlimited && millis - self.last_launch < BETWEEN_LAUNCHES {
                     return self.failure(true);
@@ -64,13 +74,13 @@ impl World for LambdaCloud {
             ("POST", "instance-operations/terminate") => self.terminate(request, seconds),
             ("GET", one) if one.starts_with("instances/") => {
                 let id = one.strip_prefix("instances/").unwrap_or_default();
-                let seen = |vm: &&Vm| vm.id == id && vm.is_listed(seconds);
+                let seen = |vm: &&Vm| vm.id == id && vm.is_known(seconds, &self.habits);
                 match self.vms.iter().find(seen) {
                     Some(vm) => data(vm.json(seconds)),
-                    None => not_found(id),
+                    None => not_found(Call::Look, id),
                 }
             }
-            _ => error(404, "global/object-does-not-exist", "there is no such address"),
+            _ => not_found(Call::Look, "the address"),
         }
     }
 
@@ -81,9 +91,10 @@ impl World for LambdaCloud {
     fn failure(&self, throttled: bool) -> Answer {
         if throttled {
             let words = "Too many requests.";
-            return error(429, "global/too-many-requests", words).header("Retry-After", "2");
+            let answer = refusal(Call::Any, "global/too-many-requests", words);
+            return answer.header("Retry-After", "2");
         }
-        error(500, "global/internal-error", "An internal error occurred.")
+        refusal(Call::Any, "global/internal-error", "An internal error occurred.")
     }
 
     fn name(&self, request: &Request) -> String {
@@ -104,6 +115,21 @@ impl LambdaCloud {
         self.vms.iter_mut().for_each(|vm| change(&mut vm.tags));
     }
 
+    /// Somebody else uses the account: a call, or a launch, counts against the rate of all.
+    pub fn somebody_else_calls(&mut self, now: Timestamp, is_launch: bool) {
+        self.last_call = now.as_millisecond();
+        if is_launch {
+            self.last_launch = self.last_call;
+        }
+    }
+
+    /// Somebody ends every machine, as one does with a console.
+    pub fn end_all(&mut self, now: Timestamp) {
+        for vm in &mut self.vms {
+            vm.ended.get_or_insert(now.as_second());
+        }
+    }
+
     /// How many machines live.
     pub fn live(&self) -> usize {
         self.vms.iter().filter(|vm| vm.is_live()).count()
@@ -118,6 +144,7 @@ impl LambdaCloud {
         for kind in KINDS {
             let here: Vec<Value> = REGIONS
                 .iter()
+                .filter(|_| !self.habits.launchable_is_not_listed)
                 .filter(|(name, _)| self.room(faults, name, kind.name))
                 .filter_map(|(name, _)| region(name))
                 .collect();
@@ -138,18 +165,21 @@ impl LambdaCloud {
             return invalid(&why);
         }
         if region(&place).is_none() || Kind::find(&kind).is_none() {
-            return not_found(&format!("{kind} in {place}"));
+            return not_found(Call::Launch, &format!("{kind} in {place}"));
         }
         if body["ssh_key_names"] != json!([SSH_KEY]) {
-            return not_found("the SSH key");
+            return not_found(Call::Launch, "the SSH key");
+        }
+        if let Some(what) = foreign(&place, &kind, &body) {
+            return not_found(Call::Launch, &what);
         }
         let here = self.vms.iter().filter(|vm| vm.is_live() && vm.region == place).count();
         if faults.quota.get(&place).is_some_and(|most| here >= *most as usize) {
-            return error(400, "global/quota-exceeded", "Quota exceeded.");
+            return refusal(Call::Launch, "global/quota-exceeded", "Quota exceeded.");
         }
-        if !self.room(faults, &place, &kind) {
+        if self.habits.listed_is_not_launchable || !self.room(faults, &place, &kind) {
             let code = "instance-operations/launch/insufficient-capacity";
-            return error(400, code, "Not enough capacity to fulfill launch request.");
+            return refusal(Call::Launch, code, "Not enough capacity to fulfill launch request.");
         }
         self.made += 1;
         let id = format!("{:032x}", u128::from(self.made) * 0x9e37_79b9_7f4a_7c15_f39c);
@@ -162,6 +192,7 @@ impl LambdaCloud {
             tags: body.get("tags").cloned().unwrap_or_else(|| json!([])),
             launched: now,
             visible: now.saturating_add_unsigned(faults.hidden_for),
+            sick: self.habits.sick,
             ended: None,
         });
         data(json!({ "instance_ids": [id] }))
@@ -175,10 +206,15 @@ impl LambdaCloud {
             .flatten()
             .filter_map(Value::as_str)
             .collect();
-        if let Some(id) =
-            ids.iter().find(|id| !self.vms.iter().any(|vm| vm.id == **id && vm.is_listed(now)))
-        {
-            return not_found(id);
+        let known =
+            |id: &str| self.vms.iter().any(|vm| vm.id == id && vm.is_listed(now, &self.habits));
+        if let Some(id) = ids.iter().find(|id| !known(id)) {
+            return not_found(Call::End, id);
+        }
+        // Whoever ends what is ending already gets this for an answer.
+        let over = |vm: &&Vm| ids.contains(&vm.id.as_str()) && !vm.is_live();
+        if self.vms.iter().any(|vm| over(&vm)) {
+            return refusal(Call::End, "global/unknown", "An unknown error occurred.");
         }
         let mut ended = Vec::new();
         for vm in self.vms.iter_mut().filter(|vm| ids.contains(&vm.id.as_str())) {
@@ -211,35 +247,4 @@ fn wrong(body: &Value) -> Option<String> {
         }
     }
     None
-}
-
-fn images() -> Value {
-    json!([{
-        "id": "43336648-096d-4cba-9aa2-f9bb7727639d",
-        "created_time": "2026-01-01T00:00:00+00:00",
-        "updated_time": "2026-01-01T00:00:00+00:00",
-        "name": "lambda-stack-24-04",
-        "description": "Lambda Stack",
-        "family": "lambda-stack-24-04",
-        "version": "1.0.0",
-        "architecture": "x86_64",
-        "region": region("us-east-1"),
-    }])
-}
-
-fn data(body: Value) -> Answer {
-    Answer::json(200, json!({ "data": body }))
-}
-
-fn error(status: u16, code: &str, message: &str) -> Answer {
-    let error = json!({ "code": code, "message": message, "suggestion": "Try again later." });
-    Answer::json(status, json!({ "error": error }))
-}
-
-fn invalid(why: &str) -> Answer {
-    error(400, "global/invalid-parameters", why)
-}
-
-fn not_found(what: &str) -> Answer {
-    error(404, "global/object-does-not-exist", &format!("{what} does not exist"))
 }
