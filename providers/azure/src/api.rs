@@ -1,7 +1,8 @@
 //! The one place where something is sent.
 
 use crate::credential::Chain;
-use crate::error::{Asked, read, refused, silence, unanswered};
+use crate::error::{Asked, LONGEST_WISH, read, refused, silence, unanswered};
+use crate::machines::looks_gone;
 use crate::names::Group;
 use crate::session::AzureSettings;
 use crate::wire::Page;
@@ -26,9 +27,6 @@ const CONNECT: Duration = Duration::from_secs(5);
 
 /// What takes longer than this is asked about, not waited for.
 const ANSWER: Duration = Duration::from_secs(60);
-
-/// Longer than this we do not wait, whatever the cloud says: the engine has other things to do.
-const LONGEST_WISH: Duration = Duration::from_secs(300);
 
 /// No answer is longer: all sizes of a subscription are some 20 MB.
 const LONGEST_ANSWER: usize = 256 << 20;
@@ -140,8 +138,7 @@ impl Api {
             404 => {
                 let error = answer.error(Asked::Read);
                 // The thing is not there; where it would be is.
-                let gone = ["ResourceNotFound", "NotFound"].contains(&error.code.as_str());
-                if gone { Ok(None) } else { Err(error) }
+                if looks_gone(&error) { Ok(None) } else { Err(error) }
             }
             _ => Err(answer.error(Asked::Read)),
         }

@@ -1,14 +1,14 @@
 //! Looking an account over: who we are, what we may do, where machines would stand, what is left.
 
 use crate::api::Api;
-use crate::children::{KINDS, Kind};
+use crate::children::{self, KINDS, Kind};
 use crate::launch::lacks;
 use crate::names::Group;
 use crate::network::Networks;
 use crate::quotas;
 use crate::skus::{Skus, find};
 use crate::wire::Resource;
-use crate::{machines, names};
+use crate::machines;
 use fleet_model::{Pattern, PoolId, Region};
 use fleet_provider::{Error, Examination, ExamineRequest, Finding, Verdict};
 use serde::Deserialize;
@@ -184,19 +184,14 @@ async fn region_findings(
 /// Disks and interfaces of ours whose machine is gone.
 async fn leftovers(api: &Api, group: &Group) -> Option<Finding> {
     let machines = machines::all(api).await.ok()?;
-    let alive: BTreeSet<String> = machines
-        .iter()
-        .flat_map(|vm| [names::nic(&vm.name), names::disk(&vm.name)])
-        .map(|name| name.to_ascii_lowercase())
-        .collect();
+    let alive: BTreeSet<String> =
+        machines.iter().map(|vm| vm.name.to_ascii_lowercase()).collect();
     let mut left = Vec::new();
     for Kind { path, version, .. } in KINDS {
         let query = [("api-version", version)];
         let all: Vec<Resource> = api.list(&group.all(path), &query).await.ok()?;
         left.extend(all.into_iter().map(|one| one.name.to_ascii_lowercase()).filter(|name| {
-            let ours =
-                name.starts_with("fleet-") && (name.ends_with("-nic") || name.ends_with("-disk"));
-            ours && !alive.contains(name)
+            children::machine_of(name).is_some_and(|machine| !alive.contains(machine))
         }));
     }
     if left.is_empty() {

@@ -18,6 +18,7 @@ mod names;
 mod network;
 mod offerings;
 mod operation;
+mod power;
 mod prices;
 mod provider;
 mod quotas;
@@ -26,6 +27,7 @@ mod session;
 mod skus;
 mod tags;
 mod terminate;
+mod trace;
 mod wire;
 
 pub use provider::Azure;

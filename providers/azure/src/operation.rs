@@ -1,7 +1,7 @@
 //! Operations under way: asked after until they end, or until we have waited long enough.
 
 use crate::api::{Answer, Api};
-use crate::error::{Asked, of_body};
+use crate::error::{Asked, LATE, of_body};
 use crate::wire::{ErrorBody, Operation};
 use fleet_provider::Error;
 use std::time::Duration;
@@ -65,7 +65,7 @@ fn judge(asked: Asked, answer: &Answer, by_body: bool) -> Option<End> {
                 code: operation.status.clone(),
                 ..ErrorBody::default()
             });
-            Some(End::Failed(of_body(asked, 200, &error, None)))
+            Some(End::Failed(of_body(asked, LATE, &error, None)))
         }
         _ => None,
     }

@@ -1,23 +1,26 @@
 //! The adapter.
 
 use crate::api::{Api, COMPUTE};
+use crate::children::Children;
 use crate::create::Launch;
 use crate::error::refused;
 use crate::image::Images;
 use crate::launch::{Found, check};
 use crate::names::{Group, KEYS};
 use crate::network::Networks;
+use crate::power::Power;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
-use crate::{children, doctor, machines, names, offerings, prices, terminate};
+use crate::{children, doctor, machines, names, offerings, prices, terminate, trace};
 use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, Market, Remains, Scope};
 use fleet_provider::{
     Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
-    Provider,
+    Provider, TraceRequest, Traced,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A resource group of a subscription.
@@ -27,6 +30,8 @@ pub struct Azure {
     networks: Networks,
     images: Images,
     ended: terminate::Ended,
+    power: Power,
+    children: Children,
 }
 
 impl Azure {
@@ -39,6 +44,8 @@ impl Azure {
             networks: Networks::default(),
             images: Images::default(),
             ended: terminate::Ended::default(),
+            power: Power::default(),
+            children: Children::default(),
         }
     }
 
@@ -62,6 +69,26 @@ impl Azure {
             let words = format!("`{text}` is neither a public key nor an sshPublicKeys resource");
             refused(Class::Invalid, "KeyNotFound", words)
         })
+    }
+
+    /// Every machine of the group, with what those do of which something may be wrong.
+    async fn look(&self) -> Result<Vec<Vm>, Error> {
+        self.children.forget().await;
+        let mut all = machines::all(&self.api).await?;
+        self.power.look(&self.api, &self.api.group()?, &mut all).await;
+        Ok(all)
+    }
+
+    /// What is in a scope, of the machines that a list has there.
+    fn listing(&self, scope: &Scope, all: &[Vm]) -> Listing {
+        let mut list: Vec<Machine> = all.iter().filter_map(machines::machine).collect();
+        let unreadable = all.len() - list.len();
+        let gone = self.ended.lately(scope, self.api.clock.now());
+        list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
+        match unreadable {
+            0 => Listing::Complete(list),
+            n => Listing::Partial(list, format!("{n} machines cannot be read")),
+        }
     }
 
     /// Every region that the spec's words allow and the subscription knows.
@@ -98,29 +125,38 @@ impl Provider for Azure {
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
-        let all = machines::all(&self.api).await?;
-        let here = |vm: &&Vm| names::region(&vm.location) == scope.region.as_str();
-        let mut list = Vec::new();
-        let mut unreadable = 0;
-        for vm in all.iter().filter(here) {
-            match machines::machine(vm) {
-                Some(machine) => list.push(machine),
-                None => unreadable += 1,
-            }
+        let mut all = self.look().await?;
+        all.retain(|vm| names::region(&vm.location) == scope.region.as_str());
+        Ok(self.listing(scope, &all))
+    }
+
+    /// One list of the group serves all its regions.
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let mut regions: BTreeMap<String, Vec<Vm>> = BTreeMap::new();
+        match self.look().await {
+            Ok(all) => all.into_iter().for_each(|vm| {
+                regions.entry(names::region(&vm.location)).or_default().push(vm);
+            }),
+            Err(error) => return vec![Err(error); scopes.len()],
         }
-        let gone = self.ended.lately(scope, self.api.clock.now());
-        list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
-        Ok(match unreadable {
-            0 => Listing::Complete(list),
-            n => Listing::Partial(list, format!("{n} machines cannot be read")),
-        })
+        let here = |scope: &Scope| regions.get(scope.region.as_str()).map_or(&[][..], |vms| vms);
+        scopes.iter().map(|scope| Ok(self.listing(scope, here(scope)))).collect()
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        trace::trace(&self.api, request).await
+    }
+
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        Ok(self.api.settings.subscription.clone())
     }
 
     async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
-        children::remains(&self.api, scope).await
+        self.children.remains(&self.api, scope).await
     }
 
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        self.children.forget().await;
         children::clear(&self.api, request).await
     }
 
@@ -158,6 +194,7 @@ impl Provider for Azure {
         if request.victims.is_empty() {
             return Ok(Destroyed::default());
         }
+        self.children.forget().await;
         terminate::end(&self.api, &self.ended, request, self.api.clock.now()).await
     }
 

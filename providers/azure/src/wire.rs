@@ -20,7 +20,9 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct ErrorBody {
+    #[serde(alias = "Code")]
     pub(crate) code: String,
+    #[serde(alias = "Message")]
     pub(crate) message: String,
     pub(crate) details: Vec<ErrorBody>,
 }
@@ -49,6 +51,8 @@ pub(crate) struct Vm {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct VmProperties {
     pub(crate) hardware_profile: HardwareProfile,
+    pub(crate) network_profile: NetworkProfile,
+    pub(crate) instance_view: Option<InstanceView>,
     pub(crate) provisioning_state: Option<String>,
     pub(crate) priority: Option<String>,
     pub(crate) capacity_reservation: Option<serde_json::Value>,
@@ -59,6 +63,35 @@ pub(crate) struct VmProperties {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HardwareProfile {
     pub(crate) vm_size: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct NetworkProfile {
+    /// The interfaces as they are named in truth: not as we asked for.
+    pub(crate) network_interfaces: Vec<Reference>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Reference {
+    pub(crate) id: String,
+}
+
+/// What a machine does now, besides what was last done to it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct InstanceView {
+    pub(crate) statuses: Vec<Status>,
+}
+
+/// `PowerState/running`, `ProvisioningState/failed/OSProvisioningTimedOut`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Status {
+    pub(crate) code: String,
+    pub(crate) display_status: String,
+    pub(crate) message: String,
 }
 
 /// Anything that has a name and stands somewhere.
