@@ -1,8 +1,7 @@
 //! Machines that a list lacks, asked for by name. A list may lack what is there for half an hour; a
 //! question by name is answered right, but for two cases that are told apart here.
 
-use crate::api::Api;
-use crate::api::COMPUTE;
+use crate::api::{Api, COMPUTE};
 use crate::error::Asked;
 use crate::machines::{looks_gone, machine};
 use crate::names::{Group, MACHINES};
@@ -35,14 +34,14 @@ pub(crate) enum Seen {
     Unclear,
 }
 
-/// Asks for one machine, with what it does now.
+/// Asks for one machine. Not with what it does now: that may be missing for a machine that is there.
 pub(crate) async fn seek(
     api: &Api,
     group: &Group,
     name: &str,
     launched_at: Timestamp,
 ) -> Result<Seen, Error> {
-    let query = [("api-version", COMPUTE), ("$expand", "instanceView")];
+    let query = [("api-version", COMPUTE)];
     let path = group.at(MACHINES, name);
     let answer = api.send(Asked::Read, Method::GET, &path, &query, None).await?;
     match answer.status {

@@ -2,10 +2,14 @@
 //! with their machine, and a public price list.
 
 mod account;
+mod answers;
+mod habits;
+mod lists;
 mod rights;
 mod sizes;
 mod vm;
 mod world;
 
 pub use account::{GROUP, KEY_NAME, SUBSCRIPTIONS, TOKEN, subnet};
+pub use habits::Habits;
 pub use world::AzureCloud;
