@@ -162,13 +162,13 @@ async fn region_findings(
         {
             findings.push(Finding::new(Verdict::Doubtful, pool.to_string(), why));
         }
-        for quota in quotas::of(&usages, region, &sku.family, pool.market) {
+        for quota in quotas::of(&usages, region, &sku.family, pool.market, None) {
             let left = quota.limit.saturating_sub(quota.used);
             let words = format!("{}: {left} of {} vCPUs left", quota.name, quota.limit);
             if !told.insert(format!("{words}{}", quota.market)) {
                 continue;
             }
-            let enough = sku.vcpus().is_none_or(|one| left >= u64::from(one));
+            let enough = sku.counted_vcpus().is_none_or(|one| left >= u64::from(one));
             let verdict = if enough { Verdict::Good } else { Verdict::Bad };
             let finding = Finding::new(verdict, format!("{region} {}", quota.market), words);
             findings.push(if enough {

@@ -2,14 +2,14 @@
 //! questions, asked side by side. Prices and scores are hints; without them the catalog's stand.
 
 use crate::api::Api;
-use crate::image::{self, Images};
+use crate::image::{self, Generation, Images};
 use crate::launch::lacks;
 use crate::network::Networks;
 use crate::prices::{self, Prices};
 use crate::quotas;
 use crate::scores::{self, Scores};
 use crate::skus::{Sizes, Skus, find};
-use crate::wire::Usage;
+use crate::wire::{Sku, Usage};
 use fleet_model::{
     Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Template, Zone,
 };
@@ -73,7 +73,10 @@ impl Sources<'_> {
         quotas.sort_by(|a, b| (&a.region, a.market, &a.name).cmp(&(&b.region, b.market, &b.name)));
         quotas.dedup();
         let quote = |pool: &PoolId| {
-            let quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
+            let here = known.get(&pool.place.region)?;
+            let quote = quote(pool, here, &quotas)?;
+            let stuck = || unbootable(find(&here.sizes, &pool.instance_type)?, request.template);
+            let quote = Quote { refusal: quote.refusal.or_else(stuck), ..quote };
             Some(Quote { refusal: lacking.clone().or(quote.refusal), ..quote })
         };
         let quotes = request.pools.iter().map(quote).collect();
@@ -141,10 +144,22 @@ fn words(error: Error) -> Arc<str> {
     error.message.into()
 }
 
+/// Why a size does not boot the image, if their words say so.
+fn unbootable(sku: &Sku, template: &Template) -> Option<Arc<str>> {
+    let generation = image::generation(template)?;
+    let number = match generation {
+        Generation::One => 1,
+        Generation::Two => 2,
+    };
+    let words = || format!("{} does not boot images of generation {number}", sku.name).into();
+    (!sku.boots(generation)).then(words)
+}
+
 /// The limits that machines of a pool count toward.
 fn limits(pool: &PoolId, known: &Known) -> Vec<Quota> {
     let Some(sku) = find(&known.sizes, &pool.instance_type) else { return Vec::new() };
-    quotas::of(&known.usages, &pool.place.region, &sku.family, pool.market)
+    let region = &pool.place.region;
+    quotas::of(&known.usages, region, &sku.family, pool.market, sku.constrained())
 }
 
 /// What is known of a pool.

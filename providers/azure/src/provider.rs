@@ -60,15 +60,16 @@ impl Azure {
     /// The public key itself: as it stands, or from a resource that holds it.
     async fn key(&self, group: &Group, text: &str) -> Result<String, Error> {
         if text.contains(' ') {
-            return Ok(text.trim().to_owned());
+            return usable(text);
         }
         let path = group.named(KEYS, text);
         let found = self.api.find::<Resource>(&path, COMPUTE).await?;
         let key = found.and_then(|found| Some(found.properties["publicKey"].as_str()?.to_owned()));
-        key.ok_or_else(|| {
+        let key = key.ok_or_else(|| {
             let words = format!("`{text}` is neither a public key nor an sshPublicKeys resource");
             refused(Class::Invalid, "KeyNotFound", words)
-        })
+        })?;
+        usable(&key)
     }
 
     /// Every machine of the group, with what those do of which something may be wrong.
@@ -100,6 +101,16 @@ impl Azure {
         };
         Ok(all.iter().map(|place| names::region(&place.name)).filter(|r| wanted(r)).collect())
     }
+}
+
+/// A key of a kind that Azure takes: RSA and Ed25519. ECDSA it refuses, one launch after the other.
+fn usable(key: &str) -> Result<String, Error> {
+    let key = key.trim();
+    if ["ssh-rsa ", "ssh-ed25519 "].iter().any(|kind| key.starts_with(kind)) {
+        return Ok(key.to_owned());
+    }
+    let words = "azure takes SSH keys of the kinds ssh-rsa and ssh-ed25519 only";
+    Err(refused(Class::Invalid, "BadKey", words))
 }
 
 /// Whether a machine that was listed is the one meant.
@@ -195,7 +206,7 @@ impl Provider for Azure {
             return Ok(Destroyed::default());
         }
         self.children.forget().await;
-        terminate::end(&self.api, &self.ended, request, self.api.clock.now()).await
+        terminate::end(&self.api, &self.ended, request).await
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

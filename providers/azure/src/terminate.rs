@@ -26,6 +26,11 @@ impl Ended {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether this run has deleted it.
+    fn has(&self, id: &MachineId) -> bool {
+        self.lock().contains_key(id)
+    }
+
     /// Those of a scope that are too young for their absence to speak for itself.
     pub(crate) fn lately(&self, scope: &Scope, now: Timestamp) -> Vec<Machine> {
         let young =
@@ -54,16 +59,14 @@ pub(crate) async fn end(
     api: &Api,
     before: &Ended,
     request: &DestroyRequest<'_>,
-    now: Timestamp,
 ) -> Result<Destroyed, Error> {
     let group = api.group()?;
     let mut found = all(api).await?;
-    let known = before.lately(request.scope, now);
     // A list once was empty while machines ran: only the question by name proves that one is gone.
     let lacking = request.victims.iter().filter(|victim| {
         let id = victim.machine.as_str();
         !found.iter().any(|vm| vm.name.eq_ignore_ascii_case(id))
-            && !known.iter().any(|machine| machine.id == victim.machine)
+            && !before.has(&victim.machine)
     });
     let lacking: Vec<&Victim> = lacking.collect();
     let mut unclear: Vec<MachineId> = Vec::new();

@@ -2,7 +2,7 @@
 //! question by name is answered right, but for two cases that are told apart here.
 
 use crate::api::{Api, COMPUTE};
-use crate::error::Asked;
+use crate::error::{Asked, SETTLE};
 use crate::machines::{looks_gone, machine};
 use crate::names::{Group, MACHINES};
 use crate::wire::Vm;
@@ -17,7 +17,7 @@ const YOUNG: Duration = Duration::from_secs(120);
 
 /// `x-ms-failure-cause: gateway` means that Resource Manager answered from its own cache, which is
 /// the normal form for something that was deleted long ago, and may be wrong about something new.
-const YOUNG_TO_GATEWAY: Duration = Duration::from_secs(900);
+const YOUNG_TO_GATEWAY: Duration = SETTLE;
 
 /// How many are asked for at a time.
 const AT_A_TIME: usize = 20;
