@@ -1,6 +1,6 @@
 //! Looking an account over: who we are, what we may do, where machines would stand, what is left.
 
-use crate::api::Api;
+use crate::api::{Api, NETWORK};
 use crate::children::{self, KINDS, Kind};
 use crate::launch::lacks;
 use crate::names::Group;
@@ -8,11 +8,11 @@ use crate::network::Networks;
 use crate::quotas;
 use crate::skus::{Skus, find};
 use crate::wire::Resource;
-use crate::machines;
+use crate::{machines, names};
 use fleet_model::{Pattern, PoolId, Region};
 use fleet_provider::{Error, Examination, ExamineRequest, Finding, Verdict};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What we do on a resource group, each a right of its own.
@@ -74,10 +74,16 @@ pub(crate) async fn examine(
         regions.entry(&pool.place.region).or_default().push(pool);
     }
     for (region, pools) in regions {
-        findings.push(match networks.find(api, request.template, region).await {
-            Ok(plug) => Finding::new(Verdict::Good, region.as_str(), plug.subnet),
-            Err(error) => Finding::new(Verdict::Bad, region.as_str(), error.to_string()),
-        });
+        match networks.find(api, request.template, region).await {
+            Ok(plug) => {
+                let way_out = way_out(api, region, &plug.subnet).await;
+                findings.push(Finding::new(Verdict::Good, region.as_str(), plug.subnet));
+                findings.extend(way_out);
+            }
+            Err(error) => {
+                findings.push(Finding::new(Verdict::Bad, region.as_str(), error.to_string()));
+            }
+        }
         match region_findings(api, skus, &group, region, &pools).await {
             Ok(more) => findings.extend(more),
             Err(error) => {
@@ -87,6 +93,31 @@ pub(crate) async fn examine(
     }
     findings.extend(leftovers(api, &group).await);
     Examination { findings, policy }
+}
+
+/// A word on a subnet whose machines reach nothing outside: ours have no public address. A look that
+/// fails says nothing.
+async fn way_out(api: &Api, region: &Region, subnet: &str) -> Option<Finding> {
+    let network = names::network_of(subnet)?;
+    let found = api.find::<Resource>(network, NETWORK).await.ok()??;
+    let subnets = found.properties["subnets"].as_array()?;
+    let same = |one: &&Value| {
+        one["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(names::last(subnet)))
+    };
+    is_shut(&subnets.iter().find(same)?["properties"]).then(|| {
+        let words = "machines in this subnet reach nothing outside: it has no default outbound \
+                     access and no NAT gateway";
+        Finding::new(Verdict::Doubtful, region.as_str(), words)
+            .hint("`az network nat gateway create`, then `az network vnet subnet update --nat-gateway`")
+    })
+}
+
+/// Whether nothing leads out of a subnet: neither Azure's default, which networks made since 2026-03-31
+/// do not have, nor a NAT gateway, nor routes of somebody's own.
+fn is_shut(subnet: &Value) -> bool {
+    subnet["defaultOutboundAccess"] == false
+        && subnet["natGateway"].is_null()
+        && subnet["routeTable"].is_null()
 }
 
 /// The subscription, the group, and what we may do there.
@@ -248,6 +279,18 @@ mod tests {
         let group = Group { subscription, name: "fleet".into() };
         let page = include_str!("../../../docs/security/azure.json");
         assert_eq!(role(&request, &group) + "\n", page, "docs/security/azure.json is stale");
+    }
+
+    #[test]
+    fn ways_out_of_a_subnet() {
+        let shut = json!({ "defaultOutboundAccess": false });
+        assert!(is_shut(&shut));
+        for open in ["natGateway", "routeTable"] {
+            let mut subnet = shut.clone();
+            subnet[open] = json!({ "id": "x" });
+            assert!(!is_shut(&subnet), "{open}");
+        }
+        assert!(!is_shut(&json!({})) && !is_shut(&json!({ "defaultOutboundAccess": true })));
     }
 
     #[test]

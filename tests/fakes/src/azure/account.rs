@@ -76,7 +76,19 @@ pub(super) fn answer(
         ) => {
             let region = name.strip_prefix("net-").filter(|region| REGIONS.contains(region));
             match region {
-                Some(region) => Answer::json(200, json!({ "name": name, "location": region })),
+                Some(region) => {
+                    // One network is as new ones are: nothing leads out of it.
+                    let subnet = match region {
+                        "southcentralus" => json!({ "defaultOutboundAccess": false }),
+                        _ => json!({ "natGateway": { "id": "nat" } }),
+                    };
+                    let subnets = json!([{ "name": "default", "properties": subnet }]);
+                    let properties = json!({ "subnets": subnets });
+                    Answer::json(
+                        200,
+                        json!({ "name": name, "location": region, "properties": properties }),
+                    )
+                }
                 None => not_found(name),
             }
         }
