@@ -200,8 +200,7 @@ impl Api {
         body: Option<&Value>,
     ) -> Result<Answer, Error> {
         let token = self.token().await?;
-        let few_reads =
-            asked == Asked::Read && self.reads_left.load(Ordering::Relaxed) < FEW_READS;
+        let few_reads = asked == Asked::Read && self.reads_left.load(Ordering::Relaxed) < FEW_READS;
         if few_reads || self.compute_left.load(Ordering::Relaxed) < FEW_REQUESTS {
             self.clock.sleep(SLOW).await;
         }
@@ -283,7 +282,8 @@ mod tests {
     fn buckets_that_all_machines_share() {
         let check = |header, expect| assert_eq!(emptiest_bucket(header), expect, "{header}");
         check("Microsoft.Compute/PutVM3Min;239,Microsoft.Compute/PutVM30Min;1197", Some(239));
-        let new = "Microsoft.Compute/PutVMSubscriptionMaximum;1499,Microsoft.Compute/PutVMResource;11";
+        let new =
+            "Microsoft.Compute/PutVMSubscriptionMaximum;1499,Microsoft.Compute/PutVMResource;11";
         check(new, Some(1499));
         check("Microsoft.Compute/LowCostGetResource;35", None);
         check("nonsense", None);

@@ -107,8 +107,9 @@ async fn way_out(api: &Api, region: &Region, subnet: &str) -> Option<Finding> {
     is_shut(&subnets.iter().find(same)?["properties"]).then(|| {
         let words = "machines in this subnet reach nothing outside: it has no default outbound \
                      access and no NAT gateway";
-        Finding::new(Verdict::Doubtful, region.as_str(), words)
-            .hint("`az network nat gateway create`, then `az network vnet subnet update --nat-gateway`")
+        Finding::new(Verdict::Doubtful, region.as_str(), words).hint(
+            "`az network nat gateway create`, then `az network vnet subnet update --nat-gateway`",
+        )
     })
 }
 
@@ -215,8 +216,7 @@ async fn region_findings(
 /// Disks and interfaces of ours whose machine is gone.
 async fn leftovers(api: &Api, group: &Group) -> Option<Finding> {
     let machines = machines::all(api).await.ok()?;
-    let alive: BTreeSet<String> =
-        machines.iter().map(|vm| vm.name.to_ascii_lowercase()).collect();
+    let alive: BTreeSet<String> = machines.iter().map(|vm| vm.name.to_ascii_lowercase()).collect();
     let mut left = Vec::new();
     for Kind { path, version, .. } in KINDS {
         let query = [("api-version", version)];

@@ -128,7 +128,10 @@ mod tests {
             generation(&Template { image: image.map(str::to_owned), ..Template::default() })
         };
         assert_eq!(of(None), Some(Generation::Two));
-        assert_eq!(of(Some("Canonical:ubuntu-24_04-lts:server-gen1:latest")), Some(Generation::One));
+        assert_eq!(
+            of(Some("Canonical:ubuntu-24_04-lts:server-gen1:latest")),
+            Some(Generation::One)
+        );
         assert_eq!(of(Some("Debian:debian-12:12-gen2:1.0")), Some(Generation::Two));
         assert_eq!(of(Some("/subscriptions/s/x/images/y")), None);
     }

@@ -22,6 +22,8 @@ mod power;
 mod prices;
 mod provider;
 mod quotas;
+#[doc(hidden)]
+pub mod replay;
 mod scores;
 mod session;
 mod skus;

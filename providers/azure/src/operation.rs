@@ -47,7 +47,7 @@ pub(crate) async fn wait(api: &Api, asked: Asked, answer: &Answer) -> End {
 }
 
 /// What an answer says of an operation; `None`: not ended.
-fn judge(asked: Asked, answer: &Answer, by_body: bool) -> Option<End> {
+pub(crate) fn judge(asked: Asked, answer: &Answer, by_body: bool) -> Option<End> {
     match answer.status {
         202 => return None,
         200 | 201 | 204 => {}

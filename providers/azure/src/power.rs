@@ -143,7 +143,8 @@ fn is_off(view: &InstanceView) -> bool {
 fn failure(view: &InstanceView) -> Option<(&str, &str)> {
     view.statuses.iter().find_map(|status| {
         let code = status.code.strip_prefix("ProvisioningState/failed")?;
-        let words = if status.message.is_empty() { &status.display_status } else { &status.message };
+        let words =
+            if status.message.is_empty() { &status.display_status } else { &status.message };
         Some((code.trim_start_matches('/'), words.as_str()))
     })
 }
@@ -202,7 +203,11 @@ mod tests {
         }
         let vm: Vm = from_value(vm).expect("a machine");
         let (found, cause) = super::state(&vm);
-        assert_eq!((found, cause.map(|cause| cause.kind)), (state, kind), "{provisioning} {codes:?}");
+        assert_eq!(
+            (found, cause.map(|cause| cause.kind)),
+            (state, kind),
+            "{provisioning} {codes:?}"
+        );
     }
 
     #[test]
@@ -223,7 +228,12 @@ mod tests {
         check("Failed", &[agent, on], Failed, Some(Unwell));
         check("Failed", &[agent, off], Stopped, None);
         for code in NEVER_READY {
-            check("Failed", &[&format!("ProvisioningState/failed/{code}"), on], Failed, Some(NeverReady));
+            check(
+                "Failed",
+                &[&format!("ProvisioningState/failed/{code}"), on],
+                Failed,
+                Some(NeverReady),
+            );
         }
         check("Failed", &[late, "PowerState/starting"], Failed, Some(NeverReady));
         check("Failed", &[full], Failed, Some(NeverReady));

@@ -19,7 +19,7 @@ pub(crate) type Scores = BTreeMap<(String, Option<String>), u8>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Answer {
+pub(crate) struct Answer {
     placement_scores: Vec<Score>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) async fn ask(
     Ok(read(&answer.json(Asked::Read)?))
 }
 
-fn read(answer: &Answer) -> Scores {
+pub(crate) fn read(answer: &Answer) -> Scores {
     let one = |score: &Score| {
         let percent = percent(&score.score)?;
         let zone = score.availability_zone.clone().filter(|zone| !zone.is_empty());

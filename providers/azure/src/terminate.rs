@@ -65,8 +65,7 @@ pub(crate) async fn end(
     // A list once was empty while machines ran: only the question by name proves that one is gone.
     let lacking = request.victims.iter().filter(|victim| {
         let id = victim.machine.as_str();
-        !found.iter().any(|vm| vm.name.eq_ignore_ascii_case(id))
-            && !before.has(&victim.machine)
+        !found.iter().any(|vm| vm.name.eq_ignore_ascii_case(id)) && !before.has(&victim.machine)
     });
     let lacking: Vec<&Victim> = lacking.collect();
     let mut unclear: Vec<MachineId> = Vec::new();

@@ -1,7 +1,14 @@
 //! What Azure says, as far as we listen. Fields that we do not use are left out.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+
+/// Azure writes `null` for lists and maps that have nothing in them as readily as it leaves them out.
+fn nullable<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
 
 /// A page of a list.
 #[derive(Debug, Deserialize)]
@@ -24,6 +31,7 @@ pub(crate) struct ErrorBody {
     pub(crate) code: String,
     #[serde(alias = "Message")]
     pub(crate) message: String,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) details: Vec<ErrorBody>,
 }
 
@@ -42,7 +50,9 @@ pub(crate) struct Vm {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) location: String,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) zones: Vec<String>,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) tags: BTreeMap<String, String>,
     pub(crate) properties: VmProperties,
 }
@@ -69,6 +79,7 @@ pub(crate) struct HardwareProfile {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct NetworkProfile {
     /// The interfaces as they are named in truth: not as we asked for.
+    #[serde(deserialize_with = "nullable")]
     pub(crate) network_interfaces: Vec<Reference>,
 }
 
@@ -82,6 +93,7 @@ pub(crate) struct Reference {
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct InstanceView {
+    #[serde(deserialize_with = "nullable")]
     pub(crate) statuses: Vec<Status>,
 }
 
@@ -109,6 +121,7 @@ pub(crate) struct Resource {
 pub(crate) struct Child {
     pub(crate) name: String,
     pub(crate) location: String,
+    #[serde(deserialize_with = "nullable")]
     tags: BTreeMap<String, String>,
     /// The machine that uses a disk.
     managed_by: Option<String>,
@@ -141,8 +154,11 @@ pub(crate) struct Sku {
     pub(crate) resource_type: String,
     pub(crate) name: String,
     pub(crate) family: String,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) location_info: Vec<SkuLocation>,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) capabilities: Vec<Capability>,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) restrictions: Vec<Restriction>,
 }
 

@@ -159,9 +159,9 @@ async fn an_eviction_in_bulk_is_traced_as_one() {
     assert_eq!(bed.server.meddle(|world| world.evict(4, false)), 4);
     assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(6));
     let traced = bed.trace(&made).await.expect("traced");
-    let evicted = traced.iter().filter(|one| {
-        matches!(one, Traced::Gone(Some(cause)) if cause.kind == CauseKind::Interrupted)
-    });
+    let evicted = traced.iter().filter(
+        |one| matches!(one, Traced::Gone(Some(cause)) if cause.kind == CauseKind::Interrupted),
+    );
     assert_eq!(evicted.count(), 4);
     let there = traced.iter().filter(|one| matches!(one, Traced::There(_)));
     assert_eq!(there.count(), 6);
@@ -228,9 +228,7 @@ async fn a_spot_machine_that_is_taken_back_while_it_is_made_is_not_told_as_made(
                 assert_eq!(created.machines[0].state, MachineState::Pending);
                 bed.clock.sleep(2 * MINUTE).await;
                 let traced = bed.trace(&created.machines).await.expect("traced");
-                let interrupted = |one: &Traced| {
-                    matches!(one, Traced::Gone(Some(c)) if c.kind == CauseKind::Interrupted)
-                };
+                let interrupted = |one: &Traced| matches!(one, Traced::Gone(Some(c)) if c.kind == CauseKind::Interrupted);
                 assert!(traced.iter().all(interrupted), "{traced:?}");
             }
         }
@@ -295,8 +293,10 @@ async fn a_look_at_ten_thousand_machines_in_forty_regions_takes_few_lists() {
     let bed = bed().await;
     bed.server.meddle(|world| world.populate(10_000, 40));
     bed.server.set(Faults { page: Some(1500), ..Faults::default() });
-    let scope =
-        |n: usize| Scope { cloud: fleet_model::Cloud::Azure, region: format!("region{n}").as_str().into() };
+    let scope = |n: usize| Scope {
+        cloud: fleet_model::Cloud::Azure,
+        region: format!("region{n}").as_str().into(),
+    };
     let scopes: Vec<Scope> = (0..40).map(scope).collect();
     let lists = || -> u64 {
         ["virtualMachines", "disks", "networkInterfaces"]

@@ -93,7 +93,12 @@ impl World for AzureCloud {
         let public = parts.first() == Some(&"api");
         if !public {
             if request.header("authorization") != Some(&format!("Bearer {TOKEN}")) {
-                return seen(Call::Any, 401, "InvalidAuthenticationToken", "The access token is invalid.");
+                return seen(
+                    Call::Any,
+                    401,
+                    "InvalidAuthenticationToken",
+                    "The access token is invalid.",
+                );
             }
             if request.query("api-version").is_none() {
                 let words = "The api-version is required.";
@@ -313,9 +318,12 @@ impl AzureCloud {
                     let id = self.begin(Deed::Delete, address, ends, failure, true);
                     self.with_operation(Answer::empty(202), request, &id)
                 }
-                "DELETE" if self.user(&address).is_some() => {
-                    seen(Call::End, 409, "OperationNotAllowed", "It is attached to a virtual machine.")
-                }
+                "DELETE" if self.user(&address).is_some() => seen(
+                    Call::End,
+                    409,
+                    "OperationNotAllowed",
+                    "It is attached to a virtual machine.",
+                ),
                 "DELETE" if self.children.remove(&address).is_some() => Answer::empty(200),
                 "DELETE" => Answer::empty(204),
                 _ => not_found(&request.path),
@@ -331,9 +339,7 @@ impl AzureCloud {
                     _,
                     "networkinterfaces" | "disks",
                 ],
-            ) => {
-                self.list_children(request, &address, faults)
-            }
+            ) => self.list_children(request, &address, faults),
             _ => not_found(&request.path),
         }
     }
@@ -411,9 +417,8 @@ impl AzureCloud {
             return Some(seen(Call::Launch, 400, "InvalidParameter", &words));
         };
         if sold.is_old() && text("/properties/storageProfile/imageReference/sku") == "server" {
-            let words = format!(
-                "The selected VM size '{size}' cannot boot Hypervisor Generation '2'."
-            );
+            let words =
+                format!("The selected VM size '{size}' cannot boot Hypervisor Generation '2'.");
             return Some(seen(Call::Launch, 400, "BadRequest", &words));
         }
         if let Some((family, most)) = &self.habits.family_quota
@@ -514,6 +519,11 @@ impl AzureCloud {
              /operations/{id}?{signed}&api-version=2023-07-01"
         );
         let pause = if self.is_quick() { "1" } else { "10" };
+        // What has no body of its own is also told of by the older header.
+        let answer = match answer.status {
+            202 => answer.header("Location", link.clone()),
+            _ => answer,
+        };
         answer.header("Azure-AsyncOperation", link).header("Retry-After", pause)
     }
 
@@ -534,6 +544,9 @@ impl AzureCloud {
                 json!("Failed")
             }
         };
+        if operation.applied && body["status"] != "InProgress" {
+            body["endTime"] = json!("2026-01-01T00:01:00+00:00");
+        }
         let first = operation.asked == 1 && body["status"] == "InProgress" && !quick;
         let answer = Answer::json(200, body);
         if first { answer.header("Retry-After", "50") } else { answer }
