@@ -69,13 +69,18 @@ impl Power {
         }
         for some in suspects[..suspects.len().min(ASKED_PER_LOOK)].chunks(AT_A_TIME) {
             let asked = some.iter().map(|vm| ask(api, group, &vm.name));
-            for (vm, answer) in some.iter().zip(join_all(asked).await) {
+            let answers = join_all(asked).await;
+            let throttled = answers.iter().any(|answer| matches!(answer, Err(e) if e.throttled));
+            for (vm, answer) in some.iter().zip(answers) {
                 // Now and then Azure says that there is no view of a machine that is there.
                 if let Ok(Some(Vm { properties, .. })) = answer
                     && let Some(view) = properties.instance_view
                 {
                     self.lock().views.insert(key(vm), (now, view));
                 }
+            }
+            if throttled {
+                break;
             }
         }
         let known = self.lock();
@@ -102,13 +107,11 @@ impl Power {
         }
         let path = format!("/subscriptions/{}/providers/{MACHINES}", group.subscription);
         let query = [("api-version", COMPUTE), ("statusOnly", "true")];
-        let all: Vec<Vm> = match api.list(&path, &query).await {
-            Ok(all) => all,
-            Err(error) => {
-                tracing::debug!(%error, "power states are not known");
-                return BTreeSet::new();
-            }
-        };
+        // Nor is it asked for again at once: the role may not reach as far as the subscription.
+        let all: Vec<Vm> = api.list(&path, &query).await.unwrap_or_else(|error| {
+            tracing::debug!(%error, "power states are not known");
+            Vec::new()
+        });
         let is_off = |vm: &&Vm| vm.properties.instance_view.as_ref().is_some_and(is_off);
         let off: BTreeSet<String> = all.iter().filter(is_off).map(key).collect();
         self.lock().listed = Some((now, off.clone()));

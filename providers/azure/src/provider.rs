@@ -14,7 +14,7 @@ use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
 use crate::{children, doctor, machines, names, offerings, prices, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Market, Remains, Scope};
+use fleet_model::{Cloud, Machine, MachineState, Market, Remains, Scope};
 use fleet_provider::{
     Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
@@ -84,6 +84,10 @@ impl Azure {
     fn listing(&self, scope: &Scope, all: &[Vm]) -> Listing {
         let mut list: Vec<Machine> = all.iter().filter_map(machines::machine).collect();
         let unreadable = all.len() - list.len();
+        // Lists show for a while what is gone.
+        for machine in list.iter_mut().filter(|machine| self.ended.is_over(machine)) {
+            machine.state = MachineState::Terminated;
+        }
         let gone = self.ended.lately(scope, self.api.clock.now());
         list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
         match unreadable {

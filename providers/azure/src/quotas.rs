@@ -43,8 +43,9 @@ pub(crate) fn of(
 ) -> Vec<Quota> {
     let named: &[&str] = match market {
         Market::Spot => &[SPOT],
-        // A reserved machine counts as any other.
-        Market::OnDemand | Market::Reserved => &[family, ALL],
+        Market::OnDemand => &[family, ALL],
+        // What is reserved was counted when it was reserved; its machines need no more.
+        Market::Reserved => &[],
     };
     let find = |name: &&str| {
         let usage = usages.iter().find(|usage| usage.name.value.eq_ignore_ascii_case(name))?;
@@ -91,6 +92,7 @@ mod tests {
         let both = [("standardDSv5Family".to_owned(), 4, 20), ("cores".to_owned(), 10, 100)];
         assert_eq!(names("StandardDSv5Family", Market::OnDemand), both);
         assert_eq!(names("StandardDSv5Family", Market::Spot), [("lowPriorityCores".into(), 0, 3)]);
+        assert_eq!(names("StandardDSv5Family", Market::Reserved), []);
         assert_eq!(names("new", Market::OnDemand), [("cores".to_owned(), 10, 100)]);
         assert_eq!(names("odd", Market::OnDemand).len(), 1);
         // 4 of 20 cores are used: two more of a size with 8 cores, of which 2 can be used.

@@ -31,6 +31,12 @@ impl Ended {
         self.lock().contains_key(id)
     }
 
+    /// Whether this run has deleted this very machine, and not one of its name before it.
+    pub(crate) fn is_over(&self, machine: &Machine) -> bool {
+        let ended = self.lock();
+        ended.get(&machine.id).is_some_and(|gone| gone.launched_at == machine.launched_at)
+    }
+
     /// Those of a scope that are too young for their absence to speak for itself.
     pub(crate) fn lately(&self, scope: &Scope, now: Timestamp) -> Vec<Machine> {
         let young =
@@ -39,6 +45,9 @@ impl Ended {
         self.lock().values().filter(here).filter(young).cloned().collect()
     }
 }
+
+/// Up to so many machines no list is asked for.
+const BY_NAME: usize = 50;
 
 /// How many machines are asked for by name at a time.
 const AT_A_TIME: usize = 20;
@@ -61,7 +70,9 @@ pub(crate) async fn end(
     request: &DestroyRequest<'_>,
 ) -> Result<Destroyed, Error> {
     let group = api.group()?;
-    let mut found = all(api).await?;
+    // A few are asked for by name, which is right and cheap; many are looked for in the list first.
+    let many = request.victims.len() > BY_NAME;
+    let mut found = if many { all(api).await? } else { Vec::new() };
     // A list once was empty while machines ran: only the question by name proves that one is gone.
     let lacking = request.victims.iter().filter(|victim| {
         let id = victim.machine.as_str();

@@ -10,8 +10,14 @@ use fleet_model::{MachineState, Market};
 use fleet_provider::{Class, Reach};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// For whoever watches: not kept back as the output of a test that passes would be.
+fn tell(words: &str) {
+    let _ = writeln!(std::io::stdout(), "{words}");
+}
 
 struct Exchange {
     file: String,
@@ -220,7 +226,7 @@ fn what_was_recorded_is_read_as_it_was_meant() {
     let (exchanges, whose) = match recorded() {
         Some(all) => (all, "azure"),
         None => {
-            println!("NO RECORDINGS: ../shared/data/recordings/azure is not there");
+            tell("NO RECORDINGS: ../shared/data/recordings/azure is not there");
             (own(), "azure own")
         }
     };
@@ -232,7 +238,7 @@ fn what_was_recorded_is_read_as_it_was_meant() {
             Err(why) => wrong.push(why),
         }
     }
-    println!("recordings: {whose} {count} replayed");
+    tell(&format!("recordings: {whose} {count} replayed"));
     assert!(wrong.is_empty(), "{} of them: {wrong:#?}", wrong.len());
     assert!(count > 6, "only {count}");
 }
@@ -311,7 +317,7 @@ impl Raw {
 #[tokio::test]
 async fn the_fake_answers_in_the_shapes_that_were_recorded() {
     let Some(all) = recorded() else {
-        println!("NO RECORDINGS: the fake is held against nothing");
+        tell("NO RECORDINGS: the fake is held against nothing");
         return;
     };
     let bodies = |is: &dyn Fn(&Exchange) -> bool| -> BTreeSet<String> {

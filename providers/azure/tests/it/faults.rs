@@ -228,6 +228,7 @@ async fn networks_and_keys_are_looked_up_or_refused_before_anything_is_sent() {
         Template { subnets: vec![subnet(0, "westus2")], ..base() },
         Template { key: None, ..base() },
         Template { key: Some("nobody".into()), ..base() },
+        Template { key: Some("ecdsa-sha2-nistp256 AAAA me".into()), ..base() },
     ] {
         let error = bed.asks.create_from(&bed.asks.ask("t"), &wrong).await.expect_err("refused");
         assert_eq!(error.class, Class::Invalid, "{error} {wrong:?}");
