@@ -15,7 +15,7 @@ use crate::wire::{Child, Vm};
 use fleet_model::{FleetUid, MachineId, Remains, Scope, Timestamp, Token};
 use fleet_provider::{ClearRequest, Error};
 use futures::future::{join_all, try_join_all};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Mutex;
@@ -49,7 +49,8 @@ pub(crate) struct Children(Mutex<Option<Look>>);
 
 struct Look {
     when: Timestamp,
-    all: Arc<Vec<Child>>,
+    /// What no machine uses, by region.
+    unused: Arc<BTreeMap<String, Vec<Child>>>,
     /// Who has had them: whoever asks again wants to know what is there now.
     told: BTreeSet<Scope>,
 }
@@ -68,22 +69,25 @@ impl Children {
         let fresh = look.as_mut().filter(|look| {
             now.duration_since(look.when).unsigned_abs() < HOLDS && !look.told.contains(scope)
         });
-        let all = match fresh {
+        let unused = match fresh {
             Some(look) => {
                 look.told.insert(scope.clone());
-                look.all.clone()
+                look.unused.clone()
             }
             None => {
-                let all = Arc::new(list(api).await?);
+                let mut unused: BTreeMap<String, Vec<Child>> = BTreeMap::new();
+                for child in list(api).await?.into_iter().filter(|child| !child.is_used()) {
+                    unused.entry(names::region(&child.location)).or_default().push(child);
+                }
+                let unused = Arc::new(unused);
                 let told = BTreeSet::from([scope.clone()]);
-                *look = Some(Look { when: now, all: all.clone(), told });
-                all
+                *look = Some(Look { when: now, unused: unused.clone(), told });
+                unused
             }
         };
         drop(look);
-        let here = |child: &&Child| names::region(&child.location) == scope.region.as_str();
-        let unused = all.iter().filter(|child| here(child) && !child.is_used());
-        let mut remains: Vec<Remains> = unused.filter_map(|child| left(child, scope)).collect();
+        let here = unused.get(scope.region.as_str()).into_iter().flatten();
+        let mut remains: Vec<Remains> = here.filter_map(|child| left(child, scope)).collect();
         // A machine may have left both.
         remains.sort();
         remains.dedup();
