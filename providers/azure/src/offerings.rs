@@ -7,7 +7,7 @@ use crate::launch::lacks;
 use crate::network::Networks;
 use crate::prices::{self, Prices};
 use crate::quotas;
-use crate::scores::{self, Scores};
+use crate::scores::{self, Kept, Question, Scores};
 use crate::skus::{Sizes, Skus, find};
 use crate::wire::{Sku, Usage};
 use fleet_model::{
@@ -27,6 +27,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) skus: &'a Skus,
     pub(crate) networks: &'a Networks,
     pub(crate) images: &'a Images,
+    pub(crate) scores: &'a Kept,
 }
 
 /// What is known of a region.
@@ -53,7 +54,7 @@ impl Sources<'_> {
             regions.entry(&pool.place.region).or_default().push(pool);
         }
         let asked = regions.iter().map(|(region, pools)| {
-            let learn = self.learn(&group.subscription, region, pools, request.template);
+            let learn = self.learn(&group.subscription, region, pools, request);
             async move { (*region, learn.await) }
         });
         let mut known = BTreeMap::new();
@@ -88,8 +89,9 @@ impl Sources<'_> {
         subscription: &str,
         region: &Region,
         pools: &[&PoolId],
-        template: &Template,
+        request: &OfferingsRequest<'_>,
     ) -> Result<Known, Error> {
+        let template = request.template;
         let (api, here) = (self.api, region.as_str());
         let sizes = self.skus.of(api, subscription, here).await?;
         let named: BTreeSet<&str> = pools.iter().map(|pool| pool.instance_type.as_str()).collect();
@@ -101,8 +103,15 @@ impl Sources<'_> {
             .collect();
         let spot: Vec<String> = spot.into_iter().take(SCORED).map(str::to_owned).collect();
         let zones = pools.iter().any(|pool| pool.place.zone.as_str() != Zone::REGIONAL);
-        let chunks = spot.chunks(scores::SIZES);
-        let scored = join_all(chunks.map(|some| scores::ask(api, subscription, here, some, zones)));
+        let count = scores::count(request.goal);
+        let questions = spot.chunks(scores::SIZES).map(|some| Question {
+            region: here.to_owned(),
+            sizes: some.to_vec(),
+            zones,
+            count,
+        });
+        let scored =
+            join_all(questions.map(|question| self.scores.ask(api, subscription, question)));
         let kinds = pools.iter().filter_map(|pool| find(&sizes, &pool.instance_type));
         let kinds: BTreeSet<bool> = kinds.map(|sku| sku.is_arm()).collect();
         let (usages, prices, scored, plug, images) = futures::join!(

@@ -9,6 +9,7 @@ use crate::launch::{Found, check};
 use crate::names::{Group, KEYS};
 use crate::network::Networks;
 use crate::power::Power;
+use crate::scores::Kept;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
@@ -29,6 +30,7 @@ pub struct Azure {
     skus: Skus,
     networks: Networks,
     images: Images,
+    scores: Kept,
     ended: terminate::Ended,
     power: Power,
     children: Children,
@@ -43,6 +45,7 @@ impl Azure {
             skus: Skus::default(),
             networks: Networks::default(),
             images: Images::default(),
+            scores: Kept::default(),
             ended: terminate::Ended::default(),
             power: Power::default(),
             children: Children::default(),
@@ -134,6 +137,7 @@ impl Provider for Azure {
             skus: &self.skus,
             networks: &self.networks,
             images: &self.images,
+            scores: &self.scores,
         }
         .offerings(request)
         .await

@@ -300,6 +300,10 @@ async fn sizes_that_do_not_boot_the_image_are_not_offered() {
     // Two of eight cores can be used, and all eight count.
     let limits = &offered.quotes[1].as_ref().expect("a quote").quotas;
     assert!(limits.iter().all(|at| offered.quotas[*at as usize].limit == 250), "{offered:?}");
+    // Scores hold for a while.
+    let scores = bed.server.calls("POST placementScores");
+    bed.asks.provider.offerings(&request).await.expect("quotes");
+    assert_eq!((scores, bed.server.calls("POST placementScores")), (1, 1));
     // What the plan leaves out, Azure would refuse.
     let old = ask(&pools[0], "t", &bed.asks.template);
     let error = bed.asks.create(&old).await.expect_err("it does not boot");
