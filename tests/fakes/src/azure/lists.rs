@@ -1,6 +1,6 @@
 //! Lists, page by page, and what they lack.
 
-use super::answers::{error, seen};
+use super::answers::seen;
 use super::vm::Vm;
 use super::world::AzureCloud;
 use crate::Faults;
@@ -60,7 +60,8 @@ impl AzureCloud {
         };
         let status_only = request.query("statusOnly") == Some("true");
         if request.query("$expand") == Some("instanceView") {
-            return error(400, "BadRequest", "Only together with a filter for a scale set.");
+            let words = "Only together with a filter for a scale set.";
+            return seen(Call::Look, 400, "BadRequest", words);
         }
         let location =
             parts.iter().position(|part| *part == "locations").and_then(|at| parts.get(at + 1));

@@ -4,6 +4,7 @@
 mod account;
 mod answers;
 mod habits;
+mod launches;
 mod lists;
 mod rights;
 mod sizes;

@@ -1,10 +1,9 @@
 //! The resource groups.
 
 use super::account::{self, SUBSCRIPTIONS, TOKEN};
-use super::answers::{error, late, not_found, seen, taken_back, too_many};
+use super::answers::{late, not_found, seen, taken_back, too_many};
 use super::habits::Habits;
 use super::rights;
-use super::sizes::{REGIONS, SIZES};
 use super::vm::{POWER_ON, Vm};
 use crate::http::{Answer, Request};
 use crate::{Faults, World};
@@ -19,7 +18,7 @@ const READS: i64 = 1099;
 
 /// What an operation does when it ends.
 #[derive(Debug, Clone)]
-enum Deed {
+pub(super) enum Deed {
     Create,
     Delete,
     /// The platform takes a spot machine back.
@@ -64,9 +63,9 @@ pub struct AzureCloud {
     /// What is left of the bucket of reads.
     reads: Cell<i64>,
     operations: BTreeMap<String, Operation>,
-    made: u64,
+    pub(super) made: u64,
     /// How long creations and deletions take, in milliseconds.
-    takes: (i64, i64),
+    pub(super) takes: (i64, i64),
 }
 
 impl Default for AzureCloud {
@@ -344,125 +343,6 @@ impl AzureCloud {
         }
     }
 
-    fn put(
-        &mut self,
-        request: &Request,
-        address: String,
-        faults: &Faults,
-        now: Timestamp,
-    ) -> Answer {
-        let Some(body) = request.json() else {
-            let words = "The request content was invalid.";
-            return seen(Call::Launch, 400, "InvalidRequestContent", words);
-        };
-        if let Some(refusal) = &faults.refuse {
-            return error(refusal.status, &refusal.code, &refusal.message);
-        }
-        if let Some(vm) = self.vms.get(&address) {
-            if vm.state == "Deleting" {
-                let words = "The VM is marked for deletion.";
-                return seen(Call::Launch, 409, "OperationNotAllowed", words);
-            }
-            if let Some(what) = vm.changed(&body) {
-                let words = format!("Changing property '{what}' is not allowed.");
-                return seen(Call::Launch, 409, "PropertyChangeNotAllowed", &words);
-            }
-            if vm.state != "Failed" {
-                let answer = Answer::json(200, vm.json());
-                return match self.under_way(&address) {
-                    Some(id) => self.with_operation(answer, request, &id),
-                    None => answer,
-                };
-            }
-        }
-        if let Some(refusal) = self.wrong(&body, faults) {
-            return refusal;
-        }
-        self.made += 1;
-        let millis = now.as_millisecond();
-        let kept = self.vms.get(&address).map(|vm| vm.created.clone());
-        let created = kept.unwrap_or_else(|| now.to_string());
-        let mut vm = Vm::new(&request.path, body, created, self.made);
-        vm.visible = millis.saturating_add_unsigned(faults.hidden_for * 1000);
-        let (region, size) = vm.place();
-        let full = faults.room.get(&format!("{region}/{size}")) == Some(&0);
-        let zonal = vm.body.get("zones").is_some();
-        let failure = match (&faults.fails_later, full) {
-            (Some(code), _) => Some(code.clone()),
-            (None, true) if zonal => Some("ZonalAllocationFailed".into()),
-            (None, true) => Some("AllocationFailed".into()),
-            (None, false) => None,
-        };
-        let answer = Answer::json(201, vm.json());
-        let spot = vm.is_spot();
-        self.insert(address.clone(), vm);
-        let (deed, takes) = match self.habits.taken_back_after.filter(|_| spot) {
-            Some(seconds) => (Deed::TakeBack, 1000 * seconds as i64),
-            None => (Deed::Create, self.takes.0),
-        };
-        let id = self.begin(deed, address, millis + takes, failure, false);
-        self.with_operation(answer, request, &id)
-    }
-
-    /// What Azure refuses at once.
-    fn wrong(&self, body: &Value, faults: &Faults) -> Option<Answer> {
-        let text = |path: &str| body.pointer(path).and_then(Value::as_str).unwrap_or_default();
-        let (region, size) = (text("/location"), text("/properties/hardwareProfile/vmSize"));
-        if !REGIONS.contains(&region) {
-            let code = "LocationNotAvailableForResourceType";
-            return Some(seen(Call::Launch, 400, code, "no such location"));
-        }
-        let Some(sold) = SIZES.iter().find(|known| known.name == size) else {
-            let words = format!("The value {size} provided for the VM size is not valid.");
-            return Some(seen(Call::Launch, 400, "InvalidParameter", &words));
-        };
-        if sold.is_old() && text("/properties/storageProfile/imageReference/sku") == "server" {
-            let words =
-                format!("The selected VM size '{size}' cannot boot Hypervisor Generation '2'.");
-            return Some(seen(Call::Launch, 400, "BadRequest", &words));
-        }
-        if let Some((family, most)) = &self.habits.family_quota
-            && family == sold.family
-        {
-            let places = self.vms.values().map(Vm::place).filter(|(here, _)| here == region);
-            let sizes = places.filter_map(|(_, size)| SIZES.iter().find(|s| s.name == size));
-            let used: u32 = sizes.filter(|s| s.family == family).map(|s| s.vcpus).sum();
-            if used + sold.vcpus > *most {
-                let words = format!(
-                    "Operation could not be completed as it results in exceeding approved {family} \
-                     Cores quota. Additional details - Deployment Model: Resource Manager, Location: \
-                     {region}, Current Limit: {most}, Current Usage: {used}, Additional Required: {}",
-                    sold.vcpus
-                );
-                return Some(seen(Call::Launch, 409, "OperationNotAllowed", &words));
-            }
-        }
-        let nic = "/properties/networkProfile/networkInterfaceConfigurations/0/properties";
-        let subnet = text(&format!("{nic}/ipConfigurations/0/properties/subnet/id"));
-        let network = format!("/virtualNetworks/net-{region}/subnets/");
-        if !subnet.contains(&network)
-            && !body
-                .pointer("/properties/networkProfile/networkInterfaces")
-                .is_some_and(Value::is_array)
-        {
-            return Some(seen(
-                Call::Launch,
-                400,
-                "InvalidResourceReference",
-                "The subnet was not found in the region.",
-            ));
-        }
-        let here = self.vms.values().filter(|vm| vm.place().0 == region).count();
-        if faults.quota.get(region).is_some_and(|most| here >= *most as usize) {
-            let words = format!(
-                "Operation could not be completed as it results in exceeding approved Total Regional \
-                 Cores quota. Additional details - Location: {region}, Current Limit: 4, Current Usage: 4."
-            );
-            return Some(seen(Call::Launch, 409, "OperationNotAllowed", &words));
-        }
-        None
-    }
-
     fn delete(
         &mut self,
         request: &Request,
@@ -490,7 +370,7 @@ impl AzureCloud {
         self.with_operation(Answer::empty(202), request, &id)
     }
 
-    fn begin(
+    pub(super) fn begin(
         &mut self,
         deed: Deed,
         target: String,
@@ -504,12 +384,12 @@ impl AzureCloud {
         id
     }
 
-    fn under_way(&self, address: &str) -> Option<String> {
+    pub(super) fn under_way(&self, address: &str) -> Option<String> {
         let mine = |(_, o): &(&String, &Operation)| o.target == address && !o.applied;
         self.operations.iter().find(mine).map(|(id, _)| id.clone())
     }
 
-    fn with_operation(&self, answer: Answer, request: &Request, id: &str) -> Answer {
+    pub(super) fn with_operation(&self, answer: Answer, request: &Request, id: &str) -> Answer {
         let host = request.header("host").unwrap_or("localhost");
         let subscription = request.path.split('/').nth(2).unwrap_or_default();
         // Signed: with a certificate in it, a real one is about as long.
