@@ -139,6 +139,21 @@ async fn interfaces_have_names_that_azure_makes_up_and_are_found_all_the_same() 
     assert_eq!(bed.left(), (0, 0));
 }
 
+/// Lists lack the interface for a while: the answer to the launch has named it.
+#[tokio::test]
+async fn what_a_failed_launch_left_is_deleted_by_the_names_in_its_answer() {
+    let bed = bed().await;
+    bed.server.meddle(|world| {
+        world.habits(|habits| (habits.forgets_children, habits.disks_unlisted) = (true, true));
+    });
+    let fails_later = Some("OverconstrainedZonalAllocationRequest".to_owned());
+    bed.server.set(Faults { fails_later, ..Faults::default() });
+    let error = bed.asks.create(&bed.asks.ask("fleet-0a")).await.expect_err("no room");
+    assert_eq!(error.class, Class::Capacity { block: 60 * MINUTE });
+    assert_eq!(bed.left(), (0, 0));
+    assert!(bed.server.calls("DELETE networkInterfaces") == 1, "by its own name");
+}
+
 #[tokio::test]
 async fn an_interface_that_an_eviction_left_is_a_leftover() {
     let bed = bed().await;

@@ -22,6 +22,8 @@ pub struct Habits {
     pub family_quota: Option<(String, u32)>,
     /// Instance views are not there, now and then.
     pub views_lost: bool,
+    /// Disks and interfaces stay when their machine is deleted, and can be deleted by themselves.
+    pub forgets_children: bool,
     /// What is left of Compute's own bucket of requests.
     pub compute_left: Option<u32>,
 }

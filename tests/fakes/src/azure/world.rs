@@ -363,7 +363,7 @@ impl AzureCloud {
                     .for_each(|o| o.applied = true);
                 let failure = faults.ends_fail.then(|| "InternalExecutionError".to_owned());
                 let ends = now.as_millisecond() + self.takes.1;
-                let keeps = faults.children_stay;
+                let keeps = faults.children_stay || self.habits.forgets_children;
                 self.begin(Deed::Delete, address.to_owned(), ends, failure, keeps)
             }
         };
