@@ -1,7 +1,8 @@
 //! The one place where something is sent.
 
 use crate::credential::Chain;
-use crate::error::{Asked, read, refused, silence, unanswered};
+use crate::error::{Asked, LONGEST_WISH, read, refused, silence, unanswered};
+use crate::machines::looks_gone;
 use crate::names::Group;
 use crate::session::AzureSettings;
 use crate::wire::Page;
@@ -27,9 +28,6 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// What takes longer than this is asked about, not waited for.
 const ANSWER: Duration = Duration::from_secs(60);
 
-/// Longer than this we do not wait, whatever the cloud says: the engine has other things to do.
-const LONGEST_WISH: Duration = Duration::from_secs(300);
-
 /// No answer is longer: all sizes of a subscription are some 20 MB.
 const LONGEST_ANSWER: usize = 256 << 20;
 
@@ -38,6 +36,10 @@ const PAGES: usize = 1000;
 
 /// With fewer reads left than this, a fifth of a subscription's bucket of 250, reads slow down.
 const FEW_READS: i64 = 50;
+
+/// With fewer requests left than this in a bucket of Compute's own, which hold 900 and more, everything
+/// slows down: beyond it Compute turns us away for up to 20 minutes.
+const FEW_REQUESTS: i64 = 20;
 
 /// What 25 reads take to grow again.
 const SLOW: Duration = Duration::from_secs(1);
@@ -79,6 +81,7 @@ pub(crate) struct Api {
     client: Result<Client, String>,
     chain: Chain,
     reads_left: AtomicI64,
+    compute_left: AtomicI64,
 }
 
 impl Api {
@@ -94,7 +97,9 @@ impl Api {
             .build()
             .map_err(|cause| cause.to_string());
         let chain = Chain::default();
-        Api { settings, clock, client, chain, reads_left: AtomicI64::new(i64::MAX) }
+        let plenty = || AtomicI64::new(i64::MAX);
+        let (reads_left, compute_left) = (plenty(), plenty());
+        Api { settings, clock, client, chain, reads_left, compute_left }
     }
 
     /// The resource group that we look at.
@@ -140,8 +145,7 @@ impl Api {
             404 => {
                 let error = answer.error(Asked::Read);
                 // The thing is not there; where it would be is.
-                let gone = ["ResourceNotFound", "NotFound"].contains(&error.code.as_str());
-                if gone { Ok(None) } else { Err(error) }
+                if looks_gone(&error) { Ok(None) } else { Err(error) }
             }
             _ => Err(answer.error(Asked::Read)),
         }
@@ -196,7 +200,8 @@ impl Api {
         body: Option<&Value>,
     ) -> Result<Answer, Error> {
         let token = self.token().await?;
-        if asked == Asked::Read && self.reads_left.load(Ordering::Relaxed) < FEW_READS {
+        let few_reads = asked == Asked::Read && self.reads_left.load(Ordering::Relaxed) < FEW_READS;
+        if few_reads || self.compute_left.load(Ordering::Relaxed) < FEW_REQUESTS {
             self.clock.sleep(SLOW).await;
         }
         let client = self.client()?;
@@ -213,6 +218,11 @@ impl Api {
             && let Ok(left) = left.trim().parse()
         {
             self.reads_left.store(left, Ordering::Relaxed);
+        }
+        if let Some(left) =
+            answer.header("x-ms-ratelimit-remaining-resource").and_then(emptiest_bucket)
+        {
+            self.compute_left.store(left, Ordering::Relaxed);
         }
         Ok(answer)
     }
@@ -242,6 +252,14 @@ impl Api {
     }
 }
 
+/// What is left of the bucket of Compute's that is nearest to empty. Buckets of single machines hold a
+/// dozen and say nothing of the others.
+fn emptiest_bucket(header: &str) -> Option<i64> {
+    let buckets = header.split(',').filter_map(|bucket| bucket.rsplit_once(';'));
+    let shared = buckets.filter(|(name, _)| !name.trim_end().ends_with("Resource"));
+    shared.filter_map(|(_, left)| left.trim().parse().ok()).min()
+}
+
 async fn take(asked: Asked, sent: Result<Response, reqwest::Error>) -> Result<Answer, Error> {
     let mut answer = sent.map_err(|error| unanswered(asked, &error))?;
     let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
@@ -254,4 +272,20 @@ async fn take(asked: Asked, sent: Result<Response, reqwest::Error>) -> Result<An
         body.extend_from_slice(&chunk);
     }
     Ok(Answer { status, headers, body })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_that_all_machines_share() {
+        let check = |header, expect| assert_eq!(emptiest_bucket(header), expect, "{header}");
+        check("Microsoft.Compute/PutVM3Min;239,Microsoft.Compute/PutVM30Min;1197", Some(239));
+        let new =
+            "Microsoft.Compute/PutVMSubscriptionMaximum;1499,Microsoft.Compute/PutVMResource;11";
+        check(new, Some(1499));
+        check("Microsoft.Compute/LowCostGetResource;35", None);
+        check("nonsense", None);
+    }
 }

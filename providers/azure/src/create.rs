@@ -10,9 +10,11 @@ use crate::launch::{Found, body};
 use crate::machines::{is_coming, is_shell, machine};
 use crate::names::{self, MACHINES};
 use crate::operation::{End, wait};
-use crate::terminate;
+use crate::trace::{Seen, seek};
 use crate::wire::Vm;
-use fleet_model::{Machine, SlotId};
+use crate::{power, terminate};
+use fleet_model::{CauseKind, Machine, Market, SlotId};
+use fleet_provider::evidence::UNKNOWN_REFUSAL;
 use fleet_provider::{Class, CreateRequest, Created, Error};
 use reqwest::Method;
 use std::time::Duration;
@@ -24,6 +26,13 @@ const TIMES: u32 = 36;
 
 /// After a failure that we know nothing of, and nothing is left: not at once again.
 const LATER: Duration = Duration::from_secs(30);
+
+/// How often a machine that was accepted and is not there is looked for again. One that lives may be
+/// unknown for a moment.
+const GLIMPSES: u32 = 6;
+
+/// A spot machine that is taken back while it is made: its pool has no room.
+const TAKEN_BACK: Duration = Duration::from_secs(3600);
 
 /// One launch.
 pub(crate) struct Launch<'a> {
@@ -38,9 +47,17 @@ impl Launch<'_> {
     pub(crate) async fn carry_out(&self) -> Result<Created, Error> {
         if let Some(vm) = self.look().await? {
             self.ours(&vm)?;
-            // Putting a shell again tries again; everything else is there.
             if !is_shell(&vm) {
                 return self.settle(vm).await;
+            }
+            // What a second request with an interface in it does to a shell is nowhere written, so
+            // the shell goes first.
+            if self.runs(&vm).await? {
+                return self.read(&vm);
+            }
+            if !terminate::delete(self.api, &self.found.plug.group, &vm).await? {
+                let words = "what an earlier try left is still being deleted";
+                return Err(refused(Class::Retry { after: Some(LATER) }, "Deleting", words));
             }
         }
         let answer = self.put().await;
@@ -49,10 +66,11 @@ impl Launch<'_> {
             Ok(answer) => return self.refused(answer.error(self.kind())).await,
             Err(error) => return self.refused(error).await,
         };
-        match wait(self.api, self.kind(), &answer).await {
-            End::Done => self.made(answer.json(self.kind())?).await,
-            End::Open => self.read(&answer.json(self.kind())?),
-            End::Failed(error) => Err(self.clear_away(error).await),
+        let end = wait(self.api, self.kind(), &answer).await;
+        let answered: Vm = answer.json(self.kind())?;
+        match end {
+            End::Done | End::Open => self.confirm(answered).await,
+            End::Failed(error) => Err(self.clear_away(error, Some(&answered)).await),
         }
     }
 
@@ -103,7 +121,7 @@ impl Launch<'_> {
             Class::Capacity { .. }
             | Class::Quota { .. }
             | Class::Invalid
-            | Class::Refused { .. } => Err(self.clear_away(error).await),
+            | Class::Refused { .. } => Err(self.clear_away(error, None).await),
             Class::Retry { .. } | Class::Auth | Class::Freeze => Err(error),
         }
     }
@@ -117,25 +135,53 @@ impl Launch<'_> {
             self.api.clock.sleep(OFTEN).await;
             match self.look().await {
                 Ok(Some(next)) => vm = next,
-                // A launch that was given up by somebody else, or a silent cloud.
-                Ok(None) | Err(_) => break,
+                // Taken back, given up by somebody else, or a silent cloud.
+                Ok(None) | Err(_) => return self.confirm(vm).await,
             }
         }
-        if is_shell(&vm) {
+        if is_shell(&vm) && !self.runs(&vm).await? {
             let words = "the machine was accepted and then failed";
             let error = refused(Class::Retry { after: Some(LATER) }, "ProvisioningFailed", words);
-            return Err(self.clear_away(error).await);
+            return Err(self.clear_away(error, Some(&vm)).await);
         }
         self.read(&vm)
     }
 
-    /// A machine that is up, as it is now.
-    async fn made(&self, answered: Vm) -> Result<Created, Error> {
-        match self.look().await {
-            Ok(Some(vm)) => self.read(&vm),
-            // Not listed yet, or a silent cloud: what was answered stands.
-            Ok(None) | Err(_) => self.read(&answered),
+    /// Whether something that failed is a machine all the same: it runs, and came up once.
+    async fn runs(&self, vm: &Vm) -> Result<bool, Error> {
+        let found = power::ask(self.api, &self.found.plug.group, &vm.name).await?;
+        let Some(found) = found.filter(|vm| vm.properties.instance_view.is_some()) else {
+            return Ok(false);
+        };
+        let (_, cause) = power::state(&found);
+        Ok(cause.is_some_and(|cause| cause.kind == CauseKind::Unwell))
+    }
+
+    /// A machine that was accepted, as it is now. One that has gone in the meantime is not told as
+    /// made.
+    async fn confirm(&self, answered: Vm) -> Result<Created, Error> {
+        let Some(known) = machine(&answered) else { return self.read(&answered) };
+        for _ in 0..GLIMPSES {
+            let group = &self.found.plug.group;
+            match seek(self.api, group, &answered.name, known.launched_at).await {
+                Ok(Seen::There(vm)) => return self.read(&vm),
+                Ok(Seen::Gone { .. }) => {
+                    let words = "the machine was accepted, and taken back while it was made";
+                    let class = if known.market == Market::Spot {
+                        Class::Capacity { block: TAKEN_BACK }
+                    } else {
+                        Class::Refused { block: UNKNOWN_REFUSAL }
+                    };
+                    let error = refused(class, "GoneWhileMade", words);
+                    return Err(self.clear_away(error, Some(&answered)).await);
+                }
+                Ok(Seen::Unclear) => self.api.clock.sleep(OFTEN).await,
+                // A silent cloud: what was answered stands.
+                Err(_) => return self.read(&answered),
+            }
         }
+        let words = "the machine was accepted, and is not there yet or no more";
+        Err(refused(Class::Unknown, "NotThere", words))
     }
 
     fn read(&self, vm: &Vm) -> Result<Created, Error> {
@@ -152,30 +198,41 @@ impl Launch<'_> {
     }
 
     /// Deletes what a failed launch left behind. Only when nothing is left may the failure be told
-    /// as it is: then it is proof that nothing was made.
-    async fn clear_away(&self, error: Error) -> Error {
+    /// as it is: then it is proof that nothing was made. `answered` names the interface, which lists
+    /// lack for a while.
+    async fn clear_away(&self, error: Error, answered: Option<&Vm>) -> Error {
         let in_doubt = |why: String| {
             let words =
                 format!("{}, and what it left cannot be cleared away: {why}", error.message);
             refused(Class::Unknown, &error.code, words)
         };
+        let group = &self.found.plug.group;
         match self.look().await {
             Ok(None) => {}
             Ok(Some(vm)) if self.ours(&vm).is_err() => return in_doubt("it is not ours".into()),
             Ok(Some(vm)) if !is_shell(&vm) => return in_doubt("it is not a shell".into()),
-            Ok(Some(vm)) => {
-                match terminate::delete(self.api, &self.found.plug.group, &vm.name).await {
-                    Ok(true) => {}
-                    Ok(false) => return in_doubt("it is still going".into()),
-                    Err(why) => return in_doubt(why.code),
-                }
-            }
+            Ok(Some(vm)) => match terminate::delete(self.api, group, &vm).await {
+                Ok(true) => {}
+                Ok(false) => return in_doubt("it is still being deleted".into()),
+                Err(why) => return in_doubt(why.code),
+            },
             Err(why) => return in_doubt(why.code),
         }
+        if let Some(vm) = answered
+            && let Err(why) = terminate::delete_children(self.api, group, vm).await
+        {
+            return in_doubt(why.code);
+        }
         match error.class {
-            // The operation has ended and nothing is left: the cloud may be asked again.
-            Class::Unknown => Error { class: Class::Retry { after: Some(LATER) }, ..error },
-            _ => error,
+            // The operation has ended and nothing is left: it was a refusal.
+            Class::Unknown => Error { class: Class::Refused { block: UNKNOWN_REFUSAL }, ..error },
+            Class::Retry { .. }
+            | Class::Capacity { .. }
+            | Class::Quota { .. }
+            | Class::Auth
+            | Class::Invalid
+            | Class::Refused { .. }
+            | Class::Freeze => error,
         }
     }
 }

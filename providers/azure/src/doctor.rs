@@ -1,7 +1,7 @@
 //! Looking an account over: who we are, what we may do, where machines would stand, what is left.
 
-use crate::api::Api;
-use crate::children::{KINDS, Kind};
+use crate::api::{Api, NETWORK};
+use crate::children::{self, KINDS, Kind};
 use crate::launch::lacks;
 use crate::names::Group;
 use crate::network::Networks;
@@ -12,7 +12,7 @@ use crate::{machines, names};
 use fleet_model::{Pattern, PoolId, Region};
 use fleet_provider::{Error, Examination, ExamineRequest, Finding, Verdict};
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What we do on a resource group, each a right of its own.
@@ -74,10 +74,16 @@ pub(crate) async fn examine(
         regions.entry(&pool.place.region).or_default().push(pool);
     }
     for (region, pools) in regions {
-        findings.push(match networks.find(api, request.template, region).await {
-            Ok(plug) => Finding::new(Verdict::Good, region.as_str(), plug.subnet),
-            Err(error) => Finding::new(Verdict::Bad, region.as_str(), error.to_string()),
-        });
+        match networks.find(api, request.template, region).await {
+            Ok(plug) => {
+                let way_out = way_out(api, region, &plug.subnet).await;
+                findings.push(Finding::new(Verdict::Good, region.as_str(), plug.subnet));
+                findings.extend(way_out);
+            }
+            Err(error) => {
+                findings.push(Finding::new(Verdict::Bad, region.as_str(), error.to_string()));
+            }
+        }
         match region_findings(api, skus, &group, region, &pools).await {
             Ok(more) => findings.extend(more),
             Err(error) => {
@@ -87,6 +93,32 @@ pub(crate) async fn examine(
     }
     findings.extend(leftovers(api, &group).await);
     Examination { findings, policy }
+}
+
+/// A word on a subnet whose machines reach nothing outside: ours have no public address. A look that
+/// fails says nothing.
+async fn way_out(api: &Api, region: &Region, subnet: &str) -> Option<Finding> {
+    let network = names::network_of(subnet)?;
+    let found = api.find::<Resource>(network, NETWORK).await.ok()??;
+    let subnets = found.properties["subnets"].as_array()?;
+    let same = |one: &&Value| {
+        one["name"].as_str().is_some_and(|name| name.eq_ignore_ascii_case(names::last(subnet)))
+    };
+    is_shut(&subnets.iter().find(same)?["properties"]).then(|| {
+        let words = "machines in this subnet reach nothing outside: it has no default outbound \
+                     access and no NAT gateway";
+        Finding::new(Verdict::Doubtful, region.as_str(), words).hint(
+            "`az network nat gateway create`, then `az network vnet subnet update --nat-gateway`",
+        )
+    })
+}
+
+/// Whether nothing leads out of a subnet: neither Azure's default, which networks made since 2026-03-31
+/// do not have, nor a NAT gateway, nor routes of somebody's own.
+fn is_shut(subnet: &Value) -> bool {
+    subnet["defaultOutboundAccess"] == false
+        && subnet["natGateway"].is_null()
+        && subnet["routeTable"].is_null()
 }
 
 /// The subscription, the group, and what we may do there.
@@ -162,13 +194,13 @@ async fn region_findings(
         {
             findings.push(Finding::new(Verdict::Doubtful, pool.to_string(), why));
         }
-        for quota in quotas::of(&usages, region, &sku.family, pool.market) {
+        for quota in quotas::of(&usages, region, &sku.family, pool.market, None) {
             let left = quota.limit.saturating_sub(quota.used);
             let words = format!("{}: {left} of {} vCPUs left", quota.name, quota.limit);
             if !told.insert(format!("{words}{}", quota.market)) {
                 continue;
             }
-            let enough = sku.vcpus().is_none_or(|one| left >= u64::from(one));
+            let enough = sku.counted_vcpus().is_none_or(|one| left >= u64::from(one));
             let verdict = if enough { Verdict::Good } else { Verdict::Bad };
             let finding = Finding::new(verdict, format!("{region} {}", quota.market), words);
             findings.push(if enough {
@@ -184,19 +216,13 @@ async fn region_findings(
 /// Disks and interfaces of ours whose machine is gone.
 async fn leftovers(api: &Api, group: &Group) -> Option<Finding> {
     let machines = machines::all(api).await.ok()?;
-    let alive: BTreeSet<String> = machines
-        .iter()
-        .flat_map(|vm| [names::nic(&vm.name), names::disk(&vm.name)])
-        .map(|name| name.to_ascii_lowercase())
-        .collect();
+    let alive: BTreeSet<String> = machines.iter().map(|vm| vm.name.to_ascii_lowercase()).collect();
     let mut left = Vec::new();
     for Kind { path, version, .. } in KINDS {
         let query = [("api-version", version)];
         let all: Vec<Resource> = api.list(&group.all(path), &query).await.ok()?;
         left.extend(all.into_iter().map(|one| one.name.to_ascii_lowercase()).filter(|name| {
-            let ours =
-                name.starts_with("fleet-") && (name.ends_with("-nic") || name.ends_with("-disk"));
-            ours && !alive.contains(name)
+            children::machine_of(name).is_some_and(|machine| !alive.contains(machine))
         }));
     }
     if left.is_empty() {
@@ -253,6 +279,18 @@ mod tests {
         let group = Group { subscription, name: "fleet".into() };
         let page = include_str!("../../../docs/security/azure.json");
         assert_eq!(role(&request, &group) + "\n", page, "docs/security/azure.json is stale");
+    }
+
+    #[test]
+    fn ways_out_of_a_subnet() {
+        let shut = json!({ "defaultOutboundAccess": false });
+        assert!(is_shut(&shut));
+        for open in ["natGateway", "routeTable"] {
+            let mut subnet = shut.clone();
+            subnet[open] = json!({ "id": "x" });
+            assert!(!is_shut(&subnet), "{open}");
+        }
+        assert!(!is_shut(&json!({})) && !is_shut(&json!({ "defaultOutboundAccess": true })));
     }
 
     #[test]

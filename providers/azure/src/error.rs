@@ -1,11 +1,11 @@
-//! Every code of Azure's that we know, and what the caller can do about it.
+//! Azure's refusals, read by the table of evidence.
 //!
-//! The status comes first. A 5xx says that something is broken, whatever words it carries: after
-//! one, a launch may or may not have happened. A code that is not in the tables is never taken for
-//! "nothing happened" either. Codes come wrapped in others; the one inside counts.
+//! Codes come wrapped in others; the one inside counts. What a code means, and how we know, is in
+//! `fleet_provider::evidence`: nothing is judged here but what the table cannot know, the market.
 
 use crate::wire::{ErrorBody, Failure};
 use fleet_model::{Cloud, Market};
+use fleet_provider::evidence::{self, Call};
 use fleet_provider::{Class, Error, with_causes};
 pub(crate) use fleet_provider::{LOOK_AGAIN, SETTLE};
 use std::time::Duration;
@@ -17,71 +17,28 @@ pub(crate) enum Asked {
     Read,
     /// A launch in a market.
     Launch(Market),
-    /// An end.
+    /// The deletion of something.
     End,
 }
 
-const fn minutes(minutes: u64) -> Duration {
-    Duration::from_secs(60 * minutes)
+impl Asked {
+    fn call(self) -> Call {
+        match self {
+            Asked::Read => Call::Look,
+            Asked::Launch(_) => Call::Launch,
+            Asked::End => Call::End,
+        }
+    }
 }
 
-/// Turned away at the door, or somebody else's operation is in the way: nothing happened.
-const LATER: &[&str] = &[
-    "TooManyRequests",
-    "SubscriptionRequestsThrottled",
-    "ResourceRequestsThrottled",
-    "AnotherOperationInProgress",
-    "RetryableError",
-];
+/// How long a size that has no capacity is left alone on demand. Spot waits as long as the table says.
+///
+/// Reports speak of minutes as well as of hours. Karpenter waits 23 hours, with hundreds of pools to
+/// choose from; a spec often allows two.
+const NO_CAPACITY_ON_DEMAND: Duration = Duration::from_secs(15 * 60);
 
-/// The region or zone has no room for us now.
-const CAPACITY: &[&str] = &[
-    "AllocationFailed",
-    "ZonalAllocationFailed",
-    "OverconstrainedAllocationRequest",
-    "OverconstrainedZonalAllocationRequest",
-];
-
-/// A limit of the subscription.
-const QUOTA: &[&str] = &["QuotaExceeded"];
-
-/// The subscription, our identity or its rights.
-const AUTH: &[&str] = &[
-    "ClientAuthenticationError",
-    "AuthenticationFailed",
-    "AuthorizationFailed",
-    "LinkedAuthorizationFailed",
-    "InvalidAuthenticationToken",
-    "InvalidAuthenticationTokenTenant",
-    "ExpiredAuthenticationToken",
-    "ReadOnlyDisabledSubscription",
-    "SubscriptionNotFound",
-    "MissingSubscriptionRegistration",
-];
-
-/// The request is wrong and stays wrong.
-const INVALID: &[&str] = &[
-    "VMSizeNotSupported",
-    "InvalidParameter",
-    "InvalidTemplateDeployment",
-    "InvalidRequestContent",
-    "InvalidRequestFormat",
-    "InvalidResource",
-    "InvalidResourceReference",
-    "InvalidApiVersionParameter",
-    "LinkedInvalidPropertyId",
-    "LocationNotAvailableForResourceType",
-    "ImageNotFound",
-    "PlatformImageNotFound",
-    "ResourceGroupNotFound",
-    "RequestDisallowedByPolicy",
-    "ResourcePurchaseValidationFailed",
-    "SubnetIsFull",
-    "BadRequest",
-];
-
-/// Something that must not be.
-const FREEZE: &[&str] = &["PropertyChangeNotAllowed"];
+/// The status that stands for an error inside an operation that was accepted before.
+pub(crate) const LATE: u16 = 0;
 
 /// Says only that something inside went wrong.
 const WRAPPERS: &[&str] =
@@ -111,8 +68,7 @@ fn innermost_code(error: &ErrorBody) -> &str {
 }
 
 fn is_known(code: &str) -> bool {
-    let tables = [LATER, CAPACITY, QUOTA, AUTH, INVALID, FREEZE, &["SkuNotAvailable"]];
-    tables.iter().any(|table| table.contains(&code)) || code == "OperationNotAllowed"
+    evidence::rows(Cloud::Azure).iter().any(|row| row.code == code)
 }
 
 /// What a status and an error mean for whoever asked.
@@ -121,46 +77,30 @@ pub(crate) fn classify(
     status: u16,
     error: &ErrorBody,
     after: Option<Duration>,
-) -> Class {
-    let code = error.code.as_str();
-    let is = |codes: &[&str]| codes.contains(&code);
-    if status == 429 || is(LATER) {
-        return Class::Retry { after };
+) -> Error {
+    let ErrorBody { code, message, .. } = error;
+    let code = if code.is_empty() { format!("Http{status}") } else { code.clone() };
+    let words = if message.is_empty() { "(no message)" } else { message };
+    let after = after.or_else(|| named_wait(words).filter(|_| status == 429));
+    let judged = evidence::judge(Cloud::Azure, asked.call(), status, &code, words, after);
+    let full = judged.code == "SkuNotAvailable" && matches!(judged.class, Class::Capacity { .. });
+    if full && asked != Asked::Launch(Market::Spot) {
+        return Error { class: Class::Capacity { block: NO_CAPACITY_ON_DEMAND }, ..judged };
     }
-    if status >= 500 {
-        return silence(asked);
-    }
-    if is(CAPACITY) {
-        Class::Capacity { block: minutes(60) }
-    } else if code == "SkuNotAvailable" {
-        let spot = asked == Asked::Launch(Market::Spot);
-        Class::Capacity { block: if spot { minutes(60) } else { minutes(23 * 60) } }
-    } else if is(QUOTA) || (code == "OperationNotAllowed" && speaks_of_quota(&error.message)) {
-        Class::Quota { block: quota_block(&error.message) }
-    } else if is(FREEZE) {
-        Class::Freeze
-    } else if is(INVALID) {
-        Class::Invalid
-    } else if is(AUTH) || matches!(status, 401 | 403) {
-        Class::Auth
-    } else {
-        silence(asked)
-    }
+    judged
 }
 
-/// `OperationNotAllowed` says many things; only its words tell.
-fn speaks_of_quota(message: &str) -> bool {
-    let words = message.to_ascii_lowercase();
-    words.contains("quota") && words.contains("cores")
+/// The wait that a throttling answer names in its words: "try again after '324' seconds". Some have no
+/// header.
+fn named_wait(words: &str) -> Option<Duration> {
+    let (_, rest) = words.split_once("after '")?;
+    let (number, rest) = rest.split_once('\'')?;
+    let seconds = number.parse().ok().filter(|_| rest.trim_start().starts_with("seconds"))?;
+    Some(Duration::from_secs(seconds).min(LONGEST_WISH))
 }
 
-/// Ten minutes for a family; an hour where the limit is nothing, or all spot machines share it.
-fn quota_block(message: &str) -> Duration {
-    let words: String = message.split_whitespace().collect::<String>().to_ascii_lowercase();
-    let nothing =
-        words.contains("limit:0,") || words.contains("limit:0.") || words.ends_with("limit:0");
-    if words.contains("lowprioritycores") || nothing { minutes(60) } else { minutes(10) }
-}
+/// Longer than this we do not wait, whatever the cloud says. Compute asks for up to 20 minutes.
+pub(crate) const LONGEST_WISH: Duration = Duration::from_secs(1200);
 
 /// What no answer means.
 pub(crate) fn silence(asked: Asked) -> Class {
@@ -177,7 +117,11 @@ pub(crate) fn refused(class: Class, code: &str, message: impl Into<String>) -> E
 
 /// Reads a refusal.
 pub(crate) fn read(asked: Asked, status: u16, body: &[u8], after: Option<Duration>) -> Error {
-    let outer = serde_json::from_slice::<Failure>(body).unwrap_or_default().error;
+    let outer = match serde_json::from_slice::<Failure>(body) {
+        Ok(failure) => failure.error,
+        // Some services, and some limits in front of others, leave out the outer `error`.
+        Err(_) => serde_json::from_slice::<ErrorBody>(body).unwrap_or_default(),
+    };
     of_body(asked, status, &outer, after)
 }
 
@@ -189,10 +133,11 @@ pub(crate) fn of_body(
     after: Option<Duration>,
 ) -> Error {
     let inner = innermost(outer);
-    let class = classify(asked, status, inner, after);
-    let code = if inner.code.is_empty() { format!("Http{status}") } else { inner.code.clone() };
-    let message = if inner.message.is_empty() { &outer.message } else { &inner.message };
-    refused(class, &code, if message.is_empty() { "(no message)" } else { message })
+    if inner.message.is_empty() {
+        let told = ErrorBody { message: outer.message.clone(), ..inner.clone() };
+        return classify(asked, status, &told, after);
+    }
+    classify(asked, status, inner, after)
 }
 
 /// Reads what became of a call that got no answer.

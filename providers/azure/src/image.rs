@@ -33,6 +33,28 @@ pub(crate) fn text(template: &Template, arm: bool) -> &str {
     template.image.as_deref().unwrap_or(if arm { IMAGE_ARM } else { IMAGE })
 }
 
+/// The kind of firmware that an image is made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Generation {
+    One,
+    Two,
+}
+
+/// The generation of an image, where its name says it: the one that we use without being told is of
+/// the second, and many are named after theirs.
+pub(crate) fn generation(template: &Template) -> Option<Generation> {
+    let Some(name) = template.image.as_deref() else { return Some(Generation::Two) };
+    let name = name.to_ascii_lowercase();
+    let has = |mark: &str| name.contains(mark);
+    if has("gen1") {
+        Some(Generation::One)
+    } else if has("gen2") || has("-g2:") || name.starts_with("canonical:ubuntu-24_04-lts:server:") {
+        Some(Generation::Two)
+    } else {
+        None
+    }
+}
+
 impl Images {
     /// Never held while we ask: regions are asked side by side.
     fn lock(&self) -> MutexGuard<'_, Versions> {
@@ -99,6 +121,20 @@ pub(crate) fn reference(text: &str) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn generations_by_name() {
+        let of = |image: Option<&str>| {
+            generation(&Template { image: image.map(str::to_owned), ..Template::default() })
+        };
+        assert_eq!(of(None), Some(Generation::Two));
+        assert_eq!(
+            of(Some("Canonical:ubuntu-24_04-lts:server-gen1:latest")),
+            Some(Generation::One)
+        );
+        assert_eq!(of(Some("Debian:debian-12:12-gen2:1.0")), Some(Generation::Two));
+        assert_eq!(of(Some("/subscriptions/s/x/images/y")), None);
+    }
 
     #[test]
     fn only_the_latest_version_is_looked_up() {

@@ -15,6 +15,9 @@ const USER: &str = "fleet";
 /// The disk if the spec does not say: every size takes it.
 const DISK: &str = "StandardSSD_LRS";
 
+/// The most user data that Azure takes.
+const LONGEST_DATA: usize = 65_535;
+
 /// What Azure would refuse, told before anything is sent.
 pub(crate) fn check(request: &CreateRequest<'_>) -> Result<SlotId, Error> {
     let wrong = |code, words: String| Err(refused(Class::Invalid, code, words));
@@ -44,6 +47,9 @@ pub(crate) fn lacks(template: &Template) -> Option<&'static str> {
         return Some(
             "azure machines need an SSH key: template.key, the public key itself or the name of an sshPublicKeys resource",
         );
+    }
+    if template.user_data.as_ref().is_some_and(|data| data.expose().len() > LONGEST_DATA) {
+        return Some("azure takes 64 kB of user data at most");
     }
     if template.security_groups.len() > 1 {
         return Some("an azure machine has one network security group at most");
@@ -114,7 +120,13 @@ pub(crate) fn body(asked: &CreateRequest<'_>, slot: SlotId, found: &Found<'_>) -
         }
     }
     if let Some(text) = &template.user_data {
-        properties["userData"] = json!(azure_core::base64::encode(text.expose()));
+        // Custom data is what provisioning agents hand to a machine at its first boot, on every image
+        // that has one. User data is only shown by the metadata service, and not every cloud-init
+        // looks there; images without an agent can read nothing else. cloud-init takes the second
+        // where the first is missing, so what is sent twice runs once.
+        let data = json!(azure_core::base64::encode(text.expose()));
+        properties["osProfile"]["customData"] = data.clone();
+        properties["userData"] = data;
     }
     if let Some(role) = &template.instance_role {
         body["identity"] = identity(group, role);
@@ -122,9 +134,11 @@ pub(crate) fn body(asked: &CreateRequest<'_>, slot: SlotId, found: &Found<'_>) -
     body
 }
 
-/// The most to pay: dollars, or −1 for "up to the on-demand price".
+/// The most to pay: dollars with five decimals at most, or −1 for "up to the on-demand price".
 fn most(price: Option<MicroUsd>) -> Value {
-    price.map_or_else(|| json!(-1), |price| json!(price.as_f64()))
+    // Rounded down, so that nobody pays more than they said.
+    let five = |MicroUsd(micros): MicroUsd| MicroUsd(micros - micros % 10);
+    price.map_or_else(|| json!(-1), |price| json!(five(price).as_f64()))
 }
 
 fn disk(template: &Template, name: &str) -> Value {

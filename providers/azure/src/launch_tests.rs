@@ -119,7 +119,7 @@ fn everything_a_template_can_say() {
         ..template()
     };
     let spot = Create {
-        max_price: Some(MicroUsd(123_450)),
+        max_price: Some(MicroUsd(123_456)),
         ..create("azure/eastus/2/Standard_D2s_v5/spot")
     };
     let body = built(&spot, &template);
@@ -129,6 +129,7 @@ fn everything_a_template_can_say() {
     assert_eq!(properties["evictionPolicy"], "Delete");
     assert_eq!(properties["billingProfile"], json!({ "maxPrice": 0.12345 }));
     assert_eq!(properties["userData"], "IyEvYmluL3NoCg==");
+    assert_eq!(properties["osProfile"]["customData"], "IyEvYmluL3NoCg==");
     assert_eq!(
         properties["storageProfile"]["imageReference"]["id"],
         "/subscriptions/s1/x/images/y"
@@ -166,6 +167,8 @@ fn what_azure_would_refuse_is_not_sent() {
     let plain = create("azure/eastus/regional/Standard_D2s_v5/spot");
     refuses(&plain, &Template { subnets: Vec::new(), ..template() }, "BadTemplate");
     refuses(&plain, &Template { key: None, ..template() }, "BadTemplate");
+    let long = Template { user_data: Some("x".repeat(65_536).as_str().into()), ..template() };
+    refuses(&plain, &long, "BadTemplate");
     let two = Template { security_groups: vec!["a".into(), "b".into()], ..template() };
     refuses(&plain, &two, "BadTemplate");
     refuses(&create("aws/us-east-1/z/m5.large/spot"), &template(), "WrongCloud");

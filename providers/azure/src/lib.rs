@@ -18,14 +18,18 @@ mod names;
 mod network;
 mod offerings;
 mod operation;
+mod power;
 mod prices;
 mod provider;
 mod quotas;
+#[doc(hidden)]
+pub mod replay;
 mod scores;
 mod session;
 mod skus;
 mod tags;
 mod terminate;
+mod trace;
 mod wire;
 
 pub use provider::Azure;

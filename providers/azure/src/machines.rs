@@ -2,11 +2,9 @@
 
 use crate::api::{Api, COMPUTE};
 use crate::names::{self, MACHINES};
-use crate::tags;
 use crate::wire::Vm;
-use fleet_model::{
-    Cloud, InterruptionNotice, Machine, MachineId, MachineState, Market, Place, Timestamp, Zone,
-};
+use crate::{power, tags};
+use fleet_model::{Cloud, Machine, MachineId, Market, Place, Timestamp, Zone};
 use fleet_provider::Error;
 
 /// Every machine with a tag of ours, in every region.
@@ -25,7 +23,7 @@ pub(crate) fn machine(vm: &Vm) -> Option<Machine> {
         (_, Some(_)) => Market::Reserved,
         (_, None) => Market::OnDemand,
     };
-    let state = state(properties.provisioning_state.as_deref());
+    let (state, cause) = power::state(vm);
     let size = properties.hardware_profile.vm_size.as_str();
     if vm.name.is_empty() || size.is_empty() {
         return None;
@@ -39,13 +37,8 @@ pub(crate) fn machine(vm: &Vm) -> Option<Machine> {
         launched_at,
         price: None,
         owner: tags::owner(vm),
-        // A shell that a failed launch left behind never was a machine. It does not count, it is
-        // replaced, and it goes with its fleet.
-        notice: is_shell(vm).then_some(InterruptionNotice {
-            at: launched_at,
-            kind: fleet_model::NoticeKind::Interruption,
-        }),
-        cause: None,
+        notice: None,
+        cause,
     })
 }
 
@@ -58,32 +51,33 @@ pub(crate) fn place(location: &str, zone: Option<&str>) -> Place {
     }
 }
 
-/// Whether this is what a failed launch left behind.
+/// Whether what was last done to a machine failed. Only its power state says whether it is one.
 pub(crate) fn is_shell(vm: &Vm) -> bool {
-    is(vm, "Failed") || is(vm, "Canceled")
+    vm.is("Failed") || vm.is("Canceled")
 }
 
 /// Whether a machine is being made.
 pub(crate) fn is_coming(vm: &Vm) -> bool {
-    is(vm, "Creating")
+    vm.is("Creating")
 }
 
-fn is(vm: &Vm, state: &str) -> bool {
-    vm.properties.provisioning_state.as_deref().is_some_and(|now| now.eq_ignore_ascii_case(state))
+/// Whether an answer with 404 says that the thing is not there; where it would be is.
+pub(crate) fn looks_gone(error: &Error) -> bool {
+    ["ResourceNotFound", "NotFound"].contains(&error.code.as_str())
 }
 
-/// A state we do not know is taken for running: what may cost money must not be overlooked.
-fn state(provisioning: Option<&str>) -> MachineState {
-    match provisioning {
-        Some("Creating" | "Failed" | "Canceled") => MachineState::Pending,
-        Some("Deleting") => MachineState::Stopping,
-        _ => MachineState::Running,
+impl Vm {
+    /// Whether its `provisioningState` is this.
+    pub(crate) fn is(&self, state: &str) -> bool {
+        let now = self.properties.provisioning_state.as_deref();
+        now.is_some_and(|now| now.eq_ignore_ascii_case(state))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fleet_model::MachineState;
     use serde_json::{Value, from_value, json};
 
     fn vm(change: impl FnOnce(&mut Value)) -> Vm {
@@ -113,20 +107,5 @@ mod tests {
         let reserved = vm(|vm| vm["properties"]["capacityReservation"] = json!({}));
         assert_eq!(machine(&reserved).map(|m| m.market), Some(Market::Reserved));
         assert_eq!(machine(&vm(|vm| vm["properties"]["timeCreated"] = json!("yesterday"))), None);
-    }
-
-    #[test]
-    fn states() {
-        let check = |provisioning: &str, expect, shell| {
-            let vm = vm(|vm| vm["properties"]["provisioningState"] = json!(provisioning));
-            let machine = machine(&vm).expect("a machine");
-            assert_eq!((machine.state, machine.notice.is_some()), (expect, shell));
-        };
-        check("Creating", MachineState::Pending, false);
-        check("Updating", MachineState::Running, false);
-        check("Succeeded", MachineState::Running, false);
-        check("Deleting", MachineState::Stopping, false);
-        check("Failed", MachineState::Pending, true);
-        check("Dreaming", MachineState::Running, false);
     }
 }

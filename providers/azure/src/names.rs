@@ -20,9 +20,25 @@ pub(crate) fn machine(token: &str) -> String {
     }
 }
 
-/// The network interface that comes and goes with a machine.
+/// What we ask that the interface of a machine be called.
+///
+/// Azure adds a hyphen and eight hexadecimal digits of its own, which nobody can know before.
 pub(crate) fn nic(machine: &str) -> String {
     format!("{machine}-nic")
+}
+
+/// The machine that an interface was made for, by the interface's name.
+pub(crate) fn machine_of_nic(nic: &str) -> Option<&str> {
+    let (machine, ending) = nic.rsplit_once("-nic")?;
+    let digits = ending.strip_prefix('-');
+    let made_up = digits.is_some_and(|d| d.len() == 8 && d.chars().all(|c| c.is_ascii_hexdigit()));
+    // Without an ending, should Azure ever do as it is told.
+    (ending.is_empty() || made_up).then_some(machine).filter(|machine| !machine.is_empty())
+}
+
+/// The machine that a disk was made for, by the disk's name.
+pub(crate) fn machine_of_disk(disk: &str) -> Option<&str> {
+    disk.strip_suffix("-disk").filter(|machine| !machine.is_empty())
 }
 
 /// The disk that comes and goes with a machine.
@@ -57,6 +73,11 @@ impl Group {
     pub(crate) fn named(&self, kind: &str, text: &str) -> String {
         if text.starts_with('/') { text.to_owned() } else { self.at(kind, text) }
     }
+}
+
+/// The last part of an address.
+pub(crate) fn last(address: &str) -> &str {
+    address.rsplit('/').next().unwrap_or(address)
 }
 
 /// The kinds that we deal with.
@@ -121,6 +142,23 @@ mod tests {
         }
         assert_eq!(network_of(&format!("{network}/../../x/subnets/y")), None);
         assert_eq!(network_of(&format!("{network}/subnets/y?z=1")), None);
+    }
+
+    #[test]
+    fn interfaces_have_an_ending_that_azure_makes_up() {
+        for (nic, machine) in [
+            ("fleet-a-nic-78b7aa25", Some("fleet-a")),
+            ("fleet-a-nic", Some("fleet-a")),
+            ("fleet-a-nic-nic-78b7aa25", Some("fleet-a-nic")),
+            ("fleet-a-nic-78b7aa2", None),
+            ("fleet-a-nic-78b7aa2z", None),
+            ("fleet-a-nic2", None),
+            ("-nic-78b7aa25", None),
+            ("fleet-a-disk", None),
+        ] {
+            assert_eq!(machine_of_nic(nic), machine, "{nic}");
+        }
+        assert_eq!(machine_of_disk("fleet-a-disk"), Some("fleet-a"));
     }
 
     #[test]

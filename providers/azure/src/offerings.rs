@@ -2,14 +2,14 @@
 //! questions, asked side by side. Prices and scores are hints; without them the catalog's stand.
 
 use crate::api::Api;
-use crate::image::{self, Images};
+use crate::image::{self, Generation, Images};
 use crate::launch::lacks;
 use crate::network::Networks;
 use crate::prices::{self, Prices};
 use crate::quotas;
-use crate::scores::{self, Scores};
+use crate::scores::{self, Kept, Question, Scores};
 use crate::skus::{Sizes, Skus, find};
-use crate::wire::Usage;
+use crate::wire::{Sku, Usage};
 use fleet_model::{
     Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Template, Zone,
 };
@@ -27,6 +27,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) skus: &'a Skus,
     pub(crate) networks: &'a Networks,
     pub(crate) images: &'a Images,
+    pub(crate) scores: &'a Kept,
 }
 
 /// What is known of a region.
@@ -53,7 +54,7 @@ impl Sources<'_> {
             regions.entry(&pool.place.region).or_default().push(pool);
         }
         let asked = regions.iter().map(|(region, pools)| {
-            let learn = self.learn(&group.subscription, region, pools, request.template);
+            let learn = self.learn(&group.subscription, region, pools, request);
             async move { (*region, learn.await) }
         });
         let mut known = BTreeMap::new();
@@ -73,7 +74,10 @@ impl Sources<'_> {
         quotas.sort_by(|a, b| (&a.region, a.market, &a.name).cmp(&(&b.region, b.market, &b.name)));
         quotas.dedup();
         let quote = |pool: &PoolId| {
-            let quote = quote(pool, known.get(&pool.place.region)?, &quotas)?;
+            let here = known.get(&pool.place.region)?;
+            let quote = quote(pool, here, &quotas)?;
+            let stuck = || unbootable(find(&here.sizes, &pool.instance_type)?, request.template);
+            let quote = Quote { refusal: quote.refusal.or_else(stuck), ..quote };
             Some(Quote { refusal: lacking.clone().or(quote.refusal), ..quote })
         };
         let quotes = request.pools.iter().map(quote).collect();
@@ -85,8 +89,9 @@ impl Sources<'_> {
         subscription: &str,
         region: &Region,
         pools: &[&PoolId],
-        template: &Template,
+        request: &OfferingsRequest<'_>,
     ) -> Result<Known, Error> {
+        let template = request.template;
         let (api, here) = (self.api, region.as_str());
         let sizes = self.skus.of(api, subscription, here).await?;
         let named: BTreeSet<&str> = pools.iter().map(|pool| pool.instance_type.as_str()).collect();
@@ -98,8 +103,15 @@ impl Sources<'_> {
             .collect();
         let spot: Vec<String> = spot.into_iter().take(SCORED).map(str::to_owned).collect();
         let zones = pools.iter().any(|pool| pool.place.zone.as_str() != Zone::REGIONAL);
-        let chunks = spot.chunks(scores::SIZES);
-        let scored = join_all(chunks.map(|some| scores::ask(api, subscription, here, some, zones)));
+        let count = scores::count(request.goal);
+        let questions = spot.chunks(scores::SIZES).map(|some| Question {
+            region: here.to_owned(),
+            sizes: some.to_vec(),
+            zones,
+            count,
+        });
+        let scored =
+            join_all(questions.map(|question| self.scores.ask(api, subscription, question)));
         let kinds = pools.iter().filter_map(|pool| find(&sizes, &pool.instance_type));
         let kinds: BTreeSet<bool> = kinds.map(|sku| sku.is_arm()).collect();
         let (usages, prices, scored, plug, images) = futures::join!(
@@ -141,10 +153,22 @@ fn words(error: Error) -> Arc<str> {
     error.message.into()
 }
 
+/// Why a size does not boot the image, if their words say so.
+fn unbootable(sku: &Sku, template: &Template) -> Option<Arc<str>> {
+    let generation = image::generation(template)?;
+    let number = match generation {
+        Generation::One => 1,
+        Generation::Two => 2,
+    };
+    let words = || format!("{} does not boot images of generation {number}", sku.name).into();
+    (!sku.boots(generation)).then(words)
+}
+
 /// The limits that machines of a pool count toward.
 fn limits(pool: &PoolId, known: &Known) -> Vec<Quota> {
     let Some(sku) = find(&known.sizes, &pool.instance_type) else { return Vec::new() };
-    quotas::of(&known.usages, &pool.place.region, &sku.family, pool.market)
+    let region = &pool.place.region;
+    quotas::of(&known.usages, region, &sku.family, pool.market, sku.constrained())
 }
 
 /// What is known of a pool.

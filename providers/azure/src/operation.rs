@@ -1,7 +1,7 @@
 //! Operations under way: asked after until they end, or until we have waited long enough.
 
 use crate::api::{Answer, Api};
-use crate::error::{Asked, of_body};
+use crate::error::{Asked, LATE, of_body};
 use crate::wire::{ErrorBody, Operation};
 use fleet_provider::Error;
 use std::time::Duration;
@@ -47,7 +47,7 @@ pub(crate) async fn wait(api: &Api, asked: Asked, answer: &Answer) -> End {
 }
 
 /// What an answer says of an operation; `None`: not ended.
-fn judge(asked: Asked, answer: &Answer, by_body: bool) -> Option<End> {
+pub(crate) fn judge(asked: Asked, answer: &Answer, by_body: bool) -> Option<End> {
     match answer.status {
         202 => return None,
         200 | 201 | 204 => {}
@@ -65,7 +65,7 @@ fn judge(asked: Asked, answer: &Answer, by_body: bool) -> Option<End> {
                 code: operation.status.clone(),
                 ..ErrorBody::default()
             });
-            Some(End::Failed(of_body(asked, 200, &error, None)))
+            Some(End::Failed(of_body(asked, LATE, &error, None)))
         }
         _ => None,
     }

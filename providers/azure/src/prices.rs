@@ -49,6 +49,15 @@ struct Item {
     tier_minimum_units: f64,
 }
 
+impl Item {
+    /// Windows, which some lines call `Win`, and what is not sold as a plain machine.
+    fn is_for_others(&self) -> bool {
+        let mut words = self.product_name.split_whitespace();
+        words.any(|word| ["Windows", "Win", "CloudServices", "Dedicated"].contains(&word))
+            || self.product_name.contains("Cloud Services")
+    }
+}
+
 /// The prices of some sizes in a region; none named: of all of them.
 pub(crate) async fn ask(api: &Api, region: &str, sizes: &[String]) -> Result<Prices, Error> {
     let mut prices = Prices::new();
@@ -107,8 +116,7 @@ fn read_into(prices: &mut Prices, items: Vec<Item>, region: &str) {
             && item.tier_minimum_units == 0.0
             && !item.arm_sku_name.is_empty()
             // Linux, which is what the catalog's prices are for.
-            && !item.product_name.contains("Windows")
-            && !item.product_name.contains("Cloud Services")
+            && !item.is_for_others()
             && !item.sku_name.contains("Low Priority");
         let Some(price) = MicroUsd::from_f64(item.retail_price).filter(|price| price.0 > 0) else {
             continue;
@@ -155,6 +163,14 @@ mod tests {
             }),
             item(|i| {
                 i["productName"] = json!("Virtual Machines Dsv5 Series Windows");
+                i["retailPrice"] = json!(9.0);
+            }),
+            item(|i| {
+                i["productName"] = json!("Virtual Machines Dsv5 Series Win");
+                i["retailPrice"] = json!(9.0);
+            }),
+            item(|i| {
+                i["productName"] = json!("Dsv5 Series CloudServices");
                 i["retailPrice"] = json!(9.0);
             }),
             item(|i| {

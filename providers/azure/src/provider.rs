@@ -1,23 +1,27 @@
 //! The adapter.
 
 use crate::api::{Api, COMPUTE};
+use crate::children::Children;
 use crate::create::Launch;
 use crate::error::refused;
 use crate::image::Images;
 use crate::launch::{Found, check};
 use crate::names::{Group, KEYS};
 use crate::network::Networks;
+use crate::power::Power;
+use crate::scores::Kept;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
-use crate::{children, doctor, machines, names, offerings, prices, terminate};
+use crate::{children, doctor, machines, names, offerings, prices, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Market, Remains, Scope};
+use fleet_model::{Cloud, Machine, MachineState, Market, Remains, Scope};
 use fleet_provider::{
     Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
-    Provider,
+    Provider, TraceRequest, Traced,
 };
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A resource group of a subscription.
@@ -26,7 +30,10 @@ pub struct Azure {
     skus: Skus,
     networks: Networks,
     images: Images,
+    scores: Kept,
     ended: terminate::Ended,
+    power: Power,
+    children: Children,
 }
 
 impl Azure {
@@ -38,7 +45,10 @@ impl Azure {
             skus: Skus::default(),
             networks: Networks::default(),
             images: Images::default(),
+            scores: Kept::default(),
             ended: terminate::Ended::default(),
+            power: Power::default(),
+            children: Children::default(),
         }
     }
 
@@ -53,15 +63,40 @@ impl Azure {
     /// The public key itself: as it stands, or from a resource that holds it.
     async fn key(&self, group: &Group, text: &str) -> Result<String, Error> {
         if text.contains(' ') {
-            return Ok(text.trim().to_owned());
+            return usable(text);
         }
         let path = group.named(KEYS, text);
         let found = self.api.find::<Resource>(&path, COMPUTE).await?;
         let key = found.and_then(|found| Some(found.properties["publicKey"].as_str()?.to_owned()));
-        key.ok_or_else(|| {
+        let key = key.ok_or_else(|| {
             let words = format!("`{text}` is neither a public key nor an sshPublicKeys resource");
             refused(Class::Invalid, "KeyNotFound", words)
-        })
+        })?;
+        usable(&key)
+    }
+
+    /// Every machine of the group, with what those do of which something may be wrong.
+    async fn look(&self) -> Result<Vec<Vm>, Error> {
+        self.children.forget().await;
+        let mut all = machines::all(&self.api).await?;
+        self.power.look(&self.api, &self.api.group()?, &mut all).await;
+        Ok(all)
+    }
+
+    /// What is in a scope, of the machines that a list has there.
+    fn listing(&self, scope: &Scope, all: &[Vm]) -> Listing {
+        let mut list: Vec<Machine> = all.iter().filter_map(machines::machine).collect();
+        let unreadable = all.len() - list.len();
+        // Lists show for a while what is gone.
+        for machine in list.iter_mut().filter(|machine| self.ended.is_over(machine)) {
+            machine.state = MachineState::Terminated;
+        }
+        let gone = self.ended.lately(scope, self.api.clock.now());
+        list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
+        match unreadable {
+            0 => Listing::Complete(list),
+            n => Listing::Partial(list, format!("{n} machines cannot be read")),
+        }
     }
 
     /// Every region that the spec's words allow and the subscription knows.
@@ -73,6 +108,16 @@ impl Azure {
         };
         Ok(all.iter().map(|place| names::region(&place.name)).filter(|r| wanted(r)).collect())
     }
+}
+
+/// A key of a kind that Azure takes: RSA and Ed25519. ECDSA it refuses, one launch after the other.
+fn usable(key: &str) -> Result<String, Error> {
+    let key = key.trim();
+    if ["ssh-rsa ", "ssh-ed25519 "].iter().any(|kind| key.starts_with(kind)) {
+        return Ok(key.to_owned());
+    }
+    let words = "azure takes SSH keys of the kinds ssh-rsa and ssh-ed25519 only";
+    Err(refused(Class::Invalid, "BadKey", words))
 }
 
 /// Whether a machine that was listed is the one meant.
@@ -92,35 +137,45 @@ impl Provider for Azure {
             skus: &self.skus,
             networks: &self.networks,
             images: &self.images,
+            scores: &self.scores,
         }
         .offerings(request)
         .await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
-        let all = machines::all(&self.api).await?;
-        let here = |vm: &&Vm| names::region(&vm.location) == scope.region.as_str();
-        let mut list = Vec::new();
-        let mut unreadable = 0;
-        for vm in all.iter().filter(here) {
-            match machines::machine(vm) {
-                Some(machine) => list.push(machine),
-                None => unreadable += 1,
-            }
+        let mut all = self.look().await?;
+        all.retain(|vm| names::region(&vm.location) == scope.region.as_str());
+        Ok(self.listing(scope, &all))
+    }
+
+    /// One list of the group serves all its regions.
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let mut regions: BTreeMap<String, Vec<Vm>> = BTreeMap::new();
+        match self.look().await {
+            Ok(all) => all.into_iter().for_each(|vm| {
+                regions.entry(names::region(&vm.location)).or_default().push(vm);
+            }),
+            Err(error) => return vec![Err(error); scopes.len()],
         }
-        let gone = self.ended.lately(scope, self.api.clock.now());
-        list.extend(gone.into_iter().filter(|machine| !all.iter().any(|vm| is(vm, machine))));
-        Ok(match unreadable {
-            0 => Listing::Complete(list),
-            n => Listing::Partial(list, format!("{n} machines cannot be read")),
-        })
+        let here = |scope: &Scope| regions.get(scope.region.as_str()).map_or(&[][..], |vms| vms);
+        scopes.iter().map(|scope| Ok(self.listing(scope, here(scope)))).collect()
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        trace::trace(&self.api, request).await
+    }
+
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        Ok(self.api.settings.subscription.clone())
     }
 
     async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
-        children::remains(&self.api, scope).await
+        self.children.remains(&self.api, scope).await
     }
 
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        self.children.forget().await;
         children::clear(&self.api, request).await
     }
 
@@ -158,7 +213,8 @@ impl Provider for Azure {
         if request.victims.is_empty() {
             return Ok(Destroyed::default());
         }
-        terminate::end(&self.api, &self.ended, request, self.api.clock.now()).await
+        self.children.forget().await;
+        terminate::end(&self.api, &self.ended, request).await
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

@@ -2,11 +2,14 @@
 
 use crate::api::Api;
 use crate::error::Asked;
+use fleet_model::{CapacityGoal, Timestamp, Unit};
 use fleet_provider::Error;
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// The version of the API of scores.
 const SCORES: &str = "2025-06-05";
@@ -19,7 +22,7 @@ pub(crate) type Scores = BTreeMap<(String, Option<String>), u8>;
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-struct Answer {
+pub(crate) struct Answer {
     placement_scores: Vec<Score>,
 }
 
@@ -31,14 +34,62 @@ struct Score {
     score: String,
 }
 
+/// A question about a region: sizes, whether zones count, and how many machines.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Question {
+    pub(crate) region: String,
+    pub(crate) sizes: Vec<String>,
+    pub(crate) zones: bool,
+    pub(crate) count: u32,
+}
+
+/// How long an answer holds. Those of Azure are up to half an hour old themselves, and each counts
+/// against the limit of reads.
+const HOLDS: Duration = Duration::from_secs(900);
+
+/// The most machines that a question is asked for.
+const MOST: u32 = 1000;
+
+/// Answers that still hold.
+#[derive(Default)]
+pub(crate) struct Kept(Mutex<BTreeMap<Question, (Timestamp, Scores)>>);
+
+impl Kept {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<Question, (Timestamp, Scores)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The scores of a few sizes: those that were asked for lately, or new ones.
+    pub(crate) async fn ask(
+        &self,
+        api: &Api,
+        subscription: &str,
+        question: Question,
+    ) -> Result<Scores, Error> {
+        let now = api.clock.now();
+        if let Some((when, scores)) = self.lock().get(&question)
+            && now.duration_since(*when).unsigned_abs() < HOLDS
+        {
+            return Ok(scores.clone());
+        }
+        let scores = ask(api, subscription, &question).await?;
+        self.lock().insert(question, (now, scores.clone()));
+        Ok(scores)
+    }
+}
+
+/// For how many machines scores are asked: a score is for that many. Where something else is counted,
+/// nobody knows how many machines of a size that will be.
+pub(crate) fn count(goal: CapacityGoal) -> u32 {
+    match goal.unit {
+        Unit::Instances => u32::try_from(goal.spot.0.div_ceil(1000)).unwrap_or(MOST).clamp(1, MOST),
+        Unit::Vcpus | Unit::Gpus | Unit::MemoryGib => 1,
+    }
+}
+
 /// Asks for the scores of a few sizes in a region. It changes nothing, though it is a `POST`.
-pub(crate) async fn ask(
-    api: &Api,
-    subscription: &str,
-    region: &str,
-    sizes: &[String],
-    zones: bool,
-) -> Result<Scores, Error> {
+async fn ask(api: &Api, subscription: &str, question: &Question) -> Result<Scores, Error> {
+    let Question { region, sizes, zones, count } = question;
     let path = format!(
         "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{region}\
          /placementScores/spot/generate"
@@ -47,7 +98,7 @@ pub(crate) async fn ask(
     let body = json!({
         "desiredLocations": [region],
         "desiredSizes": sizes,
-        "desiredCount": 1,
+        "desiredCount": count,
         "availabilityZones": zones,
     });
     let query = [("api-version", SCORES)];
@@ -58,7 +109,7 @@ pub(crate) async fn ask(
     Ok(read(&answer.json(Asked::Read)?))
 }
 
-fn read(answer: &Answer) -> Scores {
+pub(crate) fn read(answer: &Answer) -> Scores {
     let one = |score: &Score| {
         let percent = percent(&score.score)?;
         let zone = score.availability_zone.clone().filter(|zone| !zone.is_empty());
@@ -97,5 +148,15 @@ mod tests {
         };
         assert_eq!((of(None), of(Some("2")), of(Some("1"))), (Some(90), Some(10), None));
         assert_eq!(scores.len(), 2);
+    }
+    #[test]
+    fn scores_are_asked_for_as_many_as_are_wanted() {
+        let of = |unit, milli| {
+            count(CapacityGoal { unit, spot: fleet_model::Units(milli), ..CapacityGoal::default() })
+        };
+        assert_eq!(of(Unit::Instances, 12_500), 13);
+        assert_eq!(of(Unit::Instances, 0), 1);
+        assert_eq!(of(Unit::Instances, 9_000_000), MOST);
+        assert_eq!(of(Unit::Vcpus, 12_500), 1);
     }
 }

@@ -1,7 +1,9 @@
 //! Sizes: what a region sells to this subscription, where in it, and what each size is.
 
 use crate::api::{Api, SKUS};
+use crate::image::Generation;
 use crate::names;
+use crate::quotas::Constrained;
 use crate::wire::Sku;
 use fleet_model::{
     Accelerators, Architecture, Cloud, InstanceKind, InstanceType, Maker, Market, Resources, Zone,
@@ -74,10 +76,31 @@ impl Sku {
             .is_some_and(|kind| kind.eq_ignore_ascii_case("Arm64"))
     }
 
-    /// Virtual processors, as quotas count them.
+    /// Virtual processors that can be used.
     pub(crate) fn vcpus(&self) -> Option<u32> {
         let available = self.capability("vCPUsAvailable").or_else(|| self.capability("vCPUs"));
         available?.parse().ok()
+    }
+
+    /// Virtual processors as limits count them.
+    pub(crate) fn counted_vcpus(&self) -> Option<u32> {
+        self.capability("vCPUs").and_then(|count| count.parse().ok()).or_else(|| self.vcpus())
+    }
+
+    /// Set if limits count more processors than can be used.
+    pub(crate) fn constrained(&self) -> Option<Constrained> {
+        let (usable, full) = (self.vcpus()?, self.counted_vcpus()?);
+        (usable < full).then_some(Constrained { usable, full })
+    }
+
+    /// Whether images of a generation boot on it. A size that does not say takes any.
+    pub(crate) fn boots(&self, generation: Generation) -> bool {
+        let name = match generation {
+            Generation::One => "V1",
+            Generation::Two => "V2",
+        };
+        let taken = self.capability("HyperVGenerations");
+        taken.is_none_or(|all| all.split(',').any(|one| one.trim().eq_ignore_ascii_case(name)))
     }
 
     /// The zones of a region that have it.
@@ -145,17 +168,34 @@ impl Sku {
         const CHIPS: &[(&str, &str, Maker, u64)] = &[
             ("_MI300X_", "MI300X", Maker::Amd, 192),
             ("_H200_", "H200", Maker::Nvidia, 141),
+            // Those of the NC sizes are the pairs called NVL.
+            ("_NC40ads_H100_", "H100", Maker::Nvidia, 94),
+            ("_NC80adis_H100_", "H100", Maker::Nvidia, 94),
+            ("_NCC40ads_H100_", "H100", Maker::Nvidia, 94),
             ("_H100_", "H100", Maker::Nvidia, 80),
             ("_A100_", "A100-80GB", Maker::Nvidia, 80),
             ("_A10_", "A10", Maker::Nvidia, 24),
             ("_T4_", "T4", Maker::Nvidia, 16),
             ("_V620_", "V620", Maker::Amd, 32),
+            // These say it by their place in the list alone.
+            ("_ND96asr_v4", "A100", Maker::Nvidia, 40),
+            ("_NC6s_v3", "V100", Maker::Nvidia, 16),
+            ("_NC12s_v3", "V100", Maker::Nvidia, 16),
+            ("_NC24s_v3", "V100", Maker::Nvidia, 16),
+            ("_NC24rs_v3", "V100", Maker::Nvidia, 16),
+            ("_ND40rs_v2", "V100", Maker::Nvidia, 32),
         ];
+        // A size with 36 processors has a whole A10; smaller ones a part, and say that it is one.
+        let part = match self.counted_vcpus() {
+            Some(vcpus) if self.name.contains("_A10_") && vcpus < 36 => f64::from(vcpus) / 36.0,
+            Some(_) | None => 1.0,
+        };
         let chip = CHIPS.iter().find(|(mark, ..)| self.name.contains(mark));
+        let memory = |gib: u64| (gib as f64 * 1024.0 * part).round() as u64;
         Accelerators {
             name: chip.map(|(_, name, ..)| (*name).to_owned()),
-            count_milli: (count * 1000.0).round().clamp(0.0, 1e9) as u32,
-            memory_mib: chip.filter(|_| count >= 1.0).map(|(.., gib)| gib * 1024),
+            count_milli: (count * part * 1000.0).round().clamp(0.0, 1e9) as u32,
+            memory_mib: chip.filter(|_| count >= 1.0).map(|(.., gib)| memory(*gib)),
             maker: chip.map(|(_, _, maker, _)| *maker),
         }
     }
@@ -193,6 +233,35 @@ mod tests {
         assert_eq!((chip.name.as_deref(), chip.count_milli), (Some("A100-80GB"), 1000));
         assert_eq!(kind.resources.generation, Some(4));
         assert!(sku().has_spot() && sku().has_fast_network() && !sku().is_arm());
+    }
+
+    #[test]
+    fn parts_of_chips_and_chips_of_their_own() {
+        let check = |name: &str, vcpus: &str, expect: (u32, Option<u64>)| {
+            let mut sku = sku();
+            sku.name = name.into();
+            sku.capabilities[0].value = vcpus.into();
+            let gpus = sku.kind().resources.accelerators.expect("some");
+            assert_eq!((gpus.count_milli, gpus.memory_mib), expect, "{name}");
+        };
+        check("Standard_NV6ads_A10_v5", "6", (167, Some(4096)));
+        check("Standard_NV12ads_A10_v5", "12", (333, Some(8192)));
+        check("Standard_NV18ads_A10_v5", "18", (500, Some(12288)));
+        check("Standard_NV36ads_A10_v5", "36", (1000, Some(24 * 1024)));
+        check("Standard_NC40ads_H100_v5", "40", (1000, Some(94 * 1024)));
+        check("Standard_ND96isr_H100_v5", "96", (1000, Some(80 * 1024)));
+        check("Standard_NC6s_v3", "6", (1000, Some(16 * 1024)));
+    }
+
+    #[test]
+    fn constrained_sizes_and_generations() {
+        let mut size = sku();
+        assert_eq!((size.constrained(), size.boots(Generation::Two)), (None, true));
+        let more = json!([{ "name": "vCPUsAvailable", "value": "6" },
+                          { "name": "HyperVGenerations", "value": "V1" }]);
+        size.capabilities.extend(from_value::<Vec<_>>(more).expect("capabilities"));
+        assert_eq!(size.constrained(), Some(Constrained { usable: 6, full: 24 }));
+        assert_eq!((size.boots(Generation::One), size.boots(Generation::Two)), (true, false));
     }
 
     #[test]

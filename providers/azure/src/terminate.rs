@@ -2,15 +2,16 @@
 //! Its disk and interface go with it; whether they did is looked at.
 
 use crate::api::{Api, COMPUTE};
-use crate::children::{KINDS, Kind};
+use crate::children;
 use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
 use crate::machines::{all, machine};
 use crate::names::{Group, MACHINES};
 use crate::operation::{End, wait};
-use crate::wire::{Resource, Vm};
+use crate::trace::{Seen, seek};
+use crate::wire::{Child, Vm};
 use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
-use futures::future::join_all;
+use futures::future::{join_all, try_join_all};
 use reqwest::Method;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,6 +26,17 @@ impl Ended {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether this run has deleted it.
+    fn has(&self, id: &MachineId) -> bool {
+        self.lock().contains_key(id)
+    }
+
+    /// Whether this run has deleted this very machine, and not one of its name before it.
+    pub(crate) fn is_over(&self, machine: &Machine) -> bool {
+        let ended = self.lock();
+        ended.get(&machine.id).is_some_and(|gone| gone.launched_at == machine.launched_at)
+    }
+
     /// Those of a scope that are too young for their absence to speak for itself.
     pub(crate) fn lately(&self, scope: &Scope, now: Timestamp) -> Vec<Machine> {
         let young =
@@ -34,17 +46,21 @@ impl Ended {
     }
 }
 
+/// Up to so many machines no list is asked for.
+const BY_NAME: usize = 50;
+
+/// How many machines are asked for by name at a time.
+const AT_A_TIME: usize = 20;
+
 /// What is to be done with each of some machines.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 struct Verdicts {
     /// Gone already.
     gone: Vec<MachineId>,
     /// Still what the plan took them for.
-    doomed: Vec<Machine>,
+    doomed: Vec<(Machine, Vm)>,
     /// Something else.
     refused: Vec<(MachineId, String)>,
-    /// Too new for their absence to mean anything.
-    unseen: Vec<MachineId>,
 }
 
 /// Ends machines.
@@ -52,21 +68,35 @@ pub(crate) async fn end(
     api: &Api,
     before: &Ended,
     request: &DestroyRequest<'_>,
-    now: Timestamp,
 ) -> Result<Destroyed, Error> {
     let group = api.group()?;
-    let found = all(api).await?;
-    let mut verdicts = judge(request.fleet, request.scope, request.victims, &found, now);
-    let known = before.lately(request.scope, now);
-    let (gone, unseen): (Vec<_>, Vec<_>) =
-        verdicts.unseen.into_iter().partition(|id| known.iter().any(|machine| machine.id == *id));
-    verdicts.gone.extend(gone);
-    verdicts.unseen = unseen;
-    let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
+    // A few are asked for by name, which is right and cheap; many are looked for in the list first.
+    let many = request.victims.len() > BY_NAME;
+    let mut found = if many { all(api).await? } else { Vec::new() };
+    // A list once was empty while machines ran: only the question by name proves that one is gone.
+    let lacking = request.victims.iter().filter(|victim| {
+        let id = victim.machine.as_str();
+        !found.iter().any(|vm| vm.name.eq_ignore_ascii_case(id)) && !before.has(&victim.machine)
+    });
+    let lacking: Vec<&Victim> = lacking.collect();
+    let mut unclear: Vec<MachineId> = Vec::new();
+    for some in lacking.chunks(AT_A_TIME) {
+        let asked = some.iter().map(|v| seek(api, &group, v.machine.as_str(), v.launched_at));
+        for (victim, seen) in some.iter().zip(try_join_all(asked).await?) {
+            match seen {
+                Seen::There(vm) => found.push(*vm),
+                Seen::Gone { .. } => {}
+                Seen::Unclear => unclear.push(victim.machine.clone()),
+            }
+        }
+    }
+    let victims = request.victims.iter().filter(|victim| !unclear.contains(&victim.machine));
+    let Verdicts { gone, doomed, refused: left_alone } =
+        judge(request.fleet, request.scope, victims, &found);
     let mut ended = gone;
-    let deletes = doomed.iter().map(|machine| delete(api, &group, machine.id.as_str()));
+    let deletes = doomed.iter().map(|(_, vm)| delete(api, &group, vm));
     let mut failed = None;
-    for (machine, outcome) in doomed.iter().zip(join_all(deletes).await) {
+    for ((machine, _), outcome) in doomed.iter().zip(join_all(deletes).await) {
         match outcome {
             Ok(over) => {
                 ended.push(machine.id.clone());
@@ -82,7 +112,7 @@ pub(crate) async fn end(
     if let Some(error) = failed {
         return Err(error);
     }
-    if let Some(id) = unseen.first() {
+    if let Some(id) = unclear.first() {
         let class = Class::Retry { after: Some(LOOK_AGAIN) };
         return Err(refused(class, "ResourceNotFound", format!("{id} is not seen yet")));
     }
@@ -91,19 +121,25 @@ pub(crate) async fn end(
 
 /// Deletes one machine, and its children should they be left. Whether it is gone; if not, it is
 /// going.
-pub(crate) async fn delete(api: &Api, group: &Group, name: &str) -> Result<bool, Error> {
-    let over = remove(api, &group.at(MACHINES, name), COMPUTE).await?;
+pub(crate) async fn delete(api: &Api, group: &Group, vm: &Vm) -> Result<bool, Error> {
+    let over = remove(api, &group.at(MACHINES, &vm.name), COMPUTE).await?;
     // A deletion that goes on takes the children with it in its own time.
-    if !over {
-        return Ok(false);
+    if over {
+        delete_children(api, group, vm).await?;
     }
-    for Kind { path, named, version } in KINDS {
-        let path = group.at(path, &named(name));
+    Ok(over)
+}
+
+/// Deletes what is left of a machine that is gone, each asked for by its own name.
+pub(crate) async fn delete_children(api: &Api, group: &Group, vm: &Vm) -> Result<(), Error> {
+    for (path, version) in children::of(group, vm) {
         // Who may not look at children cannot clear them away, and Azure does so by itself.
-        let Ok(Some(_)) = api.find::<Resource>(&path, version).await else { continue };
-        remove(api, &path, version).await?;
+        let Ok(Some(child)) = api.find::<Child>(&path, version).await else { continue };
+        if !child.is_used() {
+            remove(api, &path, version).await?;
+        }
     }
-    Ok(true)
+    Ok(())
 }
 
 /// Deletes one thing. Whether it is gone; if not, it is going.
@@ -124,31 +160,26 @@ pub(crate) async fn remove(api: &Api, path: &str, version: &str) -> Result<bool,
     }
 }
 
-/// Compares what the plan means with what is there.
-fn judge(
+/// Compares what the plan means with what is there. What is not there is gone.
+fn judge<'a>(
     fleet: &FleetUid,
     scope: &Scope,
-    victims: &[Victim],
+    victims: impl Iterator<Item = &'a Victim>,
     found: &[Vm],
-    now: Timestamp,
 ) -> Verdicts {
     let mut verdicts = Verdicts::default();
     for victim in victims {
         let id = victim.machine.clone();
         let vm = found.iter().find(|vm| vm.name.eq_ignore_ascii_case(id.as_str()));
         let Some(vm) = vm else {
-            if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE {
-                verdicts.unseen.push(id);
-            } else {
-                verdicts.gone.push(id);
-            }
+            verdicts.gone.push(id);
             continue;
         };
         match machine(vm) {
             Some(machine) => match mistaken(fleet, scope, victim, &machine) {
                 Some(why) => verdicts.refused.push((id, why)),
                 None if machine.state == MachineState::Stopping => verdicts.gone.push(id),
-                None => verdicts.doomed.push(machine),
+                None => verdicts.doomed.push((machine, vm.clone())),
             },
             None => verdicts.refused.push((id, "its description cannot be read".to_owned())),
         }

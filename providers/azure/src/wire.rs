@@ -1,7 +1,14 @@
 //! What Azure says, as far as we listen. Fields that we do not use are left out.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+
+/// Azure writes `null` for lists and maps that have nothing in them as readily as it leaves them out.
+fn nullable<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
+}
 
 /// A page of a list.
 #[derive(Debug, Deserialize)]
@@ -20,8 +27,11 @@ pub(crate) struct Failure {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default)]
 pub(crate) struct ErrorBody {
+    #[serde(alias = "Code")]
     pub(crate) code: String,
+    #[serde(alias = "Message")]
     pub(crate) message: String,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) details: Vec<ErrorBody>,
 }
 
@@ -40,7 +50,9 @@ pub(crate) struct Vm {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) location: String,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) zones: Vec<String>,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) tags: BTreeMap<String, String>,
     pub(crate) properties: VmProperties,
 }
@@ -49,6 +61,8 @@ pub(crate) struct Vm {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct VmProperties {
     pub(crate) hardware_profile: HardwareProfile,
+    pub(crate) network_profile: NetworkProfile,
+    pub(crate) instance_view: Option<InstanceView>,
     pub(crate) provisioning_state: Option<String>,
     pub(crate) priority: Option<String>,
     pub(crate) capacity_reservation: Option<serde_json::Value>,
@@ -59,6 +73,37 @@ pub(crate) struct VmProperties {
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct HardwareProfile {
     pub(crate) vm_size: String,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct NetworkProfile {
+    /// The interfaces as they are named in truth: not as we asked for.
+    #[serde(deserialize_with = "nullable")]
+    pub(crate) network_interfaces: Vec<Reference>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Reference {
+    pub(crate) id: String,
+}
+
+/// What a machine does now, besides what was last done to it.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct InstanceView {
+    #[serde(deserialize_with = "nullable")]
+    pub(crate) statuses: Vec<Status>,
+}
+
+/// `PowerState/running`, `ProvisioningState/failed/OSProvisioningTimedOut`.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Status {
+    pub(crate) code: String,
+    pub(crate) display_status: String,
+    pub(crate) message: String,
 }
 
 /// Anything that has a name and stands somewhere.
@@ -76,6 +121,7 @@ pub(crate) struct Resource {
 pub(crate) struct Child {
     pub(crate) name: String,
     pub(crate) location: String,
+    #[serde(deserialize_with = "nullable")]
     tags: BTreeMap<String, String>,
     /// The machine that uses a disk.
     managed_by: Option<String>,
@@ -108,8 +154,11 @@ pub(crate) struct Sku {
     pub(crate) resource_type: String,
     pub(crate) name: String,
     pub(crate) family: String,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) location_info: Vec<SkuLocation>,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) capabilities: Vec<Capability>,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) restrictions: Vec<Restriction>,
 }
 

@@ -5,7 +5,7 @@ use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
 use fleet_fakes::{Faults, Refusal, ask, victims};
 use fleet_model::{Create, FleetUid, MachineState, Market, MicroUsd, Pattern, Remains, Template};
 use fleet_provider::{
-    Class, ClearRequest, Error, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict,
+    Class, ClearRequest, Error, ExamineRequest, Listed, OfferingsRequest, PriceListRequest, Verdict,
 };
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -13,18 +13,18 @@ use std::time::Duration;
 const HOUR: Duration = Duration::from_secs(3600);
 
 impl Bed {
-    async fn remains(&self) -> Vec<Remains> {
+    pub(crate) async fn remains(&self) -> Vec<Remains> {
         let scope = self.asks.pool.place.scope();
         self.asks.provider.remains(&scope).await.expect("a list")
     }
 
-    async fn clear(&self, fleet: &str, remains: &[Remains]) -> Result<u32, Error> {
+    pub(crate) async fn clear(&self, fleet: &str, remains: &[Remains]) -> Result<u32, Error> {
         let (fleet, scope) = (FleetUid::new(fleet), self.asks.pool.place.scope());
         self.asks.provider.clear(&ClearRequest { fleet: &fleet, scope: &scope, remains }).await
     }
 
     /// Machines in whatever state, and their children.
-    fn left(&self) -> (usize, usize) {
+    pub(crate) fn left(&self) -> (usize, usize) {
         self.server.meddle(|world| (world.live(), world.children()))
     }
 }
@@ -35,10 +35,12 @@ async fn a_launch_that_fails_later_leaves_nothing_behind() {
         ("AllocationFailed", Class::Capacity { block: HOUR }),
         ("ZonalAllocationFailed", Class::Capacity { block: HOUR }),
         ("OverconstrainedAllocationRequest", Class::Capacity { block: HOUR }),
-        ("SkuNotAvailable", Class::Capacity { block: 23 * HOUR }),
+        ("SkuNotAvailable", Class::Capacity { block: HOUR / 4 }),
         ("VMSizeNotSupported", Class::Invalid),
+        ("OperationNotAllowed", Class::Quota { block: HOUR }),
+        ("OperationPreempted", Class::Retry { after: Some(Duration::from_secs(30)) }),
         // Nothing is left, so nothing is in doubt; what we do not know is no matter of capacity.
-        ("OSProvisioningTimedOut", Class::Retry { after: Some(Duration::from_secs(30)) }),
+        ("OSProvisioningTimedOut", Class::Refused { block: HOUR / 6 }),
     ] {
         let bed = bed().await;
         bed.server.set(Faults { fails_later: Some(code.into()), ..Faults::default() });
@@ -69,29 +71,22 @@ async fn a_shell_that_cannot_be_cleared_away_stays_in_doubt_and_is_seen() {
 }
 
 #[tokio::test]
-async fn a_shell_counts_as_taken_back_and_can_be_ended() {
-    let bed = bed().await;
-    bed.asks.create(&bed.asks.ask("t")).await.expect("one");
-    // What a run leaves that was killed while it waited, when the launch then fails.
-    bed.server.meddle(|world| world.fail());
-    let seen = bed.asks.list().await.expect("a list");
-    assert!(seen[0].notice.is_some() && seen[0].state.is_live());
-    bed.asks.destroy(&victims(&seen)).await.expect("ended");
-    assert_eq!(bed.left(), (0, 0));
-}
-
-#[tokio::test]
 async fn refusals_at_once_have_their_reactions() {
     let bed = bed().await;
     let quota = "results in exceeding approved standardDSv5Family Cores quota. Current Limit: 10,";
     for (status, code, message, expect) in [
-        (409, "SkuNotAvailable", "", Class::Capacity { block: 23 * HOUR }),
+        (409, "SkuNotAvailable", "", Class::Capacity { block: HOUR / 4 }),
         (409, "OperationNotAllowed", quota, Class::Quota { block: Duration::from_secs(600) }),
         (403, "AuthorizationFailed", "", Class::Auth),
         (409, "ReadOnlyDisabledSubscription", "", Class::Auth),
         (400, "InvalidParameter", "", Class::Invalid),
         (409, "PropertyChangeNotAllowed", "", Class::Freeze),
         (409, "SomethingNew", "", Class::Unknown),
+        (400, "SomethingNew", "", Class::Refused { block: HOUR / 6 }),
+        (409, "OperationNotAllowed", "marked for deletion", Class::Refused { block: HOUR / 6 }),
+        (409, "OperationNotAllowed", "another is in progress", Class::Unknown),
+        (409, "ScopeLocked", "", Class::Refused { block: HOUR / 6 }),
+        (404, "ImageVersionDeprecated", "", Class::Invalid),
         (503, "QuotaExceeded", quota, Class::Unknown),
         (429, "", "", Class::Retry { after: None }),
     ] {
@@ -233,6 +228,7 @@ async fn networks_and_keys_are_looked_up_or_refused_before_anything_is_sent() {
         Template { subnets: vec![subnet(0, "westus2")], ..base() },
         Template { key: None, ..base() },
         Template { key: Some("nobody".into()), ..base() },
+        Template { key: Some("ecdsa-sha2-nistp256 AAAA me".into()), ..base() },
     ] {
         let error = bed.asks.create_from(&bed.asks.ask("t"), &wrong).await.expect_err("refused");
         assert_eq!(error.class, Class::Invalid, "{error} {wrong:?}");
@@ -313,8 +309,10 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
     assert!(refusal.is_some_and(|why| why.contains("has no image")));
     let listed = PriceListRequest { regions: &[Pattern::new("east*")] };
     let listed = bed.asks.provider.price_list(&listed).await.expect("a list");
-    assert_eq!(listed.len(), 5 * 4);
-    assert!(listed.iter().all(|row| row.on_demand.is_some() && row.spot.is_some()));
+    assert_eq!(listed.len(), 9 * 4);
+    let sold = |row: &Listed| row.on_demand.is_some() && row.spot.is_some() == row.has_spot;
+    assert!(listed.iter().all(sold));
+    assert_eq!(listed.iter().filter(|row| !row.has_spot).count(), 4);
 }
 
 #[tokio::test]
@@ -331,6 +329,11 @@ async fn an_account_is_looked_over() {
     assert!(bad.is_empty(), "{bad:?}");
     let role: Value = serde_json::from_str(&found.policy.expect("a role")).expect("JSON");
     assert_eq!(role["AssignableScopes"], json!([format!("/subscriptions/{}", SUBSCRIPTIONS[0])]));
+    let south = [pool("azure/southcentralus/regional/Standard_D2s_v5/on-demand")];
+    let shut = Template { subnets: vec![subnet(0, "southcentralus")], ..template() };
+    let request = ExamineRequest { pools: &south, template: &shut, ..request };
+    let doubts = bed.asks.provider.examine(&request).await.findings;
+    assert!(doubts.iter().any(|f| f.words.contains("no NAT gateway")), "{doubts:?}");
     let wrong = Template { subnets: vec![subnet(0, "mars")], ..template() };
     let request = ExamineRequest {
         pools: &pools,

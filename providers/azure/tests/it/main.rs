@@ -3,4 +3,5 @@
 mod bed;
 mod conformance;
 mod faults;
+mod reality;
 mod witness;

@@ -1,7 +1,9 @@
 //! What is in the account besides machines: networks, keys, limits, rights.
 
+use super::answers::{not_found, seen};
 use super::sizes::{REGIONS, SIZES};
 use crate::http::{Answer, Request};
+use fleet_provider::evidence::Call;
 use serde_json::{Value, json};
 
 /// The only token that is taken.
@@ -74,7 +76,19 @@ pub(super) fn answer(
         ) => {
             let region = name.strip_prefix("net-").filter(|region| REGIONS.contains(region));
             match region {
-                Some(region) => Answer::json(200, json!({ "name": name, "location": region })),
+                Some(region) => {
+                    // One network is as new ones are: nothing leads out of it.
+                    let subnet = match region {
+                        "southcentralus" => json!({ "defaultOutboundAccess": false }),
+                        _ => json!({ "natGateway": { "id": "nat" } }),
+                    };
+                    let subnets = json!([{ "name": "default", "properties": subnet }]);
+                    let properties = json!({ "subnets": subnets });
+                    Answer::json(
+                        200,
+                        json!({ "name": name, "location": region, "properties": properties }),
+                    )
+                }
                 None => not_found(name),
             }
         }
@@ -165,7 +179,7 @@ fn versions(request: &Request, region: &str, image: [&str; 3]) -> Answer {
         && offer == "ubuntu-24_04-lts"
         && ["server", "server-arm64"].contains(&sku);
     if !known || !REGIONS.contains(&region) {
-        return error(404, "NotFound", "Artifact: VMImage was not found.");
+        return seen(Call::Look, 404, "NotFound", "Artifact: VMImage was not found.");
     }
     let mut names = ["24.04.202606260", "24.04.202607100"];
     if request.query("$orderby") == Some("name desc") {
@@ -207,12 +221,4 @@ fn prices(request: &Request) -> Value {
         }
     }
     json!({ "BillingCurrency": "USD", "Items": items, "NextPageLink": null, "Count": items.len() })
-}
-
-pub(super) fn error(status: u16, code: &str, message: &str) -> Answer {
-    Answer::json(status, json!({ "error": { "code": code, "message": message } }))
-}
-
-pub(super) fn not_found(what: &str) -> Answer {
-    error(404, "ResourceNotFound", &format!("The resource '{what}' was not found."))
 }
