@@ -3,7 +3,7 @@
 //! The answer says at once what was made and what each pool said that gave nothing. The fleet that
 //! EC2 remembers under the token does nothing afterwards.
 
-use crate::error::{Asked, classify, refused};
+use crate::error::{Asked, classify};
 use crate::launch::dollars;
 use crate::launch_template::is_missing;
 use crate::tags;
@@ -19,6 +19,9 @@ use aws_sdk_ec2::types::{
 use fleet_model::{Market, MicroUsd, PoolId};
 use fleet_provider::{Class, CreateRequest, Error};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The status that an error inside an answer is judged by: the call was answered, so it is no doubt.
+const ANSWERED: u16 = 400;
 
 /// A pool in EC2's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,15 +138,23 @@ pub(crate) fn read(answer: &CreateFleetOutput, sources: &[Source]) -> Answer {
 }
 
 /// What a pool said. The call itself was answered, so nothing of it is unknown: a code that we do
-/// not know is a no for now, and says nothing of capacity.
+/// not know is a refusal.
 fn words(error: &CreateFleetError) -> Error {
     let code = error.error_code().unwrap_or("NoCode");
-    let class = match classify(Asked::Launch, 400, code) {
-        Class::Unknown => Class::Retry { after: None },
-        _ if is_missing(code) => Class::Retry { after: None },
-        known => known,
-    };
-    refused(class, code, error.error_message().unwrap_or("(no message)"))
+    let message = error.error_message().unwrap_or("(no message)");
+    let said = classify(Asked::Launch, ANSWERED, code, message);
+    match said.class {
+        // The code of a broken server, or a template that was made a moment ago.
+        Class::Unknown => Error { class: Class::Retry { after: None }, ..said },
+        _ if is_missing(code) => Error { class: Class::Retry { after: None }, ..said },
+        Class::Retry { .. }
+        | Class::Capacity { .. }
+        | Class::Quota { .. }
+        | Class::Auth
+        | Class::Invalid
+        | Class::Refused { .. }
+        | Class::Freeze => said,
+    }
 }
 
 /// The pool that an error is about.

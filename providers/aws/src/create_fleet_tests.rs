@@ -123,7 +123,7 @@ fn every_pool_has_its_own_answer() {
                 "InsufficientInstanceCapacity",
                 Class::Capacity { block: minutes(3) }
             ),
-            (&sources[2].pool, "MaxSpotInstanceCountExceeded", Class::Quota { block: minutes(15) }),
+            (&sources[2].pool, "MaxSpotInstanceCountExceeded", Class::Quota { block: minutes(3) }),
             // Made a moment ago: nothing is wrong with the request.
             (
                 &sources[0].pool,
@@ -132,9 +132,12 @@ fn every_pool_has_its_own_answer() {
             ),
         ]
     );
-    // The call was answered: a new word is no for now, and neither capacity nor "nobody knows".
+    // The call was answered: a new word is a refusal, and neither capacity nor "nobody knows".
     let new = CreateFleetOutput::builder().errors(error("SomethingNew", "m5.large", "subnet-1"));
     let class = read(&new.build(), &sources).refusals.first().map(|(_, error)| error.class);
-    assert_eq!(class, Some(Class::Retry { after: None }));
+    assert_eq!(class, Some(Class::Refused { block: minutes(10) }));
+    let fast =
+        CreateFleetOutput::builder().errors(error("RequestLimitExceeded", "m5.large", "subnet-1"));
+    assert!(read(&fast.build(), &sources).refusals.iter().all(|(_, error)| error.throttled));
     assert_eq!(told.general.map(|error| error.code).as_deref(), Some("UnfulfillableCapacity"));
 }
