@@ -14,6 +14,8 @@ const LAUNCHES: Bucket = ("RunInstances", 5.0, 2.0);
 const MACHINES: Bucket = ("machines", 1000.0, 2.0);
 const ENDS: Bucket = ("TerminateInstances", 100.0, 5.0);
 const LISTS: Bucket = ("DescribeInstances", 100.0, 20.0);
+/// Not documented: it throttles at a few calls a second (github-aws-runners, karpenter#9175).
+const FLEETS: Bucket = ("CreateFleet", 5.0, 2.0);
 const CHANGES: Bucket = ("other changes", 50.0, 5.0);
 
 impl Buckets {
@@ -23,7 +25,8 @@ impl Buckets {
             "RunInstances" => &[(LAUNCHES, 1.0), (MACHINES, machines)],
             "TerminateInstances" => &[(ENDS, 1.0)],
             "DescribeInstances" => &[(LISTS, 1.0)],
-            "CreateFleet" | "CreateLaunchTemplate" | "DeleteLaunchTemplate" => &[(CHANGES, 1.0)],
+            "CreateFleet" => &[(FLEETS, 1.0), (MACHINES, machines)],
+            "CreateLaunchTemplate" | "DeleteLaunchTemplate" => &[(CHANGES, 1.0)],
             _ => &[],
         };
         let free = needs.iter().all(|(bucket, amount)| self.level(region, *bucket, now) >= *amount);
