@@ -197,4 +197,28 @@ mod tests {
     fn forms_are_decoded() {
         assert_eq!(decode("a%3Ab+c%2F"), "a:b c/");
     }
+
+    /// The elements of a text, in order, without what is in them.
+    fn shape(xml: &str) -> Vec<String> {
+        let tags = xml.split('<').skip(1).filter_map(|rest| rest.split(['>', ' ']).next());
+        tags.filter(|tag| !tag.starts_with('?')).map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn errors_have_the_shape_of_recorded_ones() {
+        let ours = error(400, "InvalidInstanceID.Malformed", "words");
+        let ours = shape(&String::from_utf8_lossy(&ours.body));
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../shared/data/recordings/aws/run-instances-and-status-2011.json"
+        );
+        let Ok(file) = std::fs::read_to_string(file) else {
+            println!("recordings: NO RECORDINGS HERE: the shape of errors is not compared");
+            return;
+        };
+        let body =
+            file.split("<Response>").nth(1).and_then(|rest| rest.split("</Response>").next());
+        let theirs = shape(&format!("<Response>{}</Response>", body.expect("a recorded error")));
+        assert_eq!(ours, theirs);
+    }
 }

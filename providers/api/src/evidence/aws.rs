@@ -272,7 +272,7 @@ pub(super) const ROWS: &[Row] = &[
         Invalid(Pool),
         "recordings: delete-network-interface-conflicts",
     ),
-    listed(Any, "InvalidPermission.Malformed", Invalid(Pool), "recordings: create-group-half-done"),
+    listed(Any, "InvalidPermission*", Invalid(Pool), "recordings: create-group-half-done"),
     listed(Any, "UnsupportedOperation", Invalid(Pool), CODES),
     listed(
         Any,
