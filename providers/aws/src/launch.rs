@@ -100,8 +100,9 @@ fn plugged_in(
     request.set_network_interfaces(Some(efa_cards.iter().enumerate().map(interface).collect()))
 }
 
-/// The first card carries the machine's own address; the others are for messages alone and would take
-/// an address of the subnet each: 32 for a machine of the largest types.
+/// As AWS recommends for types with several cards (user guide, "Maximize network bandwidth"): the first
+/// carries the machine's own address; the others are for messages alone and would otherwise take
+/// an address of the subnet each, 32 for a machine of the largest types.
 pub(crate) fn interface_type(at: usize) -> &'static str {
     if at == 0 { "efa" } else { "efa-only" }
 }

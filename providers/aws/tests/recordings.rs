@@ -1,7 +1,11 @@
 //! What EC2 answered to others, read by us: recorded bodies are served by a local server, and the
 //! adapter must make of them what they say. Nothing here was written by us but the fallback.
 
+#![expect(clippy::print_stdout, reason = "how much was replayed is what is looked for")]
+
 mod support;
+#[path = "support/warnings.rs"]
+mod warnings;
 
 use fleet_model::{CauseKind, Cloud, Machine, MachineState};
 use fleet_provider::evidence::{self, Call};

@@ -61,4 +61,14 @@ mod tests {
         assert_eq!([at(400), at(500), at(900), at(1000)], [false, true, false, true]);
         assert!(!buckets.take("s", "RunInstances", 1001.0, start), "more machines than the bucket");
     }
+
+    #[test]
+    fn fleets_are_as_slow_as_launches() {
+        let (start, mut buckets) = (Instant::now(), Buckets::default());
+        let first: Vec<bool> =
+            (0..6).map(|_| buckets.take("r", "CreateFleet", 10.0, start)).collect();
+        assert_eq!(first, [true, true, true, true, true, false]);
+        assert!(buckets.take("r", "RunInstances", 10.0, start), "each action has its own");
+        assert!(!buckets.take("s", "CreateFleet", 1001.0, start), "more machines than the bucket");
+    }
 }

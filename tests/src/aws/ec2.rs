@@ -205,6 +205,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::print_stdout, reason = "a test that compares nothing must say so")]
     fn errors_have_the_shape_of_recorded_ones() {
         let ours = error(400, "InvalidInstanceID.Malformed", "words");
         let ours = shape(&String::from_utf8_lossy(&ours.body));

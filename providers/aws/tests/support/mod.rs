@@ -32,26 +32,39 @@ impl Clock for RealTime {
 
 /// A server with one answer per action, and the adapter on it.
 pub(crate) struct Served {
-    provider: Aws,
+    pub(crate) provider: Aws,
 }
 
+/// What a server says to an action, given the body of the call.
+type Answers = Box<dyn FnMut(&str, &str) -> (u16, String) + Send>;
+
 impl Served {
+    /// A server that says the same to an action each time.
     pub(crate) fn start<const N: usize>(answers: [(&str, (u16, String)); N]) -> Self {
         let mut answers: BTreeMap<String, (u16, String)> =
             answers.into_iter().map(|(action, answer)| (action.to_owned(), answer)).collect();
-        let zones = format!(
-            "<DescribeAvailabilityZonesResponse xmlns=\"{NAMESPACE}\"><requestId>0</requestId>\
-             <availabilityZoneInfo/></DescribeAvailabilityZonesResponse>"
-        );
-        answers.insert("DescribeAvailabilityZones".into(), (200, zones));
+        answers.insert("DescribeAvailabilityZones".into(), (200, zones("")));
+        let unknown = (400, "<Response/>".to_owned());
+        Served::with(
+            None,
+            Box::new(move |action, _| answers.get(action).unwrap_or(&unknown).clone()),
+        )
+    }
+
+    /// A server with a mind of its own, and perhaps a queue of warnings.
+    pub(crate) fn with(queue: Option<&str>, mut answers: Answers) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let endpoint = format!("http://{}", listener.local_addr().expect("an address"));
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                serve(stream, &answers);
+                serve(stream, &mut answers);
             }
         });
-        let settings = AwsSettings { endpoint: Some(endpoint), ..AwsSettings::default() };
+        let settings = AwsSettings {
+            events_queue: queue.map(|name| format!("{endpoint}/{name}")),
+            endpoint: Some(endpoint),
+            ..AwsSettings::default()
+        };
         Served { provider: Aws::new(settings, Arc::new(RealTime)) }
     }
 
@@ -61,7 +74,7 @@ impl Served {
     }
 }
 
-fn serve(mut stream: TcpStream, answers: &BTreeMap<String, (u16, String)>) {
+fn serve(mut stream: TcpStream, answers: &mut Answers) {
     let mut request = Vec::new();
     let mut chunk = [0; 4096];
     // The body of a call is a short form: it is there when its length is.
@@ -81,9 +94,11 @@ fn serve(mut stream: TcpStream, answers: &BTreeMap<String, (u16, String)>) {
         }
     }
     let text = String::from_utf8_lossy(&request).into_owned();
-    let action = text.split("Action=").nth(1).and_then(|rest| rest.split('&').next());
-    let unknown = (400, "<Response/>".to_owned());
-    let (status, body) = answers.get(action.unwrap_or_default()).unwrap_or(&unknown);
+    let (head, body) = text.split_once("\r\n\r\n").unwrap_or_default();
+    // Services that speak JSON name the action in a header.
+    let in_form = body.split("Action=").nth(1).and_then(|rest| rest.split('&').next());
+    let target = || head.split_once("x-amz-target: ")?.1.lines().next()?.split('.').nth(1);
+    let (status, body) = answers(in_form.or_else(target).unwrap_or_default(), body);
     let answer = format!(
         "HTTP/1.1 {status} X\r\ncontent-type: text/xml\r\ncontent-length: {}\r\n\
          connection: close\r\n\r\n{body}",
@@ -305,7 +320,35 @@ pub(crate) fn no_requests() -> String {
     requests("")
 }
 
-fn requests(items: &str) -> String {
+/// Zones, each as `name=id`, separated by blanks.
+pub(crate) fn zones(pairs: &str) -> String {
+    let zone = |pair: &str| {
+        let (name, id) = pair.split_once('=').unwrap_or_default();
+        format!(
+            "<item><zoneName>{name}</zoneName><zoneId>{id}</zoneId>\
+             <optInStatus>opt-in-not-required</optInStatus></item>"
+        )
+    };
+    let items: String = pairs.split_whitespace().map(zone).collect();
+    format!(
+        "<DescribeAvailabilityZonesResponse xmlns=\"{NAMESPACE}\"><requestId>0</requestId>\
+         <availabilityZoneInfo>{items}</availabilityZoneInfo></DescribeAvailabilityZonesResponse>"
+    )
+}
+
+/// Running spot machines.
+pub(crate) fn spot_machines(ids: &[&str]) -> String {
+    let instance = |id: &&str| {
+        item(&json!({
+            "InstanceId": id, "InstanceType": "m5.large", "LaunchTime": "2026-01-02T00:00:00Z",
+            "Placement": { "AvailabilityZone": "us-east-1a" }, "State": { "Name": "running" },
+            "InstanceLifecycle": "spot",
+        }))
+    };
+    list(&ids.iter().map(instance).collect::<String>())
+}
+
+pub(crate) fn requests(items: &str) -> String {
     format!(
         "<DescribeSpotInstanceRequestsResponse xmlns=\"{NAMESPACE}\"><requestId>0</requestId>\
          <spotInstanceRequestSet>{items}</spotInstanceRequestSet>\
