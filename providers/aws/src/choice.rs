@@ -8,15 +8,20 @@ use crate::machines::{self, all, by_id, machines};
 use crate::provider::{efa_cards, zone_name};
 use crate::session::Site;
 use crate::{image, network, tags};
-use aws_sdk_ec2::types::{Filter, Instance, Tag};
-use fleet_model::{FleetUid, Machine, MachineId, MicroUsd, PoolId, SlotId};
+use aws_sdk_ec2::primitives::DateTime;
+use aws_sdk_ec2::types::{
+    Filter, Instance, InstanceLifecycleType, InstanceState, InstanceStateName, Placement, Tag,
+};
+use fleet_model::{
+    FleetUid, Machine, MachineId, Market, MicroUsd, PoolId, SlotId, Timestamp, Zone,
+};
 use fleet_provider::{Class, Clock, CreateRequest, Created, Error};
 use futures::{StreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-/// How often we look for new machines, and how long we wait in between. Later than that, the
-/// outcome is unknown, and settled as every other.
+/// How often we look for new machines, and how long we wait in between. Those that are later than
+/// that are told as the answer describes them.
 const LOOKS: u32 = 5;
 
 /// The first wait; each one is twice as long.
@@ -49,14 +54,26 @@ pub(crate) async fn create(
     };
     let told = create_fleet::read(&answer, &sources);
     refusals.extend(told.refusals);
-    let ids: Vec<MachineId> = told.made.iter().map(|id| MachineId::new(id.as_str())).collect();
-    let instances = look(site, clock, &ids).await?;
+    let mut instances = look(site, clock, told.made.keys()).await;
+    let listed = instances.len();
+    for (id, pool) in &told.made {
+        if instances.iter().any(|instance| instance.instance_id() == Some(id)) {
+            continue;
+        }
+        let Some(one) = pool.as_ref().and_then(|pool| late(request, id, pool, clock.now())) else {
+            let words = format!("{id} was made and is not listed, and nobody says where it is");
+            return Err(refused(Class::Unknown, "NotListedYet", words));
+        };
+        instances.push(one);
+    }
     let found: Option<Vec<Machine>> =
         machines(&instances, &site.region, zones).into_iter().collect();
     let Some(machines) = found else {
         return Err(refused(Class::Unknown, "UnreadableAnswer", "a new machine cannot be read"));
     };
-    let unnumbered = instances.iter().zip(&machines).filter(|(one, _)| tags::is_unnumbered(one));
+    // Those that are late cannot be tagged yet.
+    let seen = instances.iter().zip(&machines).take(listed);
+    let unnumbered = seen.filter(|(one, _)| tags::is_unnumbered(one));
     let slots = unnumbered
         .filter_map(|(_, machine)| Some((machine.id.clone(), machine.owner.as_ref()?.slot)));
     // Whoever is not tagged now fills the same slot by its place in the list, and is tagged when
@@ -117,12 +134,14 @@ async fn source(
     })
 }
 
-/// New machines by id, as soon as all of them are listed.
-async fn look(site: &Site, clock: &dyn Clock, ids: &[MachineId]) -> Result<Vec<Instance>, Error> {
+/// New machines by id, as soon as all of them are listed, or those that are after a while.
+async fn look(site: &Site, clock: &dyn Clock, ids: impl Iterator<Item = &String>) -> Vec<Instance> {
+    let ids: Vec<MachineId> = ids.map(|id| MachineId::new(id.as_str())).collect();
     let ids: Vec<&MachineId> = ids.iter().collect();
     let mut wait = FIRST_WAIT;
-    for _ in 0..LOOKS {
-        let mut found = Vec::new();
+    let mut found = Vec::new();
+    for turn in 1..=LOOKS {
+        found.clear();
         for asked in by_id(&ids) {
             // Something was made, so no failure from here on is a refusal.
             match all(site, asked).await {
@@ -130,14 +149,37 @@ async fn look(site: &Site, clock: &dyn Clock, ids: &[MachineId]) -> Result<Vec<I
                 Err(error) => tracing::debug!(%error, "no look at new machines"),
             }
         }
-        if found.len() == ids.len() {
-            return Ok(found);
+        if found.len() == ids.len() || turn == LOOKS {
+            break;
         }
         clock.sleep(wait).await;
         wait = (wait * 2).min(LOOK_AGAIN);
     }
-    let words = format!("{} machines were made, and not all are listed", ids.len());
-    Err(refused(Class::Unknown, "NotListedYet", words))
+    found
+}
+
+/// A machine that was made and is in no list yet, as the answer and the request describe it. When it
+/// was launched is known to the minute, which is enough to know it again.
+fn late(request: &CreateRequest<'_>, id: &str, pool: &PoolId, now: Timestamp) -> Option<Instance> {
+    if pool.place.zone.as_str() == Zone::REGIONAL {
+        return None;
+    }
+    let tag = |(key, value)| Tag::builder().key(key).value(value).build();
+    let lifecycle = match pool.market {
+        Market::Spot => Some(InstanceLifecycleType::Spot),
+        Market::OnDemand | Market::Reserved => None,
+    };
+    let place = Placement::builder().availability_zone_id(pool.place.zone.as_str());
+    let pending = InstanceState::builder().name(InstanceStateName::Pending);
+    let instance = Instance::builder()
+        .instance_id(id)
+        .instance_type(pool.instance_type.as_str().into())
+        .set_instance_lifecycle(lifecycle)
+        .placement(place.build())
+        .launch_time(DateTime::from_secs(now.as_second()))
+        .state(pending.build())
+        .set_tags(Some(tags::of(request).into_iter().map(tag).collect()));
+    Some(instance.build())
 }
 
 /// Tags machines with their own slots.

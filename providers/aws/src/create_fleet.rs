@@ -3,14 +3,15 @@
 //! The answer says at once what was made and what each pool said that gave nothing. The fleet that
 //! EC2 remembers under the token does nothing afterwards.
 
-use crate::error::{Asked, classify, refused};
+use crate::error::{Asked, classify};
 use crate::launch::dollars;
 use crate::launch_template::is_missing;
 use crate::tags;
 use aws_sdk_ec2::operation::create_fleet::CreateFleetOutput;
 use aws_sdk_ec2::operation::create_fleet::builders::CreateFleetInputBuilder;
 use aws_sdk_ec2::types::{
-    CreateFleetError, DefaultTargetCapacityType, FleetLaunchTemplateConfigRequest,
+    CreateFleetError, CreateFleetInstance, DefaultTargetCapacityType,
+    FleetLaunchTemplateConfigRequest, FleetLaunchTemplateOverrides,
     FleetLaunchTemplateOverridesRequest, FleetLaunchTemplateSpecificationRequest,
     FleetOnDemandAllocationStrategy, FleetType, OnDemandOptionsRequest, ResourceType,
     SpotAllocationStrategy, SpotInstanceInterruptionBehavior, SpotOptionsRequest, Tag,
@@ -18,7 +19,10 @@ use aws_sdk_ec2::types::{
 };
 use fleet_model::{Market, MicroUsd, PoolId};
 use fleet_provider::{Class, CreateRequest, Error};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+
+/// The status that an error inside an answer is judged by: the call was answered, so it is no doubt.
+const ANSWERED: u16 = 400;
 
 /// A pool in EC2's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +102,8 @@ fn configs(sources: &[Source]) -> Vec<FleetLaunchTemplateConfigRequest> {
     templates.into_iter().map(config).collect()
 }
 
-/// Ownership tags. Disks get theirs from the launch template.
+/// Ownership tags of machines. Disks and spot requests get theirs from the launch template: the call
+/// takes no tags of spot requests, and nobody says what two tags of one disk with one name would do.
 fn machine_tags(asked: &CreateRequest<'_>) -> TagSpecification {
     let tag = |(key, value)| Tag::builder().key(key).value(value).build();
     TagSpecification::builder()
@@ -110,8 +115,8 @@ fn machine_tags(asked: &CreateRequest<'_>) -> TagSpecification {
 /// What an answer says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Answer {
-    /// Ids of the machines, in order.
-    pub(crate) made: BTreeSet<String>,
+    /// Ids of the machines, in order, each with the pool it came from, if that was said.
+    pub(crate) made: BTreeMap<String, Option<PoolId>>,
     /// What each pool said that did not give what was asked of it.
     pub(crate) refusals: Vec<(PoolId, Error)>,
     /// What was said of no pool in particular.
@@ -120,8 +125,11 @@ pub(crate) struct Answer {
 
 /// Reads an answer.
 pub(crate) fn read(answer: &CreateFleetOutput, sources: &[Source]) -> Answer {
-    let ids = answer.instances().iter().flat_map(|some| some.instance_ids());
-    let mut told = Answer { made: ids.cloned().collect(), ..Answer::default() };
+    let mut told = Answer::default();
+    for some in answer.instances() {
+        let pool = made_in(some, sources);
+        told.made.extend(some.instance_ids().iter().map(|id| (id.clone(), pool.cloned())));
+    }
     for error in answer.errors() {
         let said = words(error);
         match pool_of(error, sources) {
@@ -135,29 +143,73 @@ pub(crate) fn read(answer: &CreateFleetOutput, sources: &[Source]) -> Answer {
 }
 
 /// What a pool said. The call itself was answered, so nothing of it is unknown: a code that we do
-/// not know is a no for now, and says nothing of capacity.
+/// not know is a refusal.
 fn words(error: &CreateFleetError) -> Error {
     let code = error.error_code().unwrap_or("NoCode");
-    let class = match classify(Asked::Launch, 400, code) {
-        Class::Unknown => Class::Retry { after: None },
-        _ if is_missing(code) => Class::Retry { after: None },
-        known => known,
-    };
-    refused(class, code, error.error_message().unwrap_or("(no message)"))
+    let message = error.error_message().unwrap_or("(no message)");
+    let said = classify(Asked::Launch, ANSWERED, code, message);
+    match said.class {
+        // The code of a broken server, or a template that was made a moment ago.
+        Class::Unknown => Error { class: Class::Retry { after: None }, ..said },
+        _ if is_missing(code) => Error { class: Class::Retry { after: None }, ..said },
+        Class::Retry { .. }
+        | Class::Capacity { .. }
+        | Class::Quota { .. }
+        | Class::Auth
+        | Class::Invalid
+        | Class::Refused { .. }
+        | Class::Freeze => said,
+    }
+}
+
+/// Where something happened, in EC2's words: zones by name, or by id.
+struct Spot<'a> {
+    kind: &'a str,
+    subnet: Option<&'a str>,
+    zone: Option<&'a str>,
+    zone_id: Option<&'a str>,
+}
+
+impl Spot<'_> {
+    /// The pool of that place.
+    fn pool<'a>(&self, sources: &'a [Source]) -> Option<&'a PoolId> {
+        let same = |source: &&Source| {
+            let zone = self.zone_id == Some(source.pool.place.zone.as_str());
+            let place = match &source.subnet {
+                Some(subnet) => self.subnet == Some(subnet),
+                None => source.zone.as_deref() == self.zone || zone,
+            };
+            source.pool.instance_type.as_str() == self.kind && place
+        };
+        sources.iter().find(same).map(|source| &source.pool)
+    }
 }
 
 /// The pool that an error is about.
 fn pool_of<'a>(error: &CreateFleetError, sources: &'a [Source]) -> Option<&'a PoolId> {
     let about = error.launch_template_and_overrides()?.overrides()?;
-    let kind = about.instance_type()?.as_str();
-    let same = |source: &&Source| {
-        let place = match &source.subnet {
-            Some(subnet) => about.subnet_id() == Some(subnet),
-            None => source.zone.as_deref() == about.availability_zone(),
-        };
-        source.pool.instance_type.as_str() == kind && place
-    };
-    sources.iter().find(same).map(|source| &source.pool)
+    spot(about)?.pool(sources)
+}
+
+fn spot(about: &FleetLaunchTemplateOverrides) -> Option<Spot<'_>> {
+    Some(Spot {
+        kind: about.instance_type()?.as_str(),
+        subnet: about.subnet_id(),
+        zone: about.availability_zone(),
+        zone_id: about.availability_zone_id(),
+    })
+}
+
+/// The pool that machines came from: as the answer says of them, or by what was asked for.
+fn made_in<'a>(made: &CreateFleetInstance, sources: &'a [Source]) -> Option<&'a PoolId> {
+    let told = made.instance_type().and_then(|kind| {
+        let (subnet, zone, zone_id) =
+            (made.subnet_id(), made.availability_zone(), made.availability_zone_id());
+        let told = subnet.is_some() || zone.is_some() || zone_id.is_some();
+        told.then_some(Spot { kind: kind.as_str(), subnet, zone, zone_id })
+    });
+    let asked = || spot(made.launch_template_and_overrides()?.overrides()?)?.pool(sources);
+    told.and_then(|told| told.pool(sources)).or_else(asked)
 }
 
 #[cfg(test)]

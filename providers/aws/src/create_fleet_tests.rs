@@ -2,9 +2,7 @@
 
 use super::*;
 use crate::testing::caught;
-use aws_sdk_ec2::types::{
-    CreateFleetInstance, FleetLaunchTemplateOverrides, LaunchTemplateAndOverridesResponse,
-};
+use aws_sdk_ec2::types::LaunchTemplateAndOverridesResponse;
 use fleet_model::{Create, FleetName, FleetUid, OtherPool, Template, Token};
 
 fn pool(text: &str) -> PoolId {
@@ -111,7 +109,7 @@ fn every_pool_has_its_own_answer() {
         .errors(CreateFleetError::builder().error_code("UnfulfillableCapacity").build())
         .build();
     let told = read(&answer, &sources);
-    assert_eq!(told.made.iter().map(String::as_str).collect::<Vec<_>>(), ["i-0", "i-1", "i-2"]);
+    assert_eq!(told.made.keys().map(String::as_str).collect::<Vec<_>>(), ["i-0", "i-1", "i-2"]);
     let said: Vec<(&PoolId, &str, Class)> =
         told.refusals.iter().map(|(pool, e)| (pool, e.code.as_str(), e.class)).collect();
     let minutes = |minutes: u64| std::time::Duration::from_secs(60 * minutes);
@@ -123,7 +121,7 @@ fn every_pool_has_its_own_answer() {
                 "InsufficientInstanceCapacity",
                 Class::Capacity { block: minutes(3) }
             ),
-            (&sources[2].pool, "MaxSpotInstanceCountExceeded", Class::Quota { block: minutes(15) }),
+            (&sources[2].pool, "MaxSpotInstanceCountExceeded", Class::Quota { block: minutes(3) }),
             // Made a moment ago: nothing is wrong with the request.
             (
                 &sources[0].pool,
@@ -132,9 +130,33 @@ fn every_pool_has_its_own_answer() {
             ),
         ]
     );
-    // The call was answered: a new word is no for now, and neither capacity nor "nobody knows".
+    // The call was answered: a new word is a refusal, and neither capacity nor "nobody knows".
     let new = CreateFleetOutput::builder().errors(error("SomethingNew", "m5.large", "subnet-1"));
     let class = read(&new.build(), &sources).refusals.first().map(|(_, error)| error.class);
-    assert_eq!(class, Some(Class::Retry { after: None }));
+    assert_eq!(class, Some(Class::Refused { block: minutes(10) }));
+    let fast =
+        CreateFleetOutput::builder().errors(error("RequestLimitExceeded", "m5.large", "subnet-1"));
+    assert!(read(&fast.build(), &sources).refusals.iter().all(|(_, error)| error.throttled));
     assert_eq!(told.general.map(|error| error.code).as_deref(), Some("UnfulfillableCapacity"));
+}
+
+#[test]
+fn the_answer_says_where_machines_came_from() {
+    let by_subnet = [
+        source("aws/us-east-1/use1-az4/m5.large/spot", Some("subnet-1")),
+        source("aws/us-east-1/use1-az6/m5.large/spot", Some("subnet-2")),
+    ];
+    let by_zone = [source("aws/us-east-1/use1-az4/m5.large/spot", None)];
+    let made = CreateFleetInstance::builder().instance_ids("i-1").instance_type("m5.large".into());
+    let pool = |made: &CreateFleetInstance, sources: &[Source]| {
+        made_in(made, sources).map(|pool| pool.place.zone.to_string())
+    };
+    let told = made.clone().subnet_id("subnet-2").build();
+    assert_eq!(pool(&told, &by_subnet).as_deref(), Some("use1-az6"));
+    let told = made.clone().availability_zone_id("use1-az4").build();
+    assert_eq!(pool(&told, &by_zone).as_deref(), Some("use1-az4"));
+    let overrides = error("x", "m5.large", "subnet-1").launch_template_and_overrides;
+    let asked = made.clone().set_launch_template_and_overrides(overrides).build();
+    assert_eq!(pool(&asked, &by_subnet).as_deref(), Some("use1-az4"));
+    assert_eq!(pool(&made.build(), &by_subnet), None);
 }

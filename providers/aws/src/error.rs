@@ -1,153 +1,27 @@
-//! Every code of EC2 that we know, and what the caller can do about it.
+//! What EC2 says of a call that did not succeed, and what no answer at all means.
 //!
-//! The status comes first. A 5xx says that something is broken, whatever words it carries: after
-//! one, a launch may or may not have happened. A code that is not in the tables is never taken for
-//! "nothing happened" either.
+//! Codes are judged by the table of evidence that all clouds share. EC2 carries a want of capacity
+//! in a 500; other 5xx say that something is broken, whatever words they carry: after one, a launch
+//! may or may not have happened.
 
 use aws_credential_types::provider::error::CredentialsError;
 use aws_sdk_ec2::config::http::HttpResponse;
 use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 use fleet_model::Cloud;
+use fleet_provider::evidence::{Call, judge};
 pub(crate) use fleet_provider::{Asked, LOOK_AGAIN, SETTLE};
 use fleet_provider::{Class, Error, with_causes};
 use std::error::Error as StdError;
 use std::io::ErrorKind;
-use std::time::Duration;
 
-const fn minutes(minutes: u64) -> Duration {
-    Duration::from_secs(60 * minutes)
-}
-
-/// Turned away at the door, whatever status carries it: nothing happened.
-const THROTTLED: &[&str] = &[
-    "RequestLimitExceeded",
-    "Throttling",
-    "ThrottlingException",
-    "ThrottledException",
-    "RequestThrottled",
-    "RequestThrottledException",
-    "EC2ThrottledException",
-    "TooManyRequestsException",
-];
-
-/// As good as a 5xx, should one ever come with another status.
-const BROKEN: &[&str] = &[
-    "InternalError",
-    "InternalFailure",
-    "ServerInternal",
-    "ServiceUnavailable",
-    "ServiceUnavailableException",
-    "Unavailable",
-    "RequestTimeout",
-];
-
-/// The pool has nothing for us now.
-const CAPACITY: &[&str] = &[
-    "InsufficientInstanceCapacity",
-    "InsufficientCapacity",
-    "InsufficientCapacityOnHost",
-    "InsufficientHostCapacity",
-    "InsufficientReservedInstanceCapacity",
-    "InsufficientFreeAddressesInSubnet",
-    "UnfulfillableCapacity",
-    "ReservationCapacityExceeded",
-    "SpotMaxPriceTooLow",
-];
-
-/// The pool does not sell this at all. Zones gain types, but not within the hour.
-const UNSUPPORTED: &[&str] = &["Unsupported"];
-
-/// A limit of the account in this region.
-const QUOTA: &[&str] = &[
-    "VcpuLimitExceeded",
-    "InstanceLimitExceeded",
-    "MaxSpotInstanceCountExceeded",
-    "MaxFleetCountExceeded",
-    "VolumeLimitExceeded",
-];
-
-/// The account, its keys or its rights.
-const AUTH: &[&str] = &[
-    "AuthFailure",
-    "AuthFailure.ServiceLinkedRoleCreationNotPermitted",
-    "UnauthorizedOperation",
-    "AccessDenied",
-    "AccessDeniedException",
-    "ExpiredToken",
-    "ExpiredTokenException",
-    "RequestExpired",
-    "InvalidClientTokenId",
-    "UnrecognizedClientException",
-    "SignatureDoesNotMatch",
-    "IncompleteSignature",
-    "MissingAuthenticationToken",
-    "OptInRequired",
-];
-
-/// The request is wrong and stays wrong.
-const INVALID: &[&str] = &[
-    "MissingParameter",
-    "UnknownParameter",
-    "ValidationError",
-    "InvalidUserData.Malformed",
-    "InvalidBlockDeviceMapping",
-    "InvalidKeyPair.NotFound",
-    "InvalidGroup.NotFound",
-    "InvalidSecurityGroupID.NotFound",
-    "InvalidSubnetID.NotFound",
-    "InvalidSubnet",
-    "InvalidVpcID.NotFound",
-    "InvalidSnapshot.NotFound",
-    "InvalidInstanceType",
-    "InvalidInstanceID.Malformed",
-    "InvalidTagKey.Malformed",
-    "InvalidIamInstanceProfileArn.Malformed",
-    "TagLimitExceeded",
-    "ParameterNotFound",
-    "OperationNotPermitted",
-    "VPCIdNotSpecified",
-];
-
-/// The same, by how the code begins.
-const INVALID_FAMILIES: &[&str] =
-    &["InvalidParameter", "InvalidAMIID.", "InvalidInstanceType", "InvalidLaunchTemplate"];
-
-/// Something that must not be, or that only a person can mend.
-const FREEZE: &[&str] = &[
-    "IdempotentParameterMismatch",
-    "IdempotentInstanceTerminated",
-    "Blocked",
-    "PendingVerification",
-];
-
-/// What a status and a code mean for whoever asked.
-pub(crate) fn classify(asked: Asked, status: u16, code: &str) -> Class {
-    let is = |codes: &[&str]| codes.contains(&code);
-    if is(THROTTLED) {
-        return Class::Retry { after: None };
-    }
-    if status >= 500 || is(BROKEN) {
-        return asked.silence();
-    }
-    if code == "InvalidInstanceID.NotFound" {
-        // Seen a moment ago, when we looked at it: the service's parts do not agree yet.
-        return Class::Retry { after: Some(LOOK_AGAIN) };
-    }
-    if is(CAPACITY) {
-        Class::Capacity { block: minutes(3) }
-    } else if is(UNSUPPORTED) {
-        Class::Capacity { block: minutes(24 * 60) }
-    } else if is(QUOTA) {
-        Class::Quota { block: minutes(15) }
-    } else if is(AUTH) {
-        Class::Auth
-    } else if is(FREEZE) {
-        Class::Freeze
-    } else if is(INVALID) || INVALID_FAMILIES.iter().any(|family| code.starts_with(family)) {
-        Class::Invalid
-    } else {
-        asked.silence()
-    }
+/// What a status, a code and its words mean for whoever asked: the table of evidence decides.
+pub(crate) fn classify(asked: Asked, status: u16, code: &str, message: &str) -> Error {
+    let call = match asked {
+        Asked::Read => Call::Look,
+        Asked::Launch => Call::Launch,
+        Asked::End => Call::End,
+    };
+    judge(Cloud::Aws, call, status, code, message, None)
 }
 
 /// An error of our own making: nothing was sent.
@@ -168,8 +42,7 @@ where
                 Some(code) => code.to_owned(),
                 None => format!("Http{status}"),
             };
-            let message = meta.message().unwrap_or("(no message)").to_owned();
-            Error::new(Cloud::Aws, classify(asked, status, &code), code, message)
+            classify(asked, status, &code, meta.message().unwrap_or("(no message)"))
         }
         SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_) => {
             let (class, code) = unsent(asked, &error);

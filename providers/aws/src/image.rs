@@ -4,7 +4,7 @@ use crate::error::{Asked, read, refused};
 use crate::session::Site;
 use aws_sdk_ec2::operation::describe_images::DescribeImagesOutput;
 use aws_sdk_ec2::operation::describe_images::builders::DescribeImagesInputBuilder;
-use aws_sdk_ec2::types::{DeviceType, Filter, ImageState};
+use aws_sdk_ec2::types::{BlockDeviceMapping, DeviceType, Filter, ImageState};
 use fleet_model::InstanceType;
 use fleet_provider::{Class, Error};
 use std::collections::BTreeSet;
@@ -23,6 +23,8 @@ pub(crate) struct Image {
     pub(crate) id: String,
     /// Its root disk; `None` if the root is not a disk that we could configure.
     pub(crate) root: Option<Root>,
+    /// Devices of its further disks that it would leave behind.
+    pub(crate) kept: Vec<String>,
 }
 
 /// The root disk of an image.
@@ -132,19 +134,34 @@ fn latest(answer: &DescribeImagesOutput) -> Option<Image> {
     let newest =
         answer.images().iter().max_by_key(|image| (image.creation_date(), image.image_id()))?;
     let is_disk = newest.root_device_type() != Some(&DeviceType::InstanceStore);
-    let root = newest.root_device_name().filter(|_| is_disk).map(|device| {
-        let disks = newest.block_device_mappings();
-        let disk = disks.iter().find(|disk| disk.device_name() == Some(device));
-        let size = disk.and_then(|disk| disk.ebs()).and_then(|volume| volume.volume_size());
-        Root { device: device.to_owned(), size }
-    });
-    Some(Image { id: newest.image_id()?.to_owned(), root })
+    let disks = newest.block_device_mappings();
+    let root = newest.root_device_name().filter(|_| is_disk).map(|device| root(device, disks));
+    let is_root =
+        |device: &str| root.as_ref().is_some_and(|root: &Root| root.device.as_str() == device);
+    // What goes with its machine anyway is left as the image has it.
+    let stays = |disk: &&BlockDeviceMapping| {
+        disk.ebs().is_some_and(|volume| volume.delete_on_termination() != Some(true))
+    };
+    let devices = disks.iter().filter(stays).filter_map(|disk| disk.device_name());
+    let kept = devices.filter(|device| !is_root(device)).map(str::to_owned).collect();
+    Some(Image { id: newest.image_id()?.to_owned(), root, kept })
+}
+
+/// The root disk. The name of the root device is not always among the devices (`/dev/sda1` against
+/// `/dev/sda`): the first disk is the root then, as a device of a new name would be a second disk.
+fn root(device: &str, disks: &[BlockDeviceMapping]) -> Root {
+    let mut volumes = disks.iter().filter(|disk| disk.ebs().is_some());
+    let named = disks.iter().find(|disk| disk.device_name() == Some(device));
+    let disk = named.or_else(|| volumes.next());
+    let size = disk.and_then(|disk| disk.ebs()).and_then(|volume| volume.volume_size());
+    let device = disk.and_then(|disk| disk.device_name()).unwrap_or(device);
+    Root { device: device.to_owned(), size }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use aws_sdk_ec2::types::{BlockDeviceMapping, EbsBlockDevice, Image as Described};
+    use aws_sdk_ec2::types::{EbsBlockDevice, Image as Described};
 
     #[test]
     fn names_of_images() {
@@ -179,7 +196,7 @@ mod tests {
             image("ami-2", "2026-03-01T00:00:00.000Z", DeviceType::Ebs),
         ];
         let root = Root { device: "/dev/xvda".into(), size: Some(8) };
-        let found = Image { id: "ami-3".into(), root: Some(root) };
+        let found = Image { id: "ami-3".into(), root: Some(root), kept: vec!["/dev/sdb".into()] };
         for _ in 0..all.len() {
             all.rotate_left(1);
             let answer = DescribeImagesOutput::builder().set_images(Some(all.clone())).build();
@@ -188,5 +205,25 @@ mod tests {
         let old = vec![image("ami-9", "2009", DeviceType::InstanceStore)];
         let answer = DescribeImagesOutput::builder().set_images(Some(old)).build();
         assert_eq!(latest(&answer).and_then(|image| image.root), None);
+    }
+
+    #[test]
+    fn a_root_that_is_not_among_the_devices_is_the_first_disk() {
+        let disk = |device: &str, gone: Option<bool>| {
+            let volume =
+                EbsBlockDevice::builder().volume_size(30).set_delete_on_termination(gone).build();
+            BlockDeviceMapping::builder().device_name(device).ebs(volume).build()
+        };
+        let image = Described::builder()
+            .image_id("ami-1")
+            .root_device_name("/dev/sda1")
+            .block_device_mappings(BlockDeviceMapping::builder().device_name("/dev/sdx").build())
+            .block_device_mappings(disk("/dev/sda", Some(false)))
+            .block_device_mappings(disk("/dev/sdb", Some(true)))
+            .block_device_mappings(disk("/dev/sdc", None))
+            .build();
+        let found = latest(&DescribeImagesOutput::builder().images(image).build()).expect("one");
+        assert_eq!(found.root, Some(Root { device: "/dev/sda".into(), size: Some(30) }));
+        assert_eq!(found.kept, ["/dev/sdc"]);
     }
 }

@@ -14,12 +14,12 @@ use aws_sdk_ec2::operation::run_instances::RunInstancesOutput;
 use aws_sdk_ec2::operation::run_instances::builders::RunInstancesInputBuilder;
 use aws_sdk_ec2::types::{
     BlockDeviceMapping, CapacityReservationSpecification, CapacityReservationTarget,
-    EbsBlockDevice, HttpTokensState, IamInstanceProfileSpecification, InstanceInterruptionBehavior,
-    InstanceMarketOptionsRequest, InstanceMetadataOptionsRequest,
-    InstanceNetworkInterfaceSpecification, MarketType, Placement, ResourceType, SpotInstanceType,
-    SpotMarketOptions, Tag, TagSpecification, VolumeType,
+    CreditSpecificationRequest, EbsBlockDevice, HttpTokensState, IamInstanceProfileSpecification,
+    InstanceInterruptionBehavior, InstanceMarketOptionsRequest, InstanceMetadataOptionsRequest,
+    InstanceNetworkInterfaceSpecification, MarketType, Placement, ResourceType, ShutdownBehavior,
+    SpotInstanceType, SpotMarketOptions, Tag, TagSpecification, VolumeType,
 };
-use fleet_model::{Create, Disk, Machine, Market, MicroUsd, Region};
+use fleet_model::{Create, Disk, Machine, Market, MicroUsd, PoolId, Region};
 use fleet_provider::CreateRequest;
 
 /// The longest token that EC2 takes.
@@ -56,7 +56,13 @@ pub(crate) fn request(
         .set_instance_market_options(market(create, reserved))
         .set_capacity_reservation_specification(reserved.map(reservation))
         .set_iam_instance_profile(template.instance_role.as_deref().map(profile))
-        .set_block_device_mappings(root_disk(image, template.disk.as_ref()));
+        .set_block_device_mappings(disks(image, template.disk.as_ref()))
+        // The default is to stop: a machine that shuts itself down would be paid for and do nothing.
+        .instance_initiated_shutdown_behavior(ShutdownBehavior::Terminate)
+        .set_credit_specification(
+            credit(create)
+                .map(|credits| CreditSpecificationRequest::builder().cpu_credits(credits).build()),
+        );
     if zone.is_some() || template.placement_group.is_some() {
         let placement = Placement::builder()
             .set_availability_zone(zone.map(str::to_owned))
@@ -85,13 +91,32 @@ fn plugged_in(
             .network_card_index(*card)
             // The first card's first interface is the machine's own; each other card starts anew.
             .device_index(if at == 0 { 0 } else { 1 })
-            .interface_type("efa")
+            .interface_type(interface_type(at))
             .set_subnet_id(network.subnet.clone())
             .set_groups(groups.clone())
             .delete_on_termination(true)
             .build()
     };
     request.set_network_interfaces(Some(efa_cards.iter().enumerate().map(interface).collect()))
+}
+
+/// As AWS recommends for types with several cards (user guide, "Maximize network bandwidth"): the first
+/// carries the machine's own address; the others are for messages alone and would otherwise take
+/// an address of the subnet each, 32 for a machine of the largest types.
+pub(crate) fn interface_type(at: usize) -> &'static str {
+    if at == 0 { "efa" } else { "efa-only" }
+}
+
+/// How types with credits pay for what they use above their share, where the default is to be billed
+/// for it: not at all on spot, as AWS advises.
+pub(crate) fn credit(create: &Create) -> Option<&'static str> {
+    let burstable = |pool: &PoolId| {
+        let family = pool.instance_type.as_str().split('.').next().unwrap_or_default();
+        ["t3", "t3a", "t4g"].contains(&family)
+    };
+    // The word is refused for other types, so all pools of a launch must know it.
+    let standard = create.pool.market == Market::Spot && create.pools().all(burstable);
+    standard.then_some("standard")
 }
 
 /// How a capacity block is named in a spec.
@@ -154,7 +179,19 @@ fn profile(role: &str) -> IamInstanceProfileSpecification {
 }
 
 /// The root disk: encrypted, gp3 and gone with its machine, unless the spec says otherwise.
-pub(crate) fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockDeviceMapping>> {
+/// Further disks of the image are left as they are, but go with their machine as well: nobody would
+/// ever remove them.
+pub(crate) fn disks(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockDeviceMapping>> {
+    let gone = EbsBlockDevice::builder().delete_on_termination(true).build();
+    let further = image
+        .kept
+        .iter()
+        .map(|device| BlockDeviceMapping::builder().device_name(device).ebs(gone.clone()).build());
+    let all: Vec<BlockDeviceMapping> = root_disk(image, disk).into_iter().chain(further).collect();
+    (!all.is_empty()).then_some(all)
+}
+
+fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<BlockDeviceMapping> {
     let root = image.root.as_ref()?;
     let kind = disk.and_then(|disk| disk.kind.as_deref()).map(VolumeType::from);
     let size = disk.and_then(|disk| disk.size_gib).and_then(|size| i32::try_from(size).ok());
@@ -166,7 +203,7 @@ pub(crate) fn root_disk(image: &Image, disk: Option<&Disk>) -> Option<Vec<BlockD
         .set_encrypted(disk.is_none_or(|disk| disk.encrypted).then_some(true))
         .delete_on_termination(true)
         .build();
-    Some(vec![BlockDeviceMapping::builder().device_name(&root.device).ebs(volume).build()])
+    Some(BlockDeviceMapping::builder().device_name(&root.device).ebs(volume).build())
 }
 
 /// The machines of an answer.

@@ -11,15 +11,15 @@ use crate::{launch, tags, user_data};
 use aws_sdk_ec2::operation::create_launch_template::builders::CreateLaunchTemplateInputBuilder;
 use aws_sdk_ec2::operation::describe_launch_templates::builders::DescribeLaunchTemplatesInputBuilder;
 use aws_sdk_ec2::types::{
-    Filter, LaunchTemplate, LaunchTemplateBlockDeviceMappingRequest,
+    CreditSpecificationRequest, Filter, LaunchTemplate, LaunchTemplateBlockDeviceMappingRequest,
     LaunchTemplateEbsBlockDeviceRequest, LaunchTemplateHttpTokensState,
     LaunchTemplateIamInstanceProfileSpecificationRequest,
     LaunchTemplateInstanceMetadataOptionsRequest,
     LaunchTemplateInstanceNetworkInterfaceSpecificationRequest, LaunchTemplatePlacementRequest,
-    LaunchTemplateTagSpecificationRequest, RequestLaunchTemplateData, ResourceType, Tag,
-    TagSpecification,
+    LaunchTemplateTagSpecificationRequest, RequestLaunchTemplateData, ResourceType,
+    ShutdownBehavior, Tag, TagSpecification,
 };
-use fleet_model::{FleetUid, Secret, Timestamp, digest};
+use fleet_model::{FleetUid, Market, Secret, Timestamp, digest};
 use fleet_provider::{CreateRequest, Error, TidyRequest};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -56,11 +56,15 @@ pub(crate) fn name(asked: &CreateRequest<'_>, common: Common<'_>) -> String {
         asked.template.digest().to_string(),
         image.id.clone(),
         root.unwrap_or_default(),
+        format!("{:?}", image.kept),
         format!("{efa_cards:?}"),
+        // Spot requests are tagged by a line that an on-demand launch refuses.
+        asked.create.pool.market.to_string(),
+        format!("{:?}", launch::credit(asked.create)),
     ];
     parts.extend(groups.iter().map(|group| format!("group={group}")));
     parts.extend(volume_tags(asked).into_iter().map(|(key, value)| format!("{key}={value}")));
-    let content = digest("launch-template/1", parts.iter().map(String::as_bytes)).to_string();
+    let content = digest("launch-template/2", parts.iter().map(String::as_bytes)).to_string();
     format!("{}{}", prefix(asked.fleet), content.get(..LETTERS).unwrap_or(&content))
 }
 
@@ -71,7 +75,8 @@ fn prefix(fleet: &FleetUid) -> String {
     format!("fleet-{uid}-")
 }
 
-/// Tags of disks, which `CreateFleet` cannot be told: all but those of the single launch.
+/// Tags of what comes with a machine, as far as they are the same for every launch. Spot requests get
+/// tags from here alone: without them, nobody finds the warnings that EC2 keeps with them.
 fn volume_tags(asked: &CreateRequest<'_>) -> BTreeMap<String, String> {
     let mut all = tags::of(asked);
     all.retain(|key, _| tags::is_of_every_launch(key));
@@ -103,9 +108,16 @@ fn data(asked: &CreateRequest<'_>, common: Common<'_>) -> RequestLaunchTemplateD
     let template = asked.template;
     let metadata = LaunchTemplateInstanceMetadataOptionsRequest::builder()
         .http_tokens(LaunchTemplateHttpTokensState::Required);
-    let disks = LaunchTemplateTagSpecificationRequest::builder()
-        .resource_type(ResourceType::Volume)
-        .set_tags(Some(list(volume_tags(asked))));
+    let mut kinds = vec![ResourceType::Volume];
+    if asked.create.pool.market == Market::Spot {
+        kinds.push(ResourceType::SpotInstancesRequest);
+    }
+    let tagged = |kind| {
+        LaunchTemplateTagSpecificationRequest::builder()
+            .resource_type(kind)
+            .set_tags(Some(list(volume_tags(asked))))
+            .build()
+    };
     let placement = template
         .placement_group
         .as_ref()
@@ -116,12 +128,17 @@ fn data(asked: &CreateRequest<'_>, common: Common<'_>) -> RequestLaunchTemplateD
     let data = RequestLaunchTemplateData::builder()
         .image_id(&image.id)
         .metadata_options(metadata.build())
-        .tag_specifications(disks.build())
+        .set_tag_specifications(Some(kinds.into_iter().map(tagged).collect()))
+        .instance_initiated_shutdown_behavior(ShutdownBehavior::Terminate)
+        .set_credit_specification(
+            launch::credit(asked.create)
+                .map(|credits| CreditSpecificationRequest::builder().cpu_credits(credits).build()),
+        )
         .set_key_name(template.key.clone())
         .set_user_data(script)
         .set_placement(placement)
         .set_iam_instance_profile(template.instance_role.as_deref().map(profile))
-        .set_block_device_mappings(root_disk(asked, image));
+        .set_block_device_mappings(disks(asked, image));
     if efa_cards.is_empty() {
         return data.set_security_group_ids(groups).build();
     }
@@ -129,7 +146,7 @@ fn data(asked: &CreateRequest<'_>, common: Common<'_>) -> RequestLaunchTemplateD
         LaunchTemplateInstanceNetworkInterfaceSpecificationRequest::builder()
             .network_card_index(*card)
             .device_index(if at == 0 { 0 } else { 1 })
-            .interface_type("efa")
+            .interface_type(launch::interface_type(at))
             .set_groups(groups.clone())
             .delete_on_termination(true)
             .build()
@@ -142,8 +159,8 @@ fn profile(role: &str) -> LaunchTemplateIamInstanceProfileSpecificationRequest {
     if role.starts_with("arn:") { builder.arn(role).build() } else { builder.name(role).build() }
 }
 
-/// The same disk that a single launch asks for, in the words of a template.
-fn root_disk(
+/// The same disks that a single launch asks for, in the words of a template.
+fn disks(
     asked: &CreateRequest<'_>,
     image: &Image,
 ) -> Option<Vec<LaunchTemplateBlockDeviceMappingRequest>> {
@@ -161,7 +178,7 @@ fn root_disk(
             .set_ebs(volume)
             .build()
     };
-    let disks = launch::root_disk(image, asked.template.disk.as_ref())?;
+    let disks = launch::disks(image, asked.template.disk.as_ref())?;
     Some(disks.into_iter().map(same).collect())
 }
 

@@ -8,8 +8,12 @@ use fleet_model::{Create, Disk, FleetName, Template, Token};
 use std::collections::BTreeSet;
 
 fn create(template: &Template, token: &str) -> Create {
+    create_in("spot", template, token)
+}
+
+fn create_in(market: &str, template: &Template, token: &str) -> Create {
     Create {
-        pool: "aws/us-east-1/use1-az4/p5.48xlarge/spot".parse().expect("a pool"),
+        pool: format!("aws/us-east-1/use1-az4/p5.48xlarge/{market}").parse().expect("a pool"),
         others: Vec::new(),
         slots: vec!["base-3.1".parse().expect("a slot")],
         token: Token::new(token),
@@ -33,7 +37,8 @@ fn full() -> Template {
 }
 
 fn image(id: &str) -> Image {
-    Image { id: id.into(), root: Some(Root { device: "/dev/xvda".into(), size: Some(8) }) }
+    let root = Root { device: "/dev/xvda".into(), size: Some(8) };
+    Image { id: id.into(), root: Some(root), kept: Vec::new() }
 }
 
 /// The name for a template, a token, an image and EFA cards.
@@ -68,7 +73,11 @@ fn the_same_content_has_the_same_name() {
 }
 
 async fn sent(template: &Template, efa_cards: &[i32]) -> String {
-    let create = create(template, "token");
+    sent_for("spot", template, efa_cards).await
+}
+
+async fn sent_for(market: &str, template: &Template, efa_cards: &[i32]) -> String {
+    let create = create_in(market, template, "token");
     let asked = CreateRequest {
         fleet: &FleetUid::new("uid"),
         name: &FleetName::new("web"),
@@ -120,4 +129,21 @@ fn what_is_young_or_wanted_stays() {
     assert!(is_over("fleet-uid-1", &of, 0, true), "the fleet is gone");
     assert!(!is_over("web", "old", 61, true), "somebody else's, whatever its tags say");
     assert!(!is_over("fleet-other-1", "old", 61, true), "another fleet's");
+}
+
+/// An on-demand launch refuses the line that tags spot requests.
+#[tokio::test]
+async fn only_spot_templates_tag_spot_requests() {
+    for (market, tagged) in [("spot", true), ("on-demand", false)] {
+        let body = sent_for(market, &Template::default(), &[]).await;
+        assert_eq!(body.contains("= spot-instances-request"), tagged, "{body}");
+        assert!(body.contains("InstanceInitiatedShutdownBehavior = terminate"), "{body}");
+    }
+    let (spot, other) =
+        (sent_for("spot", &full(), &[]).await, sent_for("on-demand", &full(), &[]).await);
+    let name = |body: &str| {
+        let line = body.lines().find(|line| line.starts_with("LaunchTemplateName"));
+        line.unwrap_or_default().to_owned()
+    };
+    assert_ne!(name(&spot), name(&other));
 }

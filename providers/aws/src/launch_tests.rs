@@ -37,7 +37,7 @@ async fn sent(case: Case) -> String {
         template: &case.template,
     };
     let root = Root { device: "/dev/xvda".into(), size: Some(8) };
-    let image = Image { id: "ami-1".into(), root: Some(root) };
+    let image = Image { id: "ami-1".into(), root: Some(root), kept: vec!["/dev/sdb".into()] };
     let request = request(&asked, Some("us-east-1c"), &image, &case.network, &case.efa_cards);
     caught(async |ec2| drop(request.send_with(&ec2).await)).await
 }
@@ -117,4 +117,26 @@ fn amounts_are_written_in_full() {
     assert_eq!(dollars(MicroUsd(12_345_678)), "12.345678");
     assert_eq!(dollars(MicroUsd(1)), "0.000001");
     assert_eq!(dollars(MicroUsd::dollars(3)), "3.000000");
+}
+
+#[tokio::test]
+async fn burstable_spot_machines_are_not_billed_for_surplus_credits() {
+    for (kind, market, standard) in [
+        ("t3.large", "spot", true),
+        ("t4g.small", "spot", true),
+        ("t3.large", "on-demand", false),
+        ("t2.micro", "spot", false),
+        ("m5.large", "spot", false),
+    ] {
+        let pool = format!("aws/us-east-1/use1-az4/{kind}/{market}");
+        let body = sent(Case {
+            pool: pool.leak(),
+            max_price: None,
+            template: Template::default(),
+            network: Network::default(),
+            efa_cards: Vec::new(),
+        })
+        .await;
+        assert_eq!(body.contains("CreditSpecification.CpuCredits = standard"), standard, "{kind}");
+    }
 }

@@ -28,6 +28,7 @@ mod tags;
 mod terminate;
 #[cfg(test)]
 mod testing;
+mod trace;
 mod types;
 mod user_data;
 mod zones;

@@ -5,8 +5,11 @@ use crate::session::Site;
 use crate::tags;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::describe_instances::builders::DescribeInstancesInputBuilder;
+use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::{Filter, Instance, InstanceLifecycleType, InstanceStateName};
-use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Place, Region, Timestamp};
+use fleet_model::{
+    Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, Place, Region, Timestamp,
+};
 use fleet_provider::{Class, Error};
 use std::collections::BTreeSet;
 
@@ -100,8 +103,6 @@ pub(crate) fn machines(
 
 /// An instance as we speak of it. `None` if it lacks what every instance has.
 pub(crate) fn machine(instance: &Instance, region: &Region, zones: &Zones) -> Option<Machine> {
-    let launched = instance.launch_time()?;
-    let nanos = i32::try_from(launched.subsec_nanos()).ok()?;
     let placement = instance.placement();
     let zone = placement
         .and_then(|placement| placement.availability_zone_id())
@@ -117,23 +118,83 @@ pub(crate) fn machine(instance: &Instance, region: &Region, zones: &Zones) -> Op
         instance_type: instance.instance_type()?.as_str().into(),
         market,
         state: state(instance),
-        launched_at: Timestamp::new(launched.secs(), nanos).ok()?,
+        launched_at: launched_at(instance)?,
         price: None,
         owner: tags::owner(instance),
         notice: None,
-        cause: None,
+        cause: cause(instance),
     })
+}
+
+/// When an instance was launched. `LaunchTime` is that of the last start; the primary interface is
+/// attached at the first and stays so. Instances that are gone have no interface any more.
+pub(crate) fn launched_at(instance: &Instance) -> Option<Timestamp> {
+    let attachments = instance.network_interfaces().iter().filter_map(|i| i.attachment());
+    let primary = attachments
+        .filter(|at| at.device_index() == Some(0) && at.network_card_index().unwrap_or(0) == 0)
+        .find_map(|at| at.attach_time());
+    time(primary.or_else(|| instance.launch_time())?)
+}
+
+/// When an instance was started last.
+pub(crate) fn started_at(instance: &Instance) -> Option<Timestamp> {
+    time(instance.launch_time()?)
+}
+
+pub(crate) fn time(at: &DateTime) -> Option<Timestamp> {
+    Timestamp::new(at.secs(), i32::try_from(at.subsec_nanos()).ok()?).ok()
+}
+
+/// Why an instance is down or about to be, in EC2's words. One that runs has no reason; while it is
+/// pending, its reason is called `pending`.
+pub(crate) fn cause(instance: &Instance) -> Option<Cause> {
+    match state(instance) {
+        MachineState::Pending | MachineState::Running | MachineState::Failed => return None,
+        MachineState::Stopped | MachineState::Stopping | MachineState::Terminated => {}
+    }
+    let transition = instance.state_transition_reason().filter(|words| !words.is_empty());
+    let reason = instance.state_reason();
+    let code = reason.and_then(|reason| reason.code()).or(transition)?;
+    let words = reason.and_then(|reason| reason.message()).or(transition).unwrap_or(code);
+    Some(Cause::new(kind(code)?, words))
+}
+
+/// What a reason means. Codes of the second half are those of launches that were accepted and failed
+/// afterwards: a key of the disk that may not be used, a limit of disks, a snapshot that is gone.
+/// `None` for reasons that we do not know.
+fn kind(code: &str) -> Option<CauseKind> {
+    const FAILED: [&str; 6] = [
+        "Client.InternalError",
+        "Client.Invalid",
+        "Client.VolumeLimitExceeded",
+        "Server.InternalError",
+        "Server.InsufficientInstanceCapacity",
+        "Server.InsufficientVolumeCapacity",
+    ];
+    let is = |begins: &str| code.starts_with(begins);
+    if is("Server.SpotInstance") {
+        Some(CauseKind::Interrupted)
+    } else if is("Client.UserInitiated") || is("User initiated") {
+        Some(CauseKind::Person)
+    } else if is("Client.InstanceInitiatedShutdown") {
+        Some(CauseKind::Guest)
+    } else if is("Server.ScheduledStop") {
+        // AWS retires the hardware below it.
+        Some(CauseKind::Unwell)
+    } else {
+        FAILED.iter().any(|failed| is(failed)).then_some(CauseKind::LaunchFailed)
+    }
 }
 
 /// A state we do not know is taken for running: what may cost money must not be overlooked.
 fn state(instance: &Instance) -> MachineState {
     match instance.state().and_then(|state| state.name()) {
         Some(InstanceStateName::Pending) => MachineState::Pending,
-        Some(
-            InstanceStateName::ShuttingDown
-            | InstanceStateName::Stopping
-            | InstanceStateName::Stopped,
-        ) => MachineState::Stopping,
+        Some(InstanceStateName::ShuttingDown | InstanceStateName::Stopping) => {
+            MachineState::Stopping
+        }
+        // Nobody but its owner ends it, and its disks are paid for.
+        Some(InstanceStateName::Stopped) => MachineState::Stopped,
         Some(InstanceStateName::Terminated) => MachineState::Terminated,
         Some(_) | None => MachineState::Running,
     }
@@ -148,53 +209,5 @@ pub(crate) fn is_over(instance: &Instance) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use aws_sdk_ec2::primitives::DateTime;
-    use aws_sdk_ec2::types::{InstanceState, Placement};
-
-    fn instance(state: InstanceStateName) -> aws_sdk_ec2::types::builders::InstanceBuilder {
-        Instance::builder()
-            .instance_id("i-1")
-            .instance_type("m5.large".into())
-            .launch_time(DateTime::from_secs(1_700_000_000))
-            .placement(Placement::builder().availability_zone("us-east-1c").build())
-            .state(InstanceState::builder().name(state).build())
-    }
-
-    #[test]
-    fn instances_become_machines() {
-        let zones = Zones::of(&[("use1-az4", "us-east-1c")]);
-        let read = |instance: Instance| machine(&instance, &"us-east-1".into(), &zones);
-        let plain = read(instance(InstanceStateName::Running).build()).expect("a machine");
-        assert_eq!(plain.pool().to_string(), "aws/us-east-1/use1-az4/m5.large/on-demand");
-        assert_eq!(plain.owner, None);
-        let spot = instance(InstanceStateName::Pending);
-        let spot = read(spot.instance_lifecycle(InstanceLifecycleType::Spot).build());
-        assert_eq!(spot.map(|spot| spot.market), Some(Market::Spot));
-    }
-
-    #[test]
-    fn states() {
-        let check = |name: InstanceStateName, expect, over| {
-            let instance = instance(name).build();
-            assert_eq!(state(&instance), expect);
-            assert_eq!(is_over(&instance), over);
-        };
-        check(InstanceStateName::Pending, MachineState::Pending, false);
-        check(InstanceStateName::Running, MachineState::Running, false);
-        check(InstanceStateName::Stopping, MachineState::Stopping, false);
-        check(InstanceStateName::Stopped, MachineState::Stopping, false);
-        check(InstanceStateName::ShuttingDown, MachineState::Stopping, true);
-        check(InstanceStateName::Terminated, MachineState::Terminated, true);
-        check("dreaming".into(), MachineState::Running, false);
-    }
-
-    #[test]
-    fn ids_go_in_batches() {
-        let ids: Vec<MachineId> = (0..401).map(|n| MachineId::new(format!("i-{n}"))).collect();
-        let ids: Vec<&MachineId> = ids.iter().collect();
-        assert_eq!(by_id(&ids).len(), 3);
-        assert!(by_id(&[]).is_empty());
-    }
-}
+#[path = "machines_tests.rs"]
+mod tests;

@@ -2,9 +2,11 @@
 
 use crate::error::{Asked, read, refused};
 use crate::session::Site;
+use crate::zones::Zones;
 use aws_sdk_ec2::types::{Filter, Subnet};
 use fleet_model::{Template, Zone};
 use fleet_provider::{Class, Error};
+use std::collections::BTreeSet;
 
 /// How a spec names a thing of the account's.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,15 +54,67 @@ pub(crate) async fn find(site: &Site, template: &Template, zone: &Zone) -> Resul
         (true, None) => None,
         _ => Some(subnet_in(site, template, zone).await?),
     };
-    let mut groups = Vec::new();
-    for text in &template.security_groups {
-        groups.push(match Named::read(text, "sg-") {
-            Named::Id(id) => id.to_owned(),
-            other => group(site, &other, text, subnet.as_ref()).await?,
-        });
-    }
+    let groups = groups(site, template, subnet.as_ref()).await?;
     let id = subnet.and_then(|subnet| subnet.subnet_id);
     Ok(Network { subnet: id, groups })
+}
+
+/// Security groups, each in the network that the machine is plugged into: EC2 refuses those of
+/// another, and every network has a group named `default`.
+async fn groups(
+    site: &Site,
+    template: &Template,
+    subnet: Option<&Subnet>,
+) -> Result<Vec<String>, Error> {
+    if template.security_groups.is_empty() {
+        return Ok(Vec::new());
+    }
+    let vpc = match subnet {
+        Some(subnet) => subnet.vpc_id().map(str::to_owned),
+        None => default_network(site).await?,
+    };
+    let mut found = Vec::new();
+    for text in &template.security_groups {
+        let key = (vpc.clone().unwrap_or_default(), text.clone());
+        if let Some(known) = site.groups.lock().await.get(&key) {
+            found.push(known.clone());
+            continue;
+        }
+        let id = group(site, text, vpc.as_deref()).await?;
+        site.groups.lock().await.insert(key, id.clone());
+        found.push(id);
+    }
+    Ok(found)
+}
+
+/// The network of the account that is used if nobody names one. They do not change while we run.
+async fn default_network(site: &Site) -> Result<Option<String>, Error> {
+    let asked = site.default_network.get_or_try_init(|| async {
+        let filter = Filter::builder().name("is-default").values("true").build();
+        let answer = site.ec2.describe_vpcs().filters(filter).send().await;
+        match answer.map_err(|error| read(Asked::Read, error)) {
+            Ok(answer) => Ok(answer.vpcs().iter().find_map(|vpc| vpc.vpc_id()).map(str::to_owned)),
+            // Without the right to look, names are searched for in every network.
+            Err(error) if error.class == Class::Auth => Ok(None),
+            Err(error) => Err(error),
+        }
+    });
+    asked.await.cloned()
+}
+
+/// Zones with a subnet that is used if nobody names one. A zone that is newer than the account's
+/// network has none until somebody makes it.
+pub(crate) async fn default_zones(site: &Site) -> Result<BTreeSet<Zone>, Error> {
+    let filter = Filter::builder().name("default-for-az").values("true").build();
+    let answer = site.ec2.describe_subnets().filters(filter).send().await;
+    let answer = answer.map_err(|error| read(Asked::Read, error))?;
+    let zones = site.zones().await?;
+    Ok(answer.subnets().iter().filter_map(|subnet| zone_of(subnet, zones)).collect())
+}
+
+fn zone_of(subnet: &Subnet, zones: &Zones) -> Option<Zone> {
+    let id = subnet.availability_zone_id().map(Zone::from);
+    id.or_else(|| subnet.availability_zone().map(|name| zones.id(name)))
 }
 
 /// The first subnet in the template's order that lies in the zone; of those that one name stands
@@ -88,11 +142,7 @@ async fn subnet_in(site: &Site, template: &Template, zone: &Zone) -> Result<Subn
         let asked = site.ec2.describe_subnets().set_filters(Some(filters));
         let answer = asked.send().await.map_err(|error| read(Asked::Read, error))?;
         let zones = site.zones().await?;
-        let here = |subnet: &&Subnet| {
-            let id = subnet.availability_zone_id().map(Zone::from);
-            id.or_else(|| subnet.availability_zone().map(|name| zones.id(name))).as_ref()
-                == Some(zone)
-        };
+        let here = |subnet: &&Subnet| zone_of(subnet, zones).as_ref() == Some(zone);
         let found = answer.subnets().iter().filter(here).min_by_key(|subnet| subnet.subnet_id());
         if let Some(subnet) = found {
             return Ok(subnet.clone());
@@ -109,20 +159,24 @@ async fn network(site: &Site, named: &Named<'_>) -> Result<String, Error> {
     only(ids, "InvalidVpcID.NotFound", &format!("{named:?}"))
 }
 
-async fn group(
-    site: &Site,
-    named: &Named<'_>,
-    text: &str,
-    subnet: Option<&Subnet>,
-) -> Result<String, Error> {
+async fn group(site: &Site, text: &str, vpc: Option<&str>) -> Result<String, Error> {
+    let named = Named::read(text, "sg-");
     let mut asked =
         site.ec2.describe_security_groups().filters(named.filter("group-id", "group-name"));
-    if let Some(vpc) = subnet.and_then(|subnet| subnet.vpc_id()) {
+    if let Some(vpc) = vpc {
         asked = asked.filters(Filter::builder().name("vpc-id").values(vpc).build());
     }
-    let answer = asked.send().await.map_err(|error| read(Asked::Read, error))?;
+    let answer = match asked.send().await.map_err(|error| read(Asked::Read, error)) {
+        Ok(answer) => answer,
+        // Who names an id need not have the right to look: the launch itself will say.
+        Err(error) if error.class == Class::Auth && matches!(named, Named::Id(_)) => {
+            return Ok(text.to_owned());
+        }
+        Err(error) => return Err(error),
+    };
     let ids = answer.security_groups().iter().filter_map(|group| group.group_id());
-    only(ids, "InvalidGroup.NotFound", text)
+    let place = vpc.map_or_else(String::new, |vpc| format!(" in {vpc}"));
+    only(ids, "InvalidGroup.NotFound", &format!("{text}{place}"))
 }
 
 /// The one thing of a name. Two are as bad as none: a guess here opens the wrong door.

@@ -179,6 +179,7 @@ async fn closed(site: &Site, wanted: &Wanted<'_>, template: &Template) -> BTreeM
     let mut closed = BTreeMap::new();
     let Ok(zones) = site.zones().await else { return closed };
     let named = !template.subnets.is_empty() || template.network.is_some();
+    let defaults = if named { None } else { network::default_zones(site).await.ok() };
     for &zone in &wanted.zones {
         if zone.as_str() == Zone::REGIONAL {
             continue;
@@ -193,6 +194,9 @@ async fn closed(site: &Site, wanted: &Wanted<'_>, template: &Template) -> BTreeM
             && error.class == Class::Invalid
         {
             closed.insert(zone.clone(), words(&error));
+        } else if defaults.as_ref().is_some_and(|defaults| !defaults.contains(zone)) {
+            let why = format!("this account has no default subnet in {zone}; name one in the spec");
+            closed.insert(zone.clone(), why.into());
         }
     }
     closed

@@ -163,16 +163,16 @@ fn look(uses: &Uses<'_>) -> Statement {
         "ec2:DescribeInstanceTypes",
         "ec2:DescribeInstances",
     ];
-    if security_groups.iter().any(|group| named(group, "sg-")) {
+    if !security_groups.is_empty() {
         actions.push("ec2:DescribeSecurityGroups");
     }
     if uses.spot {
         actions.extend(["ec2:DescribeSpotInstanceRequests", "ec2:DescribeSpotPriceHistory"]);
     }
-    if !subnets.is_empty() || network.is_some() {
-        actions.push("ec2:DescribeSubnets");
-    }
-    if network.as_ref().is_some_and(|network| named(network, "vpc-")) {
+    // Also where none is named: zones without a default subnet are ruled out when a plan is made.
+    actions.push("ec2:DescribeSubnets");
+    let groups_of_default = subnets.is_empty() && network.is_none() && !security_groups.is_empty();
+    if groups_of_default || network.as_ref().is_some_and(|network| named(network, "vpc-")) {
         actions.push("ec2:DescribeVpcs");
     }
     if uses.spot {

@@ -8,7 +8,7 @@ use crate::scores::{self, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_cache::SpotCache;
 use crate::{
-    choice, doctor, image, launch, launch_template, machines, network, price_list, terminate,
+    choice, doctor, image, launch, launch_template, machines, network, price_list, terminate, trace,
 };
 use async_trait::async_trait;
 use fleet_model::{
@@ -18,7 +18,7 @@ use fleet_model::{
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
-    TidyRequest,
+    TidyRequest, TraceRequest, Traced,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -234,6 +234,18 @@ impl Provider for Aws {
             0 => Listing::Complete(list),
             n => Listing::Partial(list, format!("{n} instances cannot be read")),
         })
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        if request.missing.is_empty() {
+            return Ok(Vec::new());
+        }
+        let site = self.session.site(&request.scope.region).await;
+        trace::trace(&site, request, self.clock.now()).await
+    }
+
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
+        self.session.identity(scope.region.account()).await
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

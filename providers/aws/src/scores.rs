@@ -9,6 +9,7 @@ use aws_sdk_ec2::operation::get_spot_placement_scores::builders::GetSpotPlacemen
 use aws_sdk_ec2::types::{SpotPlacementScore, TargetCapacityUnitType};
 use fleet_model::{CapacityGoal, InstanceType, Obtainability, Region, SignalSource, Unit, Zone};
 use fleet_provider::Error;
+use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer types than this make no score.
@@ -17,13 +18,17 @@ const FEWEST_TYPES: usize = 3;
 /// Types that one question may name.
 const MOST_TYPES: usize = 1000;
 
-/// Regions that one question may name.
-const MOST_REGIONS: usize = 10;
+/// As many as a page may hold.
+const PAGE: i32 = 1000;
+
+/// More pages than there are zones.
+const PAGES: usize = 20;
 
 /// Scores by region and zone.
 pub(crate) type Scores = BTreeMap<(Region, Zone), Obtainability>;
 
-/// Questions about some types in some regions of one account. The amount is rounded up to a power
+/// Questions about some types in some regions of one account, region by region: AWS answers with the
+/// ten best zones of all that were asked about, and no score is not the same as a low one. The amount is rounded up to a power
 /// of two: AWS counts how many different questions an account asks in a day.
 fn requests(
     types: &BTreeSet<&InstanceType>,
@@ -40,16 +45,16 @@ fn requests(
         Unit::MemoryGib => (whole.saturating_mul(1024), TargetCapacityUnitType::MemoryMib),
     };
     let amount = i32::try_from(amount.checked_next_power_of_two().unwrap_or(u64::MAX));
-    let regions: Vec<&&Region> = regions.iter().collect();
-    let some = |regions: &[&&Region]| {
+    let one = |region: &&Region| {
         GetSpotPlacementScoresInputBuilder::default()
             .set_instance_types(Some(types.iter().map(|kind| kind.to_string()).collect()))
-            .set_region_names(Some(regions.iter().map(|region| region.name().to_owned()).collect()))
+            .region_names(region.name())
             .target_capacity(amount.unwrap_or(i32::MAX))
             .target_capacity_unit_type(unit.clone())
             .single_availability_zone(true)
+            .max_results(PAGE)
     };
-    regions.chunks(MOST_REGIONS).map(some).collect()
+    regions.iter().map(one).collect()
 }
 
 /// Asks for the scores of some regions of one account.
@@ -59,13 +64,43 @@ pub(crate) async fn scores(
     regions: &BTreeSet<&Region>,
     goal: CapacityGoal,
 ) -> Result<Scores, Error> {
+    let questions = requests(types, regions, goal);
+    let answers = join_all(questions.into_iter().map(|asked| pages(site, asked))).await;
     let mut scores = Scores::new();
-    for asked in requests(types, regions, goal) {
-        let answer = asked.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
-        let found = answer.spot_placement_scores();
-        scores.extend(found.iter().filter_map(|score| of(score, site.region.account())));
+    let mut failed = None;
+    for answer in answers {
+        match answer {
+            Ok(found) => {
+                scores.extend(found.iter().filter_map(|score| of(score, site.region.account())));
+            }
+            Err(error) => failed = Some(error),
+        }
     }
-    Ok(scores)
+    // A new question may be one too many for today, while others are answered.
+    match failed {
+        Some(error) if scores.is_empty() => Err(error),
+        Some(_) | None => Ok(scores),
+    }
+}
+
+/// Every page of an answer.
+async fn pages(
+    site: &Site,
+    asked: GetSpotPlacementScoresInputBuilder,
+) -> Result<Vec<SpotPlacementScore>, Error> {
+    let mut found = Vec::new();
+    let mut page = None;
+    for _ in 0..PAGES {
+        let request = asked.clone().set_next_token(page);
+        let answer =
+            request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
+        found.extend(answer.spot_placement_scores.unwrap_or_default());
+        page = answer.next_token.filter(|token| !token.is_empty());
+        if page.is_none() {
+            break;
+        }
+    }
+    Ok(found)
 }
 
 fn of(
@@ -100,11 +135,11 @@ mod tests {
             |types: usize, goal| requests(&names.iter().take(types).collect(), &regions, goal);
         assert!(asked(2, goal(Unit::Instances, 10)).is_empty());
         assert!(asked(3, goal(Unit::Instances, 0)).is_empty());
-        let two = asked(3, goal(Unit::MemoryGib, 100));
-        assert_eq!(two.len(), 2);
-        assert_eq!(*two[0].get_target_capacity(), Some(131_072));
-        assert_eq!(two[0].get_region_names().as_ref().map(Vec::len), Some(10));
-        assert!(two[0].get_region_names().iter().flatten().all(|name| !name.contains('@')));
+        let all = asked(3, goal(Unit::MemoryGib, 100));
+        assert_eq!(all.len(), 12, "the ten best zones of each region");
+        assert_eq!(*all[0].get_target_capacity(), Some(131_072));
+        assert_eq!(all[0].get_region_names().as_ref().map(Vec::len), Some(1));
+        assert!(all[0].get_region_names().iter().flatten().all(|name| !name.contains('@')));
     }
 
     #[test]

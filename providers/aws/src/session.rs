@@ -76,6 +76,8 @@ pub(crate) struct Session {
     /// With the role of each account.
     accounts: tokio::sync::Mutex<BTreeMap<Option<String>, SdkConfig>>,
     sites: Mutex<BTreeMap<fleet_model::Region, Arc<Site>>>,
+    /// The account behind the credentials of each.
+    identities: tokio::sync::Mutex<BTreeMap<Option<String>, String>>,
 }
 
 /// The role that a fleet takes on in accounts that a spec names, if no other is set.
@@ -93,6 +95,10 @@ pub(crate) struct Site {
     /// Images that were looked up. One run uses one answer, so that a request sent twice is the
     /// same request.
     images: tokio::sync::Mutex<BTreeMap<String, Image>>,
+    /// Security groups that were looked up, by network and name.
+    pub(crate) groups: tokio::sync::Mutex<BTreeMap<(String, String), String>>,
+    /// The network that machines are plugged into if nobody names one, if there is one.
+    pub(crate) default_network: OnceCell<Option<String>>,
     /// Names of launch templates that are there.
     pub(crate) templates: tokio::sync::Mutex<BTreeSet<String>>,
 }
@@ -104,6 +110,7 @@ impl Session {
             config: OnceCell::new(),
             accounts: tokio::sync::Mutex::default(),
             sites: Mutex::default(),
+            identities: tokio::sync::Mutex::default(),
         }
     }
 
@@ -142,6 +149,22 @@ impl Session {
         aws_sdk_sts::Client::new(&self.account(None).await)
     }
 
+    /// The account behind the credentials of an account, asked once per run.
+    pub(crate) async fn identity(&self, account: Option<&str>) -> Result<Option<String>, Error> {
+        let mut known = self.identities.lock().await;
+        let key = account.map(str::to_owned);
+        if let Some(identity) = known.get(&key) {
+            return Ok(Some(identity.clone()));
+        }
+        let client = aws_sdk_sts::Client::new(&self.account(account).await);
+        let answer = client.get_caller_identity().send().await;
+        let identity = answer.map_err(|error| read(Asked::Read, error))?.account;
+        if let Some(identity) = &identity {
+            known.insert(key, identity.clone());
+        }
+        Ok(identity)
+    }
+
     /// The price list, which AWS serves for all regions from a few of them.
     pub(crate) async fn pricing(&self) -> aws_sdk_pricing::Client {
         let config = self.account(None).await;
@@ -173,6 +196,8 @@ impl Site {
             zones: OnceCell::new(),
             types: tokio::sync::Mutex::default(),
             images: tokio::sync::Mutex::default(),
+            groups: tokio::sync::Mutex::default(),
+            default_network: OnceCell::new(),
             templates: tokio::sync::Mutex::default(),
         }
     }

@@ -1,11 +1,11 @@
 //! Ending: look at each machine once more, right before, and touch only what is still the same.
 
 use crate::error::{Asked, LOOK_AGAIN, SETTLE, read, refused};
-use crate::machines::{all, by_id, is_over, machines, with_siblings};
+use crate::machines::{all, by_id, is_over, machines, started_at, with_siblings};
 use crate::session::Site;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
-use aws_sdk_ec2::types::Instance;
+use aws_sdk_ec2::types::{Instance, InstanceStateChange, InstanceStateName};
 use fleet_model::{FleetUid, Machine, MachineId, Region, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
 use std::collections::BTreeMap;
@@ -38,28 +38,99 @@ pub(crate) async fn end(
     let zones = site.zones().await?;
     let verdicts = judge(request.fleet, request.victims, &found, &site.region, zones, now);
     let Verdicts { gone, doomed, refused: left_alone, unseen } = verdicts;
-    let mut ended = gone;
-    if !doomed.is_empty() {
-        let asked = TerminateInstancesInputBuilder::default()
-            .set_instance_ids(Some(doomed.iter().map(MachineId::to_string).collect()));
-        let answer = asked.send_with(&site.ec2).await.map_err(|error| read(Asked::End, error))?;
-        let changes = answer.terminating_instances();
-        let taken =
-            |id: &MachineId| changes.iter().any(|change| change.instance_id() == Some(id.as_str()));
-        let (taken, missing): (Vec<_>, Vec<_>) = doomed.into_iter().partition(taken);
-        if !missing.is_empty() {
-            let words =
-                format!("{} of {} machines are not in the answer", missing.len(), ids.len());
-            return Err(refused(Class::Unknown, "UnreadableAnswer", words));
-        }
-        ended.extend(taken);
-    }
+    let (mut ended, mut left_alone) = (gone, left_alone);
+    let told = terminate(site, &doomed).await?;
+    ended.extend(told.ended);
+    left_alone.extend(told.refused);
     // Last, so that one machine that nobody sees yet does not keep the others alive.
     if let Some(id) = unseen.first() {
         let class = Class::Retry { after: Some(LOOK_AGAIN) };
         return Err(refused(class, "InvalidInstanceID.NotFound", format!("{id} is not seen yet")));
     }
     Ok(Destroyed { ended, refused: left_alone })
+}
+
+/// Asks for the end of machines: all at once, and one by one if EC2 turns that down. One protected
+/// machine fails the call for all of its zone, while those of other zones are ended all the same.
+async fn terminate(site: &Site, doomed: &[MachineId]) -> Result<Destroyed, Error> {
+    if doomed.is_empty() {
+        return Ok(Destroyed::default());
+    }
+    let error = match send(site, doomed).await {
+        Ok(told) => return Ok(told),
+        Err(error) => error,
+    };
+    if !is_no(&error) {
+        return Err(error);
+    }
+    let mut all = Destroyed::default();
+    for one in doomed {
+        match send(site, std::slice::from_ref(one)).await {
+            Ok(told) => {
+                all.ended.extend(told.ended);
+                all.refused.extend(told.refused);
+            }
+            Err(error) if is_no(&error) => {
+                all.refused.push((one.clone(), format!("{}: {}", error.code, error.message)));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(all)
+}
+
+/// Whether EC2 turned an end down for what the machine is, and not for who asks or how often.
+fn is_no(error: &Error) -> bool {
+    match error.class {
+        Class::Invalid | Class::Refused { .. } => true,
+        Class::Retry { .. }
+        | Class::Capacity { .. }
+        | Class::Quota { .. }
+        | Class::Auth
+        | Class::Unknown
+        | Class::Freeze => false,
+    }
+}
+
+async fn send(site: &Site, doomed: &[MachineId]) -> Result<Destroyed, Error> {
+    let asked = TerminateInstancesInputBuilder::default()
+        .set_instance_ids(Some(doomed.iter().map(MachineId::to_string).collect()));
+    let answer = asked.send_with(&site.ec2).await.map_err(|error| read(Asked::End, error))?;
+    told(doomed, answer.terminating_instances())
+}
+
+/// What an answer says of each machine: its new state counts, not that it is named.
+fn told(doomed: &[MachineId], changes: &[InstanceStateChange]) -> Result<Destroyed, Error> {
+    let mut told = Destroyed::default();
+    for id in doomed {
+        let change = changes.iter().find(|change| change.instance_id() == Some(id.as_str()));
+        let Some(change) = change else {
+            let words = format!("{id} is not in the answer");
+            return Err(refused(Class::Unknown, "UnreadableAnswer", words));
+        };
+        match change.current_state().and_then(|state| state.name()) {
+            Some(InstanceStateName::ShuttingDown | InstanceStateName::Terminated) => {
+                told.ended.push(id.clone());
+            }
+            Some(other) => {
+                told.refused.push((id.clone(), format!("EC2 left it {}", other.as_str())));
+            }
+            None => {
+                let words = format!("the answer does not say what became of {id}");
+                return Err(refused(Class::Unknown, "UnreadableAnswer", words));
+            }
+        }
+    }
+    Ok(told)
+}
+
+/// A machine with the launch time that the plan knows, if it can be that: EC2 gives no id twice, its
+/// launch time moves with every start, and that of a machine which was late in the lists is a guess.
+fn same_time(machine: &Machine, instance: &Instance, victim: &Victim) -> Machine {
+    let near = |at: Timestamp| at.duration_since(victim.launched_at).unsigned_abs() < SETTLE;
+    let same = near(machine.launched_at) || started_at(instance).is_some_and(near);
+    let launched_at = if same { victim.launched_at } else { machine.launched_at };
+    Machine { launched_at, ..machine.clone() }
 }
 
 fn judge(
@@ -86,10 +157,12 @@ fn judge(
             Some((_, None)) => {
                 verdicts.refused.push((id, "its description cannot be read".into()));
             }
-            Some((_, Some(machine))) => match stranger(fleet, victim, machine) {
-                None => verdicts.doomed.push(id),
-                Some(why) => verdicts.refused.push((id, why)),
-            },
+            Some((instance, Some(machine))) => {
+                match stranger(fleet, victim, &same_time(machine, instance, victim)) {
+                    None => verdicts.doomed.push(id),
+                    Some(why) => verdicts.refused.push((id, why)),
+                }
+            }
         }
     }
     verdicts

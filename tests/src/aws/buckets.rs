@@ -14,6 +14,8 @@ const LAUNCHES: Bucket = ("RunInstances", 5.0, 2.0);
 const MACHINES: Bucket = ("machines", 1000.0, 2.0);
 const ENDS: Bucket = ("TerminateInstances", 100.0, 5.0);
 const LISTS: Bucket = ("DescribeInstances", 100.0, 20.0);
+/// Not documented: it throttles at a few calls a second (github-aws-runners, karpenter#9175).
+const FLEETS: Bucket = ("CreateFleet", 5.0, 2.0);
 const CHANGES: Bucket = ("other changes", 50.0, 5.0);
 
 impl Buckets {
@@ -23,7 +25,8 @@ impl Buckets {
             "RunInstances" => &[(LAUNCHES, 1.0), (MACHINES, machines)],
             "TerminateInstances" => &[(ENDS, 1.0)],
             "DescribeInstances" => &[(LISTS, 1.0)],
-            "CreateFleet" | "CreateLaunchTemplate" | "DeleteLaunchTemplate" => &[(CHANGES, 1.0)],
+            "CreateFleet" => &[(FLEETS, 1.0), (MACHINES, machines)],
+            "CreateLaunchTemplate" | "DeleteLaunchTemplate" => &[(CHANGES, 1.0)],
             _ => &[],
         };
         let free = needs.iter().all(|(bucket, amount)| self.level(region, *bucket, now) >= *amount);
@@ -57,5 +60,15 @@ mod tests {
         assert_eq!(first, [true, true, true, true, true, false]);
         assert_eq!([at(400), at(500), at(900), at(1000)], [false, true, false, true]);
         assert!(!buckets.take("s", "RunInstances", 1001.0, start), "more machines than the bucket");
+    }
+
+    #[test]
+    fn fleets_are_as_slow_as_launches() {
+        let (start, mut buckets) = (Instant::now(), Buckets::default());
+        let first: Vec<bool> =
+            (0..6).map(|_| buckets.take("r", "CreateFleet", 10.0, start)).collect();
+        assert_eq!(first, [true, true, true, true, true, false]);
+        assert!(buckets.take("r", "RunInstances", 10.0, start), "each action has its own");
+        assert!(!buckets.take("s", "CreateFleet", 1001.0, start), "more machines than the bucket");
     }
 }

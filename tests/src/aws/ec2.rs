@@ -1,6 +1,8 @@
 //! The EC2 query protocol, as far as the proxy must read it.
 
 use crate::http::{Answer, Message};
+use fleet_model::{Cloud, Timestamp};
+use fleet_provider::evidence;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A call: its form, and the region it was signed for.
@@ -71,6 +73,35 @@ pub(crate) fn error(status: u16, code: &str, message: &str) -> Answer {
          <Message>{message}</Message></Error></Errors><RequestID>0</RequestID></Response>"
     );
     Answer { status, kind: "text/xml".into(), body: body.into_bytes() }
+}
+
+/// An error that the table of evidence knows, with the status that was seen with it. Codes that were
+/// seen with none come with 400, as client errors do.
+pub(crate) fn evident(kind: evidence::Call, code: &str, message: &str) -> Answer {
+    let row = evidence::row(Cloud::Aws, kind, code);
+    error(row.status.unwrap_or(400), row.code, message)
+}
+
+/// Spot requests whose machines are to be taken, each with what its status says. A request of which
+/// the machine is taken for want of capacity is closed at once.
+pub(crate) fn spot_requests(taken: &BTreeMap<String, String>) -> Answer {
+    let now = Timestamp::from_second(Timestamp::now().as_second()).unwrap_or_default();
+    let item = |(id, code): (&String, &String)| {
+        let state = if code.starts_with("marked-for-") { "active" } else { "closed" };
+        format!(
+            "<item><spotInstanceRequestId>sir-{id}</spotInstanceRequestId><state>{state}</state>\
+             <status><code>{code}</code><updateTime>{now}</updateTime><message>{code}</message>\
+             </status><instanceId>{id}</instanceId></item>"
+        )
+    };
+    let items: String = taken.iter().map(item).collect();
+    let body = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DescribeSpotInstanceRequestsResponse \
+         xmlns=\"http://ec2.amazonaws.com/doc/2016-11-15/\"><requestId>0</requestId>\
+         <spotInstanceRequestSet>{items}</spotInstanceRequestSet>\
+         </DescribeSpotInstanceRequestsResponse>"
+    );
+    Answer { status: 200, kind: "text/xml".into(), body: body.into_bytes() }
 }
 
 /// A page without machines that says that another follows.
@@ -165,5 +196,30 @@ mod tests {
     #[test]
     fn forms_are_decoded() {
         assert_eq!(decode("a%3Ab+c%2F"), "a:b c/");
+    }
+
+    /// The elements of a text, in order, without what is in them.
+    fn shape(xml: &str) -> Vec<String> {
+        let tags = xml.split('<').skip(1).filter_map(|rest| rest.split(['>', ' ']).next());
+        tags.filter(|tag| !tag.starts_with('?')).map(str::to_owned).collect()
+    }
+
+    #[test]
+    #[expect(clippy::print_stdout, reason = "a test that compares nothing must say so")]
+    fn errors_have_the_shape_of_recorded_ones() {
+        let ours = error(400, "InvalidInstanceID.Malformed", "words");
+        let ours = shape(&String::from_utf8_lossy(&ours.body));
+        let file = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../shared/data/recordings/aws/run-instances-and-status-2011.json"
+        );
+        let Ok(file) = std::fs::read_to_string(file) else {
+            println!("recordings: NO RECORDINGS HERE: the shape of errors is not compared");
+            return;
+        };
+        let body =
+            file.split("<Response>").nth(1).and_then(|rest| rest.split("</Response>").next());
+        let theirs = shape(&format!("<Response>{}</Response>", body.expect("a recorded error")));
+        assert_eq!(ours, theirs);
     }
 }

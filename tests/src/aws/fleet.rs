@@ -3,6 +3,9 @@
 
 use super::ec2::Call;
 use crate::http::{Answer, Message};
+use fleet_model::Cloud;
+use fleet_provider::evidence::Call::Launch;
+use fleet_provider::evidence::row;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A pool that a request may take machines from.
@@ -127,10 +130,11 @@ pub(crate) fn no(asked: &Asked) -> String {
         "" => format!("<availabilityZone>{}</availabilityZone>", asked.zone),
         subnet => format!("<subnetId>{subnet}</subnetId>"),
     };
+    let code = row(Cloud::Aws, Launch, "InsufficientInstanceCapacity").code;
     format!(
         "<item><launchTemplateAndOverrides><overrides><instanceType>{}</instanceType>{place}\
          </overrides></launchTemplateAndOverrides><lifecycle>on-demand</lifecycle>\
-         <errorCode>InsufficientInstanceCapacity</errorCode><errorMessage>We currently do not have \
+         <errorCode>{code}</errorCode><errorMessage>We currently do not have \
          sufficient capacity in the Availability Zone.</errorMessage></item>",
         asked.kind
     )

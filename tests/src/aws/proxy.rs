@@ -1,10 +1,11 @@
 //! The proxy.
 
 use super::buckets::Buckets;
-use super::ec2::{Call, empty_page, error, ids, quotas, scores, without};
+use super::ec2::{Call, empty_page, error, evident, ids, quotas, scores, spot_requests, without};
 use super::fleet;
 use crate::http::{Answer, Body, Message, forward, reply};
 use fleet_fakes::Listener;
+use fleet_provider::evidence::Call::{End, Launch, Look};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,8 +37,13 @@ pub struct Faults {
     pub latency: Duration,
     /// Rates are kept as EC2 documents them: what is too much is turned away.
     pub limited: bool,
-    /// Actions that are refused, with status and code.
-    pub refused: BTreeMap<String, (u16, String)>,
+    /// Actions that are refused, each with a code that the table of evidence knows; its status is
+    /// the one that was seen with it.
+    pub refused: BTreeMap<String, String>,
+    /// Machines that EC2 will not end: they fail the whole call.
+    pub protected: BTreeSet<String>,
+    /// Words of spot requests whose machines are to be taken, by instance.
+    pub taken: BTreeMap<String, String>,
     /// Limits of the account, by quota code. moto has none for EC2.
     pub quotas: BTreeMap<String, u64>,
     /// Placement scores by zone id, all in one region. moto has none.
@@ -147,17 +153,20 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
     let too_many = faults.throttled || (faults.limited && !let_in(&call, state));
     let answer = if too_many {
         lock(state).turned_away += 1;
-        error(503, "RequestLimitExceeded", "Request limit exceeded.")
-    } else if let Some((status, code)) = faults.refused.get(call.action()) {
-        error(*status, code, "You are not authorized, or something is wrong.")
+        evident(kind(&call), "RequestLimitExceeded", "Request limit exceeded.")
+    } else if let Some(code) = faults.refused.get(call.action()) {
+        evident(kind(&call), code, "You are not authorized, or something is wrong.")
     } else if faults.out.contains(&call.region) {
-        error(503, "Unavailable", "The service is unavailable.")
+        evident(kind(&call), "Unavailable", "The service is unavailable.")
     } else {
         match call.action() {
             "RunInstances" => launch(moto, &request, &call, &faults, state).await?,
             "CreateFleet" => choose(moto, &request, &call, &faults, state).await?,
             "DescribeInstances" => list(moto, &request, &call, &faults, state).await?,
-            "TerminateInstances" => end(moto, &request, &call, state).await?,
+            "TerminateInstances" => end(moto, &request, &call, &faults, state).await?,
+            "DescribeSpotInstanceRequests" if !faults.taken.is_empty() => {
+                spot_requests(&faults.taken)
+            }
             "GetSpotPlacementScores" if !faults.scores.is_empty() => {
                 scores(&call.region, &faults.scores)
             }
@@ -171,7 +180,7 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
         return Ok(());
     }
     if change && faults.answers_broken && answer.status == 200 {
-        // With the words of a refusal: they must not be believed.
+        // With the words of a refusal: from a 503 they must not be believed.
         let words = "InsufficientInstanceCapacity";
         return reply(&mut stream, &error(503, words, "An internal error has occurred")).await;
     }
@@ -182,7 +191,10 @@ async fn serve(mut stream: TcpStream, moto: u16, state: &Mutex<State>) -> Result
 fn let_in(call: &Call, state: &Mutex<State>) -> bool {
     let now = Instant::now();
     let mut state = lock(state);
-    let machines = call.get("MinCount").parse().unwrap_or(1.0);
+    let machines = match call.action() {
+        "CreateFleet" => f64::from(fleet::wanted(call)),
+        _ => call.get("MinCount").parse().unwrap_or(1.0),
+    };
     let free = state.buckets.take(&call.region, call.action(), machines, now);
     if free && call.action() == "RunInstances" {
         state.launches.push(now);
@@ -201,21 +213,28 @@ async fn launch(
     let key = (call.region.clone(), zone.clone(), call.get("ClientToken").to_owned());
     let entry = lock(state).tokens.entry(key).or_default().clone();
     let mut launched = entry.lock().await;
+    // A refused launch binds its token as well. Whether the same request under it is tried again or
+    // refused again is not known: it is tried, which is the harder case.
     if let Some(before) = &*launched {
         if before.request != call.form {
             let words = "Arguments on this idempotent request are inconsistent with arguments used \
                          in previous request(s).";
-            return Ok(error(400, "IdempotentParameterMismatch", words));
+            return Ok(evident(Launch, "IdempotentParameterMismatch", words));
         }
         if before.ids.iter().any(|id| lock(state).ended.contains(id)) {
             let words = "The client token was used by instances that are terminated.";
-            return Ok(error(400, "IdempotentInstanceTerminated", words));
+            return Ok(evident(Launch, "IdempotentInstanceTerminated", words));
         }
-        return Ok(before.answer.clone());
+        if before.answer.status == 200 {
+            return Ok(before.answer.clone());
+        }
     }
     if faults.full.contains(&(zone, call.get("InstanceType").to_owned())) {
         let words = "We currently do not have sufficient capacity in the Availability Zone.";
-        return Ok(error(400, "InsufficientInstanceCapacity", words));
+        let answer = evident(Launch, "InsufficientInstanceCapacity", words);
+        let (request, ids) = (call.form.clone(), BTreeSet::new());
+        *launched = Some(Launched { request, answer: answer.clone(), ids });
+        return Ok(answer);
     }
     let answer = forward(moto, request).await?;
     if answer.status == 200 {
@@ -241,7 +260,7 @@ async fn choose(
     if let Some(before) = &*launched {
         if before.request != call.form {
             let words = "Arguments on this idempotent request are inconsistent.";
-            return Ok(error(400, "IdempotentParameterMismatch", words));
+            return Ok(evident(Launch, "IdempotentParameterMismatch", words));
         }
         return Ok(before.answer.clone());
     }
@@ -287,7 +306,7 @@ async fn list(
     if faults.page_lost {
         return Ok(match call.get("NextToken") {
             "" => empty_page(),
-            _ => error(500, "InternalError", "An internal error has occurred"),
+            _ => evident(Look, "InternalError", "An internal error has occurred"),
         });
     }
     let mut request = request.clone();
@@ -306,10 +325,32 @@ async fn list(
     Ok(if hidden.is_empty() { answer } else { without(answer, &hidden) })
 }
 
-async fn end(moto: u16, request: &Message, call: &Call, state: &Mutex<State>) -> Result<Answer> {
+async fn end(
+    moto: u16,
+    request: &Message,
+    call: &Call,
+    faults: &Faults,
+    state: &Mutex<State>,
+) -> Result<Answer> {
+    if let Some(id) = call.instances().find(|id| faults.protected.contains(*id)) {
+        let words = format!(
+            "The instance '{id}' may not be terminated. Modify its 'disableApiTermination' \
+             instance attribute and try again."
+        );
+        return Ok(evident(End, "OperationNotPermitted", &words));
+    }
     let answer = forward(moto, request).await?;
     if answer.status == 200 {
         lock(state).ended.extend(call.instances().cloned());
     }
     Ok(answer)
+}
+
+/// What a call is, for the table of evidence.
+fn kind(call: &Call) -> fleet_provider::evidence::Call {
+    match call.action() {
+        "RunInstances" | "CreateFleet" => Launch,
+        "TerminateInstances" => End,
+        _ => Look,
+    }
 }

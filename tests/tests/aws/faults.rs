@@ -2,9 +2,12 @@
 
 use crate::support::{Bed, ON_DEMAND, ZONE_NAME, ask, pool, victims};
 use fleet_model::{
-    CapacityGoal, Machine, MachineId, PoolId, Quota, Quote, SlotId, Template, Units,
+    CapacityGoal, Create, Machine, MachineId, PoolId, Quota, Quote, SlotId, Template, Timestamp,
+    Units,
 };
-use fleet_provider::{Class, Listing, Offered, OfferingsRequest};
+use fleet_provider::{
+    Class, Listing, Missing, Offered, OfferingsRequest, Reach, TraceRequest, Traced,
+};
 use fleet_tests::aws::Faults;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -73,10 +76,99 @@ async fn capacity_is_a_matter_of_one_zone_and_type() {
     bed.proxy.set(Faults { full, ..Faults::default() });
     let error = bed.create(&ask("t", 1)).await.expect_err("full");
     assert_eq!(error.class, Class::Capacity { block: Duration::from_secs(180) });
+    // A launch that was refused binds its token: another request under it is not the same.
+    let error = bed.create(&ask("t", 2)).await.expect_err("the token is taken");
+    assert_eq!((error.class, error.code.as_str()), (Class::Freeze, "IdempotentParameterMismatch"));
     let mut elsewhere = ask("u", 1);
     elsewhere.pool = pool("aws/us-east-1/use1-az6/m5.large/spot");
     let created = bed.create(&elsewhere).await.expect("another zone");
     assert_eq!(created.machines[0].pool(), elsewhere.pool);
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_refusal_that_nobody_foresaw_makes_nothing_and_is_as_wide_as_its_cause() {
+    let bed = Bed::new().await;
+    for (code, class, reach) in [
+        ("VcpuLimitExceeded", Class::Quota { block: Duration::from_secs(900) }, Reach::Class),
+        ("PendingVerification", Class::Refused { block: Duration::from_secs(900) }, Reach::Region),
+        ("OptInRequired", Class::Invalid, Reach::Region),
+        ("UnauthorizedOperation", Class::Auth, Reach::Region),
+        ("InternalError", Class::Unknown, Reach::Pool),
+    ] {
+        let refused = [("RunInstances".to_owned(), code.to_owned())].into();
+        bed.proxy.set(Faults { refused, ..Faults::default() });
+        let error = bed.create(&ask(code, 1)).await.expect_err("refused");
+        assert_eq!((error.class, error.reach()), (class, reach), "{error}");
+    }
+    assert_eq!(bed.live().await, 0);
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn one_protected_machine_does_not_keep_the_others_alive() {
+    let bed = Bed::new().await;
+    let created = bed.create(&ask("t", 3)).await.expect("three");
+    let kept = created.machines[1].id.clone();
+    bed.proxy.set(Faults { protected: [kept.to_string()].into(), ..Faults::default() });
+    let destroyed = bed.destroy(&victims(&created)).await.expect("two of them");
+    assert_eq!(destroyed.ended.len(), 2);
+    let refused: Vec<&MachineId> = destroyed.refused.iter().map(|(id, _)| id).collect();
+    assert_eq!(refused, [&kept]);
+    assert!(destroyed.refused[0].1.starts_with("OperationNotPermitted"));
+    assert_eq!(bed.live().await, 1);
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_closed_spot_request_with_a_running_machine_is_a_warning() {
+    let bed = Bed::new().await;
+    let spot = pool("aws/us-east-1/use1-az4/m5.large/spot");
+    let created = bed.create(&Create { pool: spot, ..ask("t", 2) }).await.expect("two");
+    let (one, other) = (&created.machines[0].id, &created.machines[1].id);
+    let taken = [
+        (one.to_string(), "instance-terminated-no-capacity".to_owned()),
+        (other.to_string(), "fulfilled".to_owned()),
+    ];
+    bed.proxy.set(Faults { taken: taken.into(), ..Faults::default() });
+    let listing = bed.provider.machines(&pool(ON_DEMAND).place.scope()).await.expect("a list");
+    let Listing::Complete(listed) = listing else { panic!("{listing:?}") };
+    let warned: Vec<&MachineId> =
+        listed.iter().filter(|machine| machine.notice.is_some()).map(|m| &m.id).collect();
+    assert_eq!(warned, [one]);
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn machines_that_a_list_lacks_are_asked_for_by_id() {
+    let bed = Bed::new().await;
+    let created = bed.create(&ask("t", 2)).await.expect("two");
+    let ended: Vec<_> = victims(&created).into_iter().take(1).collect();
+    bed.destroy(&ended).await.expect("one");
+    let missing = |id: &str, age: i64| Missing {
+        machine: id.into(),
+        slot: created.machines[0].owner.as_ref().expect("ours").slot,
+        pool: pool(ON_DEMAND),
+        launched_at: Timestamp::from_second(Timestamp::now().as_second() - age).expect("a time"),
+    };
+    let ids = [&created.machines[0].id, &created.machines[1].id].map(|id| id.to_string());
+    let asked = [
+        missing(&ids[1], 900),
+        missing("i-0123456789abcdef0", 900),
+        missing(&ids[0], 900),
+        missing("i-0123456789abcdef1", 10),
+    ];
+    let (fleet, scope) = ("uid".into(), pool(ON_DEMAND).place.scope());
+    let request = TraceRequest { fleet: &fleet, scope: &scope, missing: &asked };
+    let traced = bed.provider.trace(&request).await.expect("answers");
+    assert!(matches!(&traced[0], Traced::There(one) if one.id.as_str() == ids[1]), "{traced:?}");
+    assert_eq!(traced[1], Traced::Gone(None));
+    assert!(matches!(&traced[2], Traced::Gone(_)), "{traced:?}");
+    assert_eq!(traced[3], Traced::Unknown);
+    let identity = bed.provider.identity(&scope).await.expect("an account");
+    assert_eq!(identity, bed.provider.identity(&scope).await.expect("the same"));
+    assert_eq!(identity.map(|account| account.len()), Some(12));
+    assert_eq!(bed.proxy.calls("GetCallerIdentity"), 1, "asked once");
 }
 
 #[tokio::test]

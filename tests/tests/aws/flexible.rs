@@ -121,8 +121,7 @@ async fn a_lost_answer_is_sent_again_and_gives_the_same_machines() {
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn machines_that_nobody_tagged_are_tagged_when_the_apply_is_done() {
     let bed = Bed::new().await;
-    let denied = (403, "UnauthorizedOperation".to_owned());
-    let refused = [("CreateTags".to_owned(), denied)].into();
+    let refused = [("CreateTags".to_owned(), "UnauthorizedOperation".to_owned())].into();
     bed.proxy.set(Faults { refused, ..little_room(2, 3) });
     let created = bed.create(&any_of("t", 5, "on-demand")).await.expect("five");
     let recorded = slots(&created.machines);
@@ -146,17 +145,23 @@ async fn machines_that_nobody_tagged_are_tagged_when_the_apply_is_done() {
 
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
-async fn machines_that_are_not_listed_yet_are_in_doubt_and_not_lost() {
+async fn machines_that_are_late_in_lists_are_told_with_what_the_pools_refused() {
     let bed = Bed::new().await;
-    bed.proxy.set(Faults { hidden_for: Duration::from_secs(3600), ..Faults::default() });
-    let create = any_of("t", 2, "spot");
-    let error = bed.create(&create).await.expect_err("not listed");
-    assert_eq!((error.class, error.code.as_str()), (Class::Unknown, "NotListedYet"));
+    bed.proxy.set(Faults { hidden_for: Duration::from_secs(3600), ..little_room(2, 0) });
+    let create = any_of("t", 3, "spot");
+    let created = bed.create(&create).await.expect("told by the answer");
+    assert_eq!(created.machines.len(), 2, "{created:#?}");
+    assert!(!created.refusals.is_empty() && created.shortfall.is_some());
+    assert_eq!(in_pool(&created, &pools("spot")[0]), 2);
     bed.proxy.set(Faults::default());
     bed.proxy.show_hidden();
-    let created = bed.create(&create).await.expect("the same two");
+    // Seen at last, each in the slot that it was told with, and the very machine.
     assert_eq!(slots(&created.machines), slots(&listed(&bed).await));
-    assert_eq!(created.machines.len(), 2);
+    let again = bed.create(&create).await.expect("the same two");
+    assert_eq!(slots(&again.machines), slots(&created.machines));
+    let victims = crate::support::victims(&created);
+    let request = DestroyRequest { fleet: &"uid".into(), scope: &scope(), victims: &victims };
+    assert_eq!(bed.provider.destroy(&request).await.expect("ended").ended.len(), 2);
 }
 
 #[tokio::test]
@@ -168,13 +173,13 @@ async fn a_launch_template_is_made_once_and_goes_with_its_fleet() {
     let machines: Vec<Machine> =
         [a, b].into_iter().flat_map(|c| c.expect("two").machines).collect();
     assert_eq!(machines.len(), 4);
-    assert_eq!(bed.proxy.calls("CreateLaunchTemplate"), 1);
+    assert_eq!(bed.proxy.calls("CreateLaunchTemplate"), 2, "one of each market");
     let recorded = slots(&machines);
-    assert_eq!(tidy(&bed, &recorded, false).await, 0, "it is young, and wanted");
+    assert_eq!(tidy(&bed, &recorded, false).await, 0, "they are young, and wanted");
     bed.create(&any_of("v", 1, "spot")).await.expect("one");
-    assert_eq!(bed.proxy.calls("CreateLaunchTemplate"), 1);
-    assert_eq!(tidy(&bed, &BTreeMap::new(), true).await, 1, "the fleet is gone");
+    assert_eq!(bed.proxy.calls("CreateLaunchTemplate"), 2);
+    assert_eq!(tidy(&bed, &BTreeMap::new(), true).await, 2, "the fleet is gone");
     assert_eq!(tidy(&bed, &BTreeMap::new(), true).await, 0);
     bed.create(&any_of("w", 1, "spot")).await.expect("one");
-    assert_eq!(bed.proxy.calls("CreateLaunchTemplate"), 2, "made anew");
+    assert_eq!(bed.proxy.calls("CreateLaunchTemplate"), 3, "made anew");
 }
