@@ -4,7 +4,7 @@
 //! inserts would be a hundred requests of a rate that is counted per request, and half of them
 //! might be lost; one request is either known or not.
 
-use crate::error::{Asked, TAKEN, of_operation, read, refused};
+use crate::error::{Asked, is_taken, of_operation, read, refused};
 use crate::machines::{self, machine};
 use crate::operations::{self, At, ended};
 use crate::request::{Resolved, many, names, one};
@@ -44,7 +44,7 @@ pub(crate) async fn launch(
             (Some(operation), error)
         }
         // Google has forgotten the request, and the machine is there: perhaps it is ours.
-        Err(error) if TAKEN.contains(&error.code.as_str()) => (None, Some(error)),
+        Err(error) if is_taken(&error) => (None, Some(error)),
         Err(error) => return Err(error),
     };
     let parts = parts(clients, at, operation.as_ref()).await;
@@ -53,7 +53,6 @@ pub(crate) async fn launch(
     if machines.len() == names.len() {
         return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
     }
-    let taken = |error: &Error| TAKEN.contains(&error.code.as_str());
     let told = parts.iter().filter_map(|part| of_operation(Asked::Launch, part));
     let shortfall = match strangers.first() {
         Some(name) => {
@@ -61,7 +60,7 @@ pub(crate) async fn launch(
             refused(Class::Freeze, "RESOURCE_ALREADY_EXISTS", words)
         }
         // A name that was taken and is free again came and went: that is no reason.
-        None => error.into_iter().chain(told).find(|error| !taken(error)).unwrap_or_else(|| {
+        None => error.into_iter().chain(told).find(|error| !is_taken(error)).unwrap_or_else(|| {
             let words = "fewer machines are there than asked for, and Google does not say why";
             refused(Class::Retry { after: Some(UNEXPLAINED) }, "MadeFewer", words)
         }),
@@ -173,7 +172,7 @@ fn fates(parts: &[Operation]) -> (BTreeSet<&str>, BTreeSet<&str>) {
     for part in parts {
         let Some(name) = part.target_link.as_deref().map(machines::last) else { continue };
         match of_operation(Asked::Launch, part) {
-            Some(error) if TAKEN.contains(&error.code.as_str()) => {
+            Some(error) if is_taken(&error) => {
                 made.insert(name);
             }
             Some(_) => {
