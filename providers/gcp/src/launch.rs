@@ -116,12 +116,16 @@ async fn parts(clients: &Clients, at: At<'_>, operation: Option<&Operation>) -> 
     let (Some(metadata), Some(group)) = (metadata, operation.operation_group_id.as_deref()) else {
         return Vec::new();
     };
+    // Without a time nothing can be asked for; machines are then looked at one by one.
+    let Some(since) = operations::inserted(operation) else { return Vec::new() };
     let failed = |count: Option<i32>| count.is_some_and(|count| count > 0);
     let mut parts = Vec::new();
     for (scope, here) in &metadata.per_location_status {
-        if failed(here.failed_to_create_vm_count) || matches!(at, At::Region(_)) {
+        // Failures count only machines that began; Google's own tools compare the totals.
+        let fewer = here.target_vm_count != here.created_vm_count;
+        if fewer || failed(here.failed_to_create_vm_count) || matches!(at, At::Region(_)) {
             let zone = machines::last(scope);
-            match operations::of_group(clients, zone, group).await {
+            match operations::of_group(clients, zone, group, since).await {
                 Ok(some) => parts.extend(some),
                 Err(error) => tracing::debug!(%error, "parts of a launch were not seen"),
             }

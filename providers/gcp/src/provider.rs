@@ -5,12 +5,15 @@ use crate::error::refused;
 use crate::kind::Kind;
 use crate::request::{Resolved, refusal};
 use crate::session::{GcpSettings, Session};
-use crate::{doctor, image, labels, launch, machines, offerings, prices, reservation, terminate};
+use crate::{
+    doctor, image, labels, launch, machines, offerings, prices, reservation, terminate, trace,
+};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Market, Scope};
+use fleet_model::{Cloud, Market, Region, Scope};
 use fleet_provider::{
     Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+    TraceRequest, Traced,
 };
 use std::sync::Arc;
 
@@ -66,6 +69,29 @@ impl Provider for Gcp {
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         machines::all(self.session.clients().await?, &scope.region).await
+    }
+
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let clients = match self.session.clients().await {
+            Ok(clients) => clients,
+            Err(error) => return scopes.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let regions: Vec<&Region> = scopes.iter().map(|scope| &scope.region).collect();
+        machines::listed(clients, &regions).await
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        let account = self.session.account();
+        let known = trace::Known {
+            now: self.clock.now(),
+            account: account.as_deref(),
+            flex_start_hours: self.session.settings.flex_start_hours,
+        };
+        Ok(trace::trace(self.session.clients().await?, request, known).await)
+    }
+
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        Ok(Some(self.session.clients().await?.project.clone()))
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

@@ -48,7 +48,12 @@ const fn limit(
 }
 
 /// A condition of an organisation or a reservation, under both of its codes.
-const fn condition(code: &'static str, words: &'static str, means: Means, source: &'static str) -> Row {
+const fn condition(
+    code: &'static str,
+    words: &'static str,
+    means: Means,
+    source: &'static str,
+) -> Row {
     row(Call::Launch, None, code, words, means, source)
 }
 
@@ -190,7 +195,12 @@ pub(super) const ROWS: &[Row] = &[
     limit("limitExceeded", "", 15, Reach::Class, GUESS),
     // Conditions: a full reservation is no mistake, an organisation's policy is the project's.
     condition("CONDITION_NOT_MET", "reservation", RESERVATION_FULL, RESERVED),
-    condition("CONDITION_NOT_MET", "available resources for the request", RESERVATION_FULL, RESERVED),
+    condition(
+        "CONDITION_NOT_MET",
+        "available resources for the request",
+        RESERVATION_FULL,
+        RESERVED,
+    ),
     condition("CONDITION_NOT_MET", "constraints/gcp.resourceLocations", REGION, GUESS),
     condition("CONDITION_NOT_MET", "constraints/compute.vmExternalIpAccess", PROJECT, POLICY),
     condition("CONDITION_NOT_MET", "constraints/compute.requireShieldedVm", PROJECT, SHIELDED),
@@ -202,7 +212,14 @@ pub(super) const ROWS: &[Row] = &[
     condition("conditionNotMet", "constraints/compute.requireShieldedVm", PROJECT, POLICY),
     condition("conditionNotMet", "", HERE, "412: fortinet/fortigate-terraform-deploy#34"),
     // Rights.
-    row(Call::Launch, Some(403), "forbidden", "compute.subnetworks", Means::Auth(Reach::Region), GUESS),
+    row(
+        Call::Launch,
+        Some(403),
+        "forbidden",
+        "compute.subnetworks",
+        Means::Auth(Reach::Region),
+        GUESS,
+    ),
     auth(Some(403), "forbidden", "recorded: audit-log-insert-forbidden"),
     auth(Some(403), "IAM_PERMISSION_DENIED", GUESS),
     auth(Some(0), "IAM_PERMISSION_DENIED", GUESS),
@@ -255,14 +272,7 @@ pub(super) const ROWS: &[Row] = &[
     wrong(None, "INVALID_FIELD_VALUE", GUESS),
     wrong(None, "INVALID_USAGE", GUESS),
     wrong(None, "INVALID_STATE", GUESS),
-    row(
-        Call::Look,
-        Some(404),
-        "notFound",
-        "",
-        HERE,
-        "recorded: instance-template-delete-then-404",
-    ),
+    row(Call::Look, Some(404), "notFound", "", HERE, "recorded: instance-template-delete-then-404"),
     // Deletes.
     row(
         Call::End,
@@ -289,10 +299,24 @@ pub(super) const ROWS: &[Row] = &[
         "deletion protection: hashicorp/terraform-provider-google#1211",
     ),
     // Words, where the code says nothing: details without a reason.
-    row(Call::Launch, Some(403), "Http403", "GPUS_ALL_REGIONS", Means::Quota(60, Reach::AccountClass), GUESS),
+    row(
+        Call::Launch,
+        Some(403),
+        "Http403",
+        "GPUS_ALL_REGIONS",
+        Means::Quota(60, Reach::AccountClass),
+        GUESS,
+    ),
     row(Call::Launch, Some(403), "Http403", "quota '", Means::Quota(15, Reach::Class), GUESS),
     // Everything else that an answer may carry and that a fake plays: silence, whatever it says.
-    row(Call::Any, Some(503), "backendError", "", Means::Silence, "mitchellh/vagrant-google#112, #148"),
+    row(
+        Call::Any,
+        Some(503),
+        "backendError",
+        "",
+        Means::Silence,
+        "mitchellh/vagrant-google#112, #148",
+    ),
     row(Call::Any, Some(500), "internalError", "", Means::Silence, "mitchellh/vagrant-google#148"),
 ];
 
