@@ -8,6 +8,7 @@ use crate::list::{self, Noun};
 use crate::market;
 use crate::operation;
 use crate::world::{BASE, Key, Seen, World, kind_of};
+use fleet_provider::evidence::Call;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -74,7 +75,10 @@ fn compute(
                 "id": "123456789012",
                 "name": project,
                 "selfLink": at,
-                "quotas": [{ "metric": "GPUS_ALL_REGIONS", "limit": 64.0, "usage": 0.0 }],
+                "quotas": [
+                    { "metric": "GPUS_ALL_REGIONS", "limit": 64.0, "usage": 0.0 },
+                    { "metric": "CPUS_ALL_REGIONS", "limit": 100_000.0, "usage": 0.0 },
+                ],
             })),
         ),
         ("GET", ["regions"]) => {
@@ -94,6 +98,19 @@ fn compute(
         ("POST", ["regions", _, "advice", "capacity"]) => {
             read("advice.capacity", advice(&at, request, faults))
         }
+        ("GET", ["global", "networks", name]) => read(
+            "networks.get",
+            match faults.no_network || *name != "default" {
+                true => Answer::not_found(&format!("projects/{project}/global/networks/{name}")),
+                false => Answer::ok(json!({
+                    "kind": "compute#network",
+                    "id": "3300000000000000001",
+                    "name": name,
+                    "autoCreateSubnetworks": true,
+                    "selfLink": format!("{at}/global/networks/{name}"),
+                })),
+            },
+        ),
         ("GET", ["global", "images", "family", family]) => {
             read("images.getFromFamily", image(project, family, true))
         }
@@ -145,8 +162,8 @@ fn compute(
         }
         ("GET", [kind @ ("zones" | "regions"), scope, "operations"]) => {
             let scope = format!("{kind}/{scope}");
-            let asked = request.get("filter");
-            read("operations.list", operation::list(world, project, &scope, asked, now))
+            let answer = operation::list(world, project, &scope, request, faults, now);
+            read("operations.list", answer)
         }
         ("GET", [kind @ ("zones" | "regions"), scope, "operations", name])
         | ("POST", [kind @ ("zones" | "regions"), scope, "operations", name, "wait"]) => {
@@ -176,14 +193,18 @@ fn change(
 ) -> Called {
     let answer = |answer| Called { name, changes: true, answer };
     if let Some(refusal) = &faults.refuse {
-        return answer(Answer::error(refusal.status, &refusal.reason, "Refused"));
+        let words = if refusal.message.is_empty() { "Refused" } else { &refusal.message };
+        let refused = Answer::unheard_of(refusal.status, &refusal.reason, words);
+        return answer(refused.with_details(&refusal.details));
     }
     let body = if request.body.is_empty() {
         Value::Null
     } else {
         match serde_json::from_slice(&request.body) {
             Ok(body) => body,
-            Err(_) => return answer(Answer::error(400, "parseError", "Parse Error")),
+            Err(_) => {
+                return answer(Answer::error(Call::Launch, 400, "parseError", "Parse Error"));
+            }
         }
     };
     let id = request.get("requestId");
@@ -256,8 +277,12 @@ fn image(project: &str, name: &str, by_family: bool) -> Answer {
 
 /// How likely spot machines are: all of one type in one zone, and less so where there is no room.
 fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
+    if faults.no_advice {
+        let words = "Required 'compute.advice.capacity' permission";
+        return Answer::error(Call::Any, 403, "forbidden", words);
+    }
     let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-        return Answer::error(400, "parseError", "Parse Error");
+        return Answer::error(Call::Launch, 400, "parseError", "Parse Error");
     };
     let selections = &body["instanceFlexibilityPolicy"]["instanceSelections"];
     let types = selections.as_object().into_iter().flat_map(|all| all.values());
@@ -273,7 +298,10 @@ fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
     let zone = zone.rsplit('/').next().unwrap_or_default();
     let full = faults.room.get(&format!("{zone}/{kind}")) == Some(&0);
     Answer::ok(json!({ "recommendations": [{
-        "scores": { "obtainability": if full { 0.1 } else { 0.9 }, "estimatedUptime": "36000s" },
+        "scores": {
+            "obtainability": if full { 0.1 } else { 0.9 },
+            "estimatedUptime": if full { "60s" } else { "3600s" },
+        },
         "shards": [{
             "zone": format!("{at}/zones/{zone}"),
             "machineType": kind,

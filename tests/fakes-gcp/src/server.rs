@@ -14,10 +14,18 @@ use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
 #[derive(Debug, Default)]
-struct State {
-    world: World,
-    faults: Faults,
+pub(crate) struct State {
+    pub(crate) world: World,
+    pub(crate) faults: Faults,
     calls: BTreeMap<&'static str, u64>,
+    /// How far its clock is ahead.
+    pub(crate) ahead: Duration,
+}
+
+impl State {
+    pub(crate) fn now(&self) -> Instant {
+        Instant::now() + self.ahead
+    }
 }
 
 /// A Compute Engine of one's own. Ends with this value.
@@ -44,6 +52,11 @@ impl Fake {
         self.listener.port()
     }
 
+    /// Changes what there is behind everybody's back.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut lock(&self.state));
+    }
+
     /// Replaces the faults.
     pub fn set(&self, faults: Faults) {
         lock(&self.state).faults = faults;
@@ -62,7 +75,8 @@ impl Fake {
     /// How many machines and how many disks there are.
     pub fn count(&self) -> (usize, usize) {
         let mut state = lock(&self.state);
-        state.world.settle(Instant::now());
+        let now = state.now();
+        state.world.settle(now);
         (state.world.machines.len(), state.world.disks.len())
     }
 
@@ -113,9 +127,9 @@ async fn serve(mut stream: TcpStream, state: &Mutex<State>) -> Result<()> {
     tokio::time::sleep(latency / 2).await;
     let (called, faults) = {
         let mut state = lock(state);
-        let now = Instant::now();
+        let now = state.now();
         state.world.settle(now);
-        let State { world, faults, calls } = &mut *state;
+        let State { world, faults, calls, .. } = &mut *state;
         let called = if faults.throttled {
             turned_away(Answer::throttled())
         } else if faults.outage {
@@ -152,7 +166,7 @@ fn control(request: &Request, state: &Mutex<State>) -> Option<Answer> {
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", "/fake/state") => {
             let mut state = lock(state);
-            let now = Instant::now();
+            let now = state.now();
             state.world.settle(now);
             Some(Answer::ok(crate::route::state(&state.world, now)))
         }
