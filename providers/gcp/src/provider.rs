@@ -40,13 +40,13 @@ impl Gcp {
 }
 
 /// What Google would refuse, told before anything is sent.
-fn check(request: &CreateRequest<'_>) -> Result<(), Error> {
+fn check(request: &CreateRequest<'_>, flex_start: bool) -> Result<(), Error> {
     let create = request.create;
     let wrong = |code, words: String| Err(refused(Class::Invalid, code, words));
     if create.pool.place.cloud != Cloud::Gcp {
         return wrong("WrongCloud", format!("{} is not of gcp", create.pool));
     }
-    if let Some(why) = refusal(&create.pool, request.template) {
+    if let Some(why) = refusal(&create.pool, request.template, flex_start) {
         return wrong("CannotLaunch", why);
     }
     let count = labels::of(request).len();
@@ -98,7 +98,7 @@ impl Provider for Gcp {
         if request.create.slots.is_empty() {
             return Ok(Created { machines: Vec::new(), shortfall: None, refusals: Vec::new() });
         }
-        check(request)?;
+        check(request, self.session.settings.flex_start_hours.is_some())?;
         let pool = &request.create.pool;
         let Some(kind) = Kind::read(pool.instance_type.as_str()) else {
             let words = format!("{} is of no series that we know", pool.instance_type);

@@ -152,7 +152,7 @@ fn cloud_init_and_scripts_have_different_keys() {
 #[test]
 fn what_cannot_be_launched_is_said_before_it_is_tried() {
     let check = |pool: &str, template: &Template, expect: Option<&str>| {
-        let found = refusal(&pool.parse().expect("a pool"), template);
+        let found = refusal(&pool.parse().expect("a pool"), template, false);
         assert_eq!(found.is_some(), expect.is_some(), "{pool}: {found:?}");
         if let (Some(found), Some(expect)) = (found, expect) {
             assert!(found.contains(expect), "{found}");

@@ -47,7 +47,9 @@ pub(crate) fn holds(conditions: &[Condition], body: &Value) -> bool {
         path.iter().try_fold(body, |at, step| at.get(step)).cloned().unwrap_or(Value::Null)
     };
     conditions.iter().all(|condition| match condition {
-        Condition::More(path, value) => find(path).as_str().is_some_and(|text| text > value.as_str()),
+        Condition::More(path, value) => {
+            find(path).as_str().is_some_and(|text| text > value.as_str())
+        }
         Condition::Has(path) => !find(path).is_null(),
         Condition::Is(path, value) => match find(path) {
             Value::String(text) => text == *value,

@@ -45,6 +45,7 @@ pub(crate) fn one(
 ) -> Result<Key, Answer> {
     let name = body["name"].as_str().unwrap_or_default();
     check(zone, name, body)?;
+    has_network(site.faults, body)?;
     let key = (site.project.to_owned(), zone.to_owned(), name.to_owned());
     let what = format!("projects/{}/zones/{zone}/instances/{name}", site.project);
     if world.machines.contains_key(&key) {
@@ -94,6 +95,7 @@ pub(crate) fn many(
         for name in names.keys() {
             check(first, name, shape)?;
         }
+        has_network(site.faults, shape)?;
     }
     if site.faults.full_is_refused {
         let full = |zone: &String, shape: &Value| {
@@ -235,6 +237,18 @@ fn fail(operation: &mut Value, causes: &[Cause]) {
     operation["error"] = json!({ "errors": errors });
     operation["httpErrorStatusCode"] = json!(status);
     operation["httpErrorMessage"] = json!("SERVICE UNAVAILABLE");
+}
+
+/// Organisations may forbid the network that Google gives to every new project.
+fn has_network(faults: &Faults, body: &Value) -> Result<(), Answer> {
+    let named = body["networkInterfaces"][0]["network"].as_str().unwrap_or_default();
+    if !faults.no_network || last(named) != "default" {
+        return Ok(());
+    }
+    Err(Answer::invalid(format!(
+        "Invalid value for field 'resource.networkInterfaces[0].network': '{named}'. The \
+         referenced network resource cannot be found."
+    )))
 }
 
 /// What Google refuses outright.

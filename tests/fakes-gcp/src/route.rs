@@ -98,19 +98,6 @@ fn compute(
         ("POST", ["regions", _, "advice", "capacity"]) => {
             read("advice.capacity", advice(&at, request, faults))
         }
-        ("GET", ["global", "networks", name]) => read(
-            "networks.get",
-            match faults.no_network || *name != "default" {
-                true => Answer::not_found(&format!("projects/{project}/global/networks/{name}")),
-                false => Answer::ok(json!({
-                    "kind": "compute#network",
-                    "id": "3300000000000000001",
-                    "name": name,
-                    "autoCreateSubnetworks": true,
-                    "selfLink": format!("{at}/global/networks/{name}"),
-                })),
-            },
-        ),
         ("GET", ["global", "images", "family", family]) => {
             read("images.getFromFamily", image(project, family, true))
         }
