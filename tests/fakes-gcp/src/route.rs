@@ -96,7 +96,7 @@ fn compute(
             },
         ),
         ("POST", ["regions", _, "advice", "capacity"]) => {
-            read("advice.capacity", advice(&at, request, faults))
+            read("advice.capacity", advice(world, &at, request, faults))
         }
         ("GET", ["global", "images", "family", family]) => {
             read("images.getFromFamily", image(project, family, true))
@@ -263,7 +263,7 @@ fn image(project: &str, name: &str, by_family: bool) -> Answer {
 }
 
 /// How likely spot machines are: all of one type in one zone, and less so where there is no room.
-fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
+fn advice(world: &mut World, at: &str, request: &Request, faults: &Faults) -> Answer {
     if faults.no_advice {
         let words = "Required 'compute.advice.capacity' permission";
         return Answer::error(Call::Any, 403, "forbidden", words);
@@ -280,6 +280,8 @@ fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
     if !market::is_type(&kind) {
         return Answer::invalid(format!("There is no machine type {kind}"));
     }
+    let wanted = body["size"].as_u64().unwrap_or(1);
+    world.advised.insert((market::vcpus(&kind), wanted));
     let zones = body["distributionPolicy"]["zones"].as_array().cloned().unwrap_or_default();
     let zone = zones.first().and_then(|zone| zone["zone"].as_str()).unwrap_or_default();
     let zone = zone.rsplit('/').next().unwrap_or_default();
@@ -292,7 +294,7 @@ fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
         "shards": [{
             "zone": format!("{at}/zones/{zone}"),
             "machineType": kind,
-            "instanceCount": body["size"].as_u64().unwrap_or(1),
+            "instanceCount": wanted,
             "provisioningModel": "SPOT",
         }],
     }] }))

@@ -7,7 +7,7 @@ use crate::route::{Called, call};
 use crate::world::World;
 use fleet_fakes::Listener;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -70,6 +70,11 @@ impl Fake {
     /// Everything that was asked for.
     pub fn asked(&self) -> Vec<String> {
         lock(&self.state).calls.keys().map(|name| (*name).to_owned()).collect()
+    }
+
+    /// What advice was asked for: vCPUs of a type, and how many machines of it.
+    pub fn advised(&self) -> BTreeSet<(u32, u64)> {
+        lock(&self.state).world.advised.clone()
     }
 
     /// How many machines and how many disks there are.

@@ -5,7 +5,7 @@ use crate::market;
 use fleet_provider::evidence::Call;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Where self links begin.
@@ -81,6 +81,8 @@ pub(crate) struct World {
     pub(crate) operations: BTreeMap<Key, Operation>,
     /// By project and request id.
     pub(crate) requests: BTreeMap<(String, String), Seen>,
+    /// What advice was asked for: vCPUs of a type, and how many machines.
+    pub(crate) advised: BTreeSet<(u32, u64)>,
     last_id: u64,
 }
 
