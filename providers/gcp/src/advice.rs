@@ -95,6 +95,24 @@ mod tests {
     };
 
     #[test]
+    fn advice_is_asked_for_as_many_as_are_wanted() {
+        let check = |kind: &str, unit, spot: u64, expect: i32| {
+            let spot = fleet_model::Units(spot * 1000);
+            let goal = CapacityGoal { unit, target: spot, spot, ..CapacityGoal::default() };
+            assert_eq!(size(Kind::read(kind).expect("a type"), goal), expect, "{kind} {unit:?}");
+        };
+        check("n2-standard-4", Unit::Instances, 50, 50);
+        check("n2-standard-4", Unit::Instances, 5000, 100);
+        check("n2-standard-4", Unit::Instances, 0, 1);
+        check("n2-standard-4", Unit::Vcpus, 50, 13);
+        check("a2-highgpu-8g", Unit::Gpus, 20, 3);
+        // What its name does not tell is not guessed.
+        check("e2-medium", Unit::Vcpus, 50, 1);
+        check("g2-standard-4", Unit::Gpus, 20, 1);
+        check("n2-standard-4", Unit::MemoryGib, 50, 1);
+    }
+
+    #[test]
     fn scores_are_percents_and_nonsense_is_nothing() {
         let one = |score: f64| {
             let scores = CapacityAdviceResponseRecommendationScores::new();

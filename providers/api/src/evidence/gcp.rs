@@ -374,6 +374,10 @@ mod tests {
         let network = "Invalid value for field 'resource.networkInterfaces[0].network': 'x'. The \
                        referenced network resource cannot be found.";
         assert_eq!(launch(400, "invalid", network).reach(), Reach::Account);
+        let policy = "Constraint constraints/compute.vmExternalIpAccess violated for project p.";
+        assert_eq!(launch(412, "conditionNotMet", policy).reach(), Reach::Account);
+        let place = "Location x violates constraint constraints/gcp.resourceLocations";
+        assert_eq!(launch(0, "CONDITION_NOT_MET", place).reach(), Reach::Region);
         assert!(launch(403, "Http403", "Rate Limit Exceeded").throttled);
     }
 }
