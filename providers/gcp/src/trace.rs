@@ -9,7 +9,7 @@
 use crate::error::{Asked, of_operation};
 use crate::kind::Kind;
 use crate::machines::{get, machine, read_id, region_of};
-use crate::operations::since_then;
+use crate::operations::{inserted, since_then};
 use crate::session::Clients;
 use fleet_model::{Cause, CauseKind, Market, Timestamp};
 use fleet_provider::{Missing, TraceRequest, Traced};
@@ -112,9 +112,12 @@ async fn events(
     }
 }
 
+/// Whether an operation says all there is to say. A deletion by the system follows from something
+/// that is older, and so on a later page.
 fn is_end(operation: &Operation) -> bool {
     let kind = operation.operation_type.as_deref().unwrap_or_default();
-    kind == "delete" || event(kind).is_some()
+    let by_somebody = operation.user.as_deref().is_some_and(|user| user != "system");
+    (kind == "delete" && by_somebody) || event(kind).is_some()
 }
 
 /// What an event of the system means for its machine. Those that leave it running are no end.
@@ -132,32 +135,25 @@ fn event(kind: &str) -> Option<CauseKind> {
 /// Why a machine is gone, as far as operations tell.
 fn cause(events: &[Operation], number: u64, missing: &Missing, known: Known<'_>) -> Option<Cause> {
     let own: Vec<&Operation> = events.iter().filter(|one| one.target_id == Some(number)).collect();
-    let kind = |one: &Operation| one.operation_type.clone().unwrap_or_default();
-    // What the system did to it comes before the deletion that follows from it.
-    let newest =
-        own.iter().max_by_key(|one| (event(&kind(one)).is_some(), one.insert_time.clone()));
-    if let Some(one) = newest
-        && let Some(meaning) = event(&kind(one))
-    {
-        let words = one.status_message.clone().unwrap_or_else(|| kind(one));
+    let insert = own.iter().find(|one| one.operation_type.as_deref() == Some("insert"));
+    // The last of them: what happened before is over, or it would not have been there to delete.
+    let ends = own.iter().filter(|one| is_end(one) && one.error.is_none());
+    let Some(last) = ends.max_by_key(|one| inserted(one)) else {
+        let failed = insert.and_then(|one| of_operation(Asked::Launch, one));
+        let words = failed.map(|error| format!("{}: {}", error.code, error.message));
+        let failed = words.map(|words| Cause::new(CauseKind::LaunchFailed, words));
+        return failed.or_else(|| expired(missing, known));
+    };
+    let kind = last.operation_type.as_deref().unwrap_or_default();
+    if let Some(meaning) = event(kind) {
+        let words = last.status_message.as_deref().unwrap_or(kind);
         return Some(Cause::new(meaning, words));
     }
-    let insert = own.iter().find(|one| kind(one) == "insert");
-    if let Some(error) = insert.and_then(|one| of_operation(Asked::Launch, one)) {
-        return Some(Cause::new(
-            CauseKind::LaunchFailed,
-            format!("{}: {}", error.code, error.message),
-        ));
-    }
+    let by = last.user.as_deref();
     let maker = insert.and_then(|one| one.user.as_deref());
-    let deletes = own.iter().filter(|one| kind(one) == "delete" && one.error.is_none());
-    let by = deletes.filter_map(|one| one.user.as_deref()).find(|user| *user != "system");
-    match by {
-        // Ours: the journal knows more than Google.
-        Some(user) if Some(user) == known.account || Some(user) == maker => None,
-        Some(user) => Some(Cause::new(CauseKind::Person, format!("deleted by {user}"))),
-        None => expired(missing, known),
-    }
+    // If it was us, the journal knows more than Google.
+    let by = by.filter(|_| by != known.account && by != maker)?;
+    Some(Cause::new(CauseKind::Person, format!("deleted by {by}")))
 }
 
 /// Whether a machine's time was limited from the start and is over. Google deletes all machines of

@@ -52,6 +52,9 @@ fn an_end_is_told_by_its_operation() {
     check(&both, Some(CauseKind::Interrupted));
     check(&[event("guestTerminate", "by guest")], Some(CauseKind::Guest));
     check(&[event("hostError", "host")], Some(CauseKind::Unwell));
+    // It had come back, and then somebody deleted it.
+    let later = [event("hostError", "host"), by("delete", "person@example.com")];
+    check(&later, Some(CauseKind::Person));
     check(&[event("migrateOnHostMaintenance", "moved")], None);
     check(&[by("delete", "person@example.com")], Some(CauseKind::Person));
     check(&[by("delete", "fleet@p.iam.gserviceaccount.com")], None);

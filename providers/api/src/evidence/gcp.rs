@@ -353,6 +353,19 @@ mod tests {
         }
     }
 
+    /// Who plays Google gets what a code means by itself.
+    #[test]
+    fn a_code_by_itself_is_the_row_without_words() {
+        for (code, means) in [
+            ("QUOTA_EXCEEDED", Means::Quota(15, Reach::Class)),
+            ("invalid", HERE),
+            ("CONDITION_NOT_MET", HERE),
+            ("RESOURCE_NOT_FOUND", LOST),
+        ] {
+            assert_eq!(crate::evidence::row(Cloud::Gcp, Call::Launch, code).means, means, "{code}");
+        }
+    }
+
     #[test]
     fn words_tell_what_a_code_does_not() {
         let busy = |minutes: u64| Class::Capacity { block: Duration::from_secs(60 * minutes) };
