@@ -2,7 +2,7 @@
 
 use crate::error::{Asked, read};
 use crate::kind::Kind;
-use crate::quota::{ALL_GPUS, Limit, limits, names};
+use crate::quota::{ALL_CPUS, ALL_GPUS, Limit, limits, names};
 use crate::request::refusal;
 use crate::role::{permissions, role};
 use crate::session::{Clients, Session};
@@ -31,11 +31,17 @@ pub(crate) async fn examine(session: &Session, request: &ExamineRequest<'_>) -> 
     let project = project(clients, &mut findings).await;
     rights(clients, request, &mut findings).await;
     images(session, request, &mut findings).await;
-    pools(request, &mut findings);
+    pools(request, session.settings.flex_start_hours.is_some(), &mut findings);
     let regions: BTreeSet<&Region> = request.pools.iter().map(|pool| &pool.place.region).collect();
     for region in regions {
         look(clients, region, request, &mut findings).await;
     }
+    findings.extend(
+        project
+            .iter()
+            .filter(|limit| limit.name == ALL_CPUS)
+            .map(|limit| room("every region", limit)),
+    );
     let gpus = project.iter().find(|limit| limit.name == ALL_GPUS);
     let accelerated = request.pools.iter().any(|pool| {
         Kind::read(pool.instance_type.as_str()).is_some_and(|kind| kind.is_accelerated())
@@ -115,10 +121,10 @@ async fn images(session: &Session, request: &ExamineRequest<'_>, findings: &mut 
 }
 
 /// Pools that can never be launched from, counted by the reason.
-fn pools(request: &ExamineRequest<'_>, findings: &mut Vec<Finding>) {
+fn pools(request: &ExamineRequest<'_>, flex_start: bool, findings: &mut Vec<Finding>) {
     let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
     for pool in request.pools {
-        if let Some(why) = refusal(pool, request.template) {
+        if let Some(why) = refusal(pool, request.template, flex_start) {
             *reasons.entry(why).or_default() += 1;
         }
     }
@@ -162,7 +168,9 @@ async fn look(
     let mut wanted: BTreeSet<&str> = BTreeSet::new();
     for pool in request.pools.iter().filter(|pool| pool.place.region == *region) {
         if let Some(kind) = Kind::read(pool.instance_type.as_str()) {
-            wanted.extend(names(kind, pool.market, &here).into_iter().map(|(name, _)| name));
+            wanted.extend(
+                names(kind, pool.market, request.template, &here).into_iter().map(|(name, _)| name),
+            );
         }
     }
     let limits = here.iter().filter(|limit| wanted.contains(limit.name.as_str()));

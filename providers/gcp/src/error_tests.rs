@@ -1,111 +1,69 @@
-//! One line per code of the safety table.
+//! What is found in answers and operations. What codes mean is tested where the table is.
 
 use super::*;
+use fleet_provider::Reach;
 use google_cloud_compute_v1::model::operation;
+use google_cloud_gax::error::rpc::Status;
+use serde_json::{Value, json};
 
-const RETRY: Class = Class::Retry { after: None };
-const SOON: Class = Class::Retry { after: Some(READY_SOON) };
-const BUSY: Class = Class::Capacity { block: minutes(3) };
-const NEVER: Class = Class::Capacity { block: minutes(24 * 60) };
-const QUOTA: Class = Class::Quota { block: minutes(15) };
+fn minutes(minutes: u64) -> Duration {
+    Duration::from_secs(60 * minutes)
+}
 
-#[track_caller]
-fn check(asked: Asked, status: u16, code: &str, expect: Class) {
-    assert_eq!(classify(asked, status, code), expect, "{asked:?} {status} {code}");
+/// An answer as the SDK hands it over: an old list of errors has become a reason, or was dropped
+/// because there were details.
+fn answer(status: u16, message: &str, details: &Value) -> SdkError {
+    let details: Vec<StatusDetails> = serde_json::from_value(details.clone()).expect("details");
+    let told = Status::default().set_message(message).set_details(details);
+    SdkError::service_full(told, Some(status), None, None)
+}
+
+fn info(reason: &str) -> Value {
+    json!({ "@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason,
+            "domain": "compute.googleapis.com" })
 }
 
 #[test]
-fn every_code_of_the_safety_table_inside_an_operation() {
-    for (code, expect) in [
-        ("RESOURCE_OPERATION_RATE_EXCEEDED", RETRY),
-        ("RESOURCE_NOT_READY", SOON),
-        ("ZONE_RESOURCE_POOL_EXHAUSTED", BUSY),
-        ("ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", BUSY),
-        ("RESOURCE_POOL_EXHAUSTED", BUSY),
-        ("INSUFFICIENT_CAPACITY", BUSY),
-        ("VM_MIN_COUNT_NOT_REACHED", BUSY),
-        ("IP_SPACE_EXHAUSTED", BUSY),
-        ("UNSUPPORTED_OPERATION", NEVER),
-        ("QUOTA_EXCEEDED", QUOTA),
-        ("IAM_PERMISSION_DENIED", Class::Auth),
-        ("CONDITION_NOT_MET", Class::Invalid),
-        ("INVALID_FIELD_VALUE", Class::Invalid),
-        ("RESOURCE_ALREADY_EXISTS", Class::Freeze),
-        ("INTERNAL_ERROR", Class::Unknown),
-    ] {
-        check(Asked::Launch, 0, code, expect);
-    }
+fn a_refusal_is_read_with_details_and_without() {
+    let retry = (Class::Retry { after: None }, Reach::Pool);
+    let quota = |reach| (Class::Quota { block: minutes(15) }, reach);
+    let check = |status: u16, words: &str, detail: Value, code: &str, expect: (Class, Reach)| {
+        let found = read(Asked::Launch, &answer(status, words, &json!([detail])));
+        assert_eq!((found.code.as_str(), (found.class, found.reach())), (code, expect), "{detail}");
+        found.throttled
+    };
+    let help = || json!({ "@type": "type.googleapis.com/google.rpc.Help", "links": [] });
+    let limit = "Quota 'IN_USE_ADDRESSES' exceeded.  Limit: 8.0 in region us-central1.";
+    check(403, limit, info("quotaExceeded"), "quotaExceeded", quota(Reach::Region));
+    let many = "CONCURRENT_OPERATIONS_QUOTA_EXCEEDED";
+    assert!(check(403, "Rate Limit Exceeded", info(many), many, retry));
+    // Details without a reason: the words are all there is.
+    assert!(check(403, "Rate Limit Exceeded", help(), "Http403", retry));
+    check(403, "Quota 'N2_CPUS' exceeded.", help(), "Http403", quota(Reach::Class));
+    check(403, "Required 'x' permission", help(), "Http403", (Class::Auth, Reach::Region));
+    let failure = json!({
+        "@type": "type.googleapis.com/google.rpc.QuotaFailure",
+        "violations": [{ "subject": "project:p", "description": "SSD_TOTAL_GB is used up" }],
+    });
+    check(403, "Over", failure, "quotaExceeded", quota(Reach::Region));
+    let new = Class::Refused { block: minutes(10) };
+    check(418, "", info("teapot"), "teapot", (new, Reach::Pool));
+    check(503, "", info("backendError"), "backendError", (Class::Unknown, Reach::Pool));
+    check(401, "Login", info("required"), "required", (Class::Auth, Reach::Account));
 }
 
 #[test]
-fn every_code_of_the_safety_table_outright() {
-    for (status, code, expect) in [
-        (403, "rateLimitExceeded", RETRY),
-        (403, "RATE_LIMIT_EXCEEDED", RETRY),
-        (429, "Http429", RETRY),
-        (400, "resourceNotReady", SOON),
-        (403, "quotaExceeded", QUOTA),
-        (401, "authError", Class::Auth),
-        (401, "required", Class::Auth),
-        (401, "Http401", Class::Auth),
-        (403, "IAM_PERMISSION_DENIED", Class::Auth),
-        (403, "forbidden", Class::Auth),
-        (403, "accessNotConfigured", Class::Auth),
-        (400, "invalid", Class::Invalid),
-        (400, "required", Class::Invalid),
-        (400, "whatever", Class::Invalid),
-        (404, "notFound", Class::Invalid),
-        (412, "conditionNotMet", Class::Invalid),
-        (409, "alreadyExists", Class::Freeze),
-        (409, "whatever", Class::Freeze),
-    ] {
-        check(Asked::Launch, status, code, expect);
-    }
-}
-
-#[test]
-fn throttling_is_patience_whatever_carries_it() {
-    for asked in [Asked::Read, Asked::Launch, Asked::End] {
-        for status in [403, 429, 503] {
-            check(asked, status, "rateLimitExceeded", RETRY);
-        }
-    }
-}
-
-#[test]
-fn the_status_comes_before_the_words() {
-    for code in ["ZONE_RESOURCE_POOL_EXHAUSTED", "quotaExceeded", "forbidden", "Whatever"] {
-        for status in [500, 502, 503, 504] {
-            check(Asked::Launch, status, code, Class::Unknown);
-            check(Asked::End, status, code, Class::Unknown);
-            check(Asked::Read, status, code, RETRY);
-        }
-    }
-}
-
-#[test]
-fn an_unknown_code_is_an_unknown_outcome() {
-    for code in ["", "Http418", "POOL_EXHAUSTED", "zone_resource_pool_exhausted"] {
-        for status in [0, 403, 418] {
-            check(Asked::Launch, status, code, Class::Unknown);
-            check(Asked::End, status, code, Class::Unknown);
-            check(Asked::Read, status, code, RETRY);
-        }
-    }
-}
-
-#[test]
-fn no_code_is_in_two_tables() {
-    let tables = [THROTTLED, NOT_READY, CAPACITY, UNSUPPORTED, super::QUOTA, AUTH, INVALID, TAKEN];
-    let mut all: Vec<&str> = tables.into_iter().flatten().copied().collect();
-    all.sort_unstable();
-    let count = all.len();
-    all.dedup();
-    assert_eq!(all.len(), count);
+fn what_google_wishes_is_a_wait() {
+    let kind = "type.googleapis.com/google.rpc.RetryInfo";
+    let details = json!([{ "@type": kind, "retryDelay": "7s" }]);
+    let found = read(Asked::Read, &answer(429, "slowly", &details));
+    assert_eq!(found.class, Class::Retry { after: Some(Duration::from_secs(7)) });
+    assert!(found.throttled);
 }
 
 #[test]
 fn an_operation_says_why_and_not_only_that() {
+    let busy = Class::Capacity { block: minutes(3) };
     let error = |code: &str, message: &str| {
         operation::error::Errors::new().set_code(code).set_message(message)
     };
@@ -118,21 +76,41 @@ fn an_operation_says_why_and_not_only_that() {
     };
     let class = |errors| ended(errors).map(|error| (error.code, error.class));
     let min = || error("VM_MIN_COUNT_NOT_REACHED", "");
-    assert_eq!(class(vec![min()]), Some(("VM_MIN_COUNT_NOT_REACHED".into(), BUSY)));
+    let alone = Class::Refused { block: minutes(10) };
+    assert_eq!(class(vec![min()]), Some(("VM_MIN_COUNT_NOT_REACHED".into(), alone)));
     assert_eq!(
-        class(vec![min(), error("QUOTA_EXCEEDED", "Quota 'N2_CPUS' exceeded")]),
-        Some(("QUOTA_EXCEEDED".into(), QUOTA))
+        class(vec![min(), error("ZONE_RESOURCE_POOL_EXHAUSTED", "")]),
+        Some(("ZONE_RESOURCE_POOL_EXHAUSTED".into(), busy))
     );
-    assert_eq!(
-        class(vec![error("QUOTA_EXCEEDED", "Quota 'GPUS_ALL_REGIONS' exceeded")]),
-        Some(("QUOTA_EXCEEDED".into(), Class::Quota { block: minutes(60) }))
-    );
+    let gpus = ended(vec![min(), error("QUOTA_EXCEEDED", "Quota 'GPUS_ALL_REGIONS' exceeded")]);
+    assert_eq!(gpus.map(|error| error.reach()), Some(Reach::AccountClass));
     assert_eq!(
         class(vec![min(), error("SOMETHING_NEW", "")]),
         Some(("SOMETHING_NEW".into(), Class::Unknown))
     );
     assert_eq!(of_operation(Asked::Launch, &Operation::new()), None);
-    let bare = Operation::new().set_http_error_status_code(503);
-    let class = of_operation(Asked::Launch, &bare).map(|error| error.class);
-    assert_eq!(class, Some(Class::Unknown));
+    // Deleted while it was being made: nobody knows, and nobody has to come.
+    for status in [409, 503] {
+        let bare = Operation::new().set_http_error_status_code(status);
+        let class = of_operation(Asked::Launch, &bare).map(|error| error.class);
+        assert_eq!(class, Some(Class::Unknown), "{status}");
+    }
+}
+
+#[test]
+fn details_of_an_operation_are_told() {
+    let body = json!({ "status": "DONE", "error": { "errors": [{
+        "code": "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS",
+        "message": "No room.",
+        "errorDetails": [
+            { "errorInfo": { "reason": "resource_availability", "domain": "compute.googleapis.com",
+              "metadatas": { "zone": "us-central1-a", "zonesAvailable": "us-central1-f" } } },
+            { "quotaInfo": { "limitName": "GPUS-ALL-REGIONS-per-project" } },
+        ],
+    }] } });
+    let operation: Operation = serde_json::from_value(body).expect("an operation");
+    let found = of_operation(Asked::Launch, &operation).expect("an error");
+    assert!(found.message.contains("zones with room: us-central1-f"), "{}", found.message);
+    assert!(found.message.contains("GPUS-ALL-REGIONS-per-project"), "{}", found.message);
+    assert_eq!(found.class, Class::Capacity { block: minutes(3) });
 }

@@ -5,7 +5,7 @@
 //! (`tpu-v6e-8`, see [`tpu`]).
 
 use crate::tpu;
-use fleet_model::Architecture;
+use fleet_model::{Architecture, Market};
 
 /// Accelerators that can be attached to `n1`: our name, Google's.
 const ATTACHABLE: &[(&str, &str)] = &[
@@ -31,6 +31,30 @@ const ARM: &[&str] = &["t2a", "c4a", "n4a", "a4x"];
 /// Series that take no disks but Hyperdisk.
 const HYPERDISK: &[&str] =
     &["a4", "a4x", "c4", "c4a", "c4d", "ct6e", "g4", "h4d", "m4", "n4", "n4a", "n4d", "x4"];
+
+/// How a type can be had.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sold {
+    /// In every market.
+    Everywhere,
+    /// Not on demand, and not out of reservations.
+    SpotOrFlexStart,
+    /// Not on demand; out of reservations that it is bound to.
+    NotOnDemand,
+    /// Only out of reservations that it is bound to.
+    Reserved,
+}
+
+/// Types that cannot be had in every market, by how their names begin. "Accelerator-optimized
+/// machine family", Google's documentation; dstackai/dstack#3100, #3162.
+const SOLD: &[(&str, Sold)] = &[
+    ("a3-highgpu-1g", Sold::SpotOrFlexStart),
+    ("a3-highgpu-2g", Sold::SpotOrFlexStart),
+    ("a3-highgpu-4g", Sold::SpotOrFlexStart),
+    ("a3-ultragpu-", Sold::NotOnDemand),
+    ("a4-", Sold::NotOnDemand),
+    ("a4x-", Sold::Reserved),
+];
 
 /// A type that Compute Engine can launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -86,11 +110,51 @@ impl<'a> Kind<'a> {
             && self.is_accelerated() == other.is_accelerated()
             && self.architecture() == other.architecture()
             && self.disk() == other.disk()
+            && self.is_bound() == other.is_bound()
     }
 
     /// The disk that it boots from unless the spec says otherwise.
     pub(crate) fn disk(&self) -> &'static str {
-        if HYPERDISK.contains(&self.series()) { "hyperdisk-balanced" } else { "pd-balanced" }
+        if self.takes_only_hyperdisk() { "hyperdisk-balanced" } else { "pd-balanced" }
+    }
+
+    /// Whether it boots from nothing but Hyperdisk. A3 Ultra differs from the rest of its series.
+    pub(crate) fn takes_only_hyperdisk(&self) -> bool {
+        HYPERDISK.contains(&self.series()) || self.machine.starts_with("a3-ultragpu-")
+    }
+
+    fn sold(&self) -> Sold {
+        let known = SOLD.iter().find(|(start, _)| self.machine.starts_with(start));
+        known.map_or(Sold::Everywhere, |(_, sold)| *sold)
+    }
+
+    /// Whether its reservations are dense ones, which machines are bound to.
+    pub(crate) fn is_bound(&self) -> bool {
+        matches!(self.sold(), Sold::NotOnDemand | Sold::Reserved)
+    }
+
+    /// Why it cannot be had in a market. On demand may mean flex-start.
+    pub(crate) fn not_sold(&self, market: Market, flex_start: bool) -> Option<String> {
+        let bare_metal = self.machine.ends_with("-metal");
+        let how = match (self.sold(), market) {
+            (Sold::Everywhere, Market::Spot) if bare_metal => "bare metal is not sold as spot",
+            (Sold::Everywhere, Market::OnDemand | Market::Spot | Market::Reserved) => return None,
+            (Sold::SpotOrFlexStart, Market::Spot) => return None,
+            (Sold::SpotOrFlexStart | Sold::NotOnDemand, Market::OnDemand) if flex_start => {
+                return None;
+            }
+            (Sold::SpotOrFlexStart, Market::OnDemand | Market::Reserved) => {
+                "sold only as spot or flex-start (FLEET_GCP_FLEX_START_HOURS)"
+            }
+            (Sold::NotOnDemand, Market::Spot | Market::Reserved) => return None,
+            (Sold::NotOnDemand, Market::OnDemand) => {
+                "not sold on demand: only as spot, flex-start (FLEET_GCP_FLEX_START_HOURS) or out \
+                 of a reservation"
+            }
+            (Sold::Reserved, Market::Reserved) => return None,
+            (Sold::Reserved, Market::OnDemand | Market::Spot) => "sold only out of a reservation",
+        };
+        Some(format!("{}: {how}", self.machine))
     }
 }
 
@@ -159,12 +223,36 @@ mod tests {
     }
 
     #[test]
+    fn types_are_refused_where_they_are_not_sold() {
+        let check = |text: &str, market, flex_start, expect: bool| {
+            let found = Kind::read(text).expect("a type").not_sold(market, flex_start);
+            assert_eq!(found.is_none(), expect, "{text} {market}: {found:?}");
+        };
+        for (text, on_demand, flex_start, spot, reserved) in [
+            ("n2-standard-4", true, true, true, true),
+            ("a3-highgpu-8g", true, true, true, true),
+            ("a3-highgpu-1g", false, true, true, false),
+            ("a3-ultragpu-8g", false, true, true, true),
+            ("a4-highgpu-8g", false, true, true, true),
+            ("a4x-highgpu-4g", false, false, false, true),
+            ("c3-highmem-192-metal", true, true, false, true),
+        ] {
+            check(text, Market::OnDemand, false, on_demand);
+            check(text, Market::OnDemand, true, flex_start);
+            check(text, Market::Spot, false, spot);
+            check(text, Market::Reserved, false, reserved);
+        }
+    }
+
+    #[test]
     fn what_a_series_needs() {
         let of = |text| Kind::read(text).expect("a type");
         assert_eq!(of("t2a-standard-4").architecture(), Architecture::Arm64);
         assert_eq!(of("n2-standard-4").architecture(), Architecture::X86_64);
         assert_eq!(of("c4-standard-8").disk(), "hyperdisk-balanced");
         assert_eq!(of("n2-standard-4").disk(), "pd-balanced");
+        assert_eq!(of("a3-ultragpu-8g").disk(), "hyperdisk-balanced");
+        assert_eq!(of("a3-highgpu-8g").disk(), "pd-balanced");
         assert_eq!(of("tpu-v6e-1").disk(), "hyperdisk-balanced");
         assert_eq!(of("tpu-v5p-8").disk(), "pd-balanced");
     }

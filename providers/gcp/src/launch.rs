@@ -4,7 +4,7 @@
 //! inserts would be a hundred requests of a rate that is counted per request, and half of them
 //! might be lost; one request is either known or not.
 
-use crate::error::{Asked, TAKEN, of_operation, read, refused};
+use crate::error::{Asked, is_taken, of_operation, read, refused};
 use crate::machines::{self, machine};
 use crate::operations::{self, At, ended};
 use crate::request::{Resolved, many, names, one};
@@ -44,7 +44,7 @@ pub(crate) async fn launch(
             (Some(operation), error)
         }
         // Google has forgotten the request, and the machine is there: perhaps it is ours.
-        Err(error) if TAKEN.contains(&error.code.as_str()) => (None, Some(error)),
+        Err(error) if is_taken(&error) => (None, Some(error)),
         Err(error) => return Err(error),
     };
     let parts = parts(clients, at, operation.as_ref()).await;
@@ -53,7 +53,6 @@ pub(crate) async fn launch(
     if machines.len() == names.len() {
         return Ok(Created { machines, shortfall: None, refusals: Vec::new() });
     }
-    let taken = |error: &Error| TAKEN.contains(&error.code.as_str());
     let told = parts.iter().filter_map(|part| of_operation(Asked::Launch, part));
     let shortfall = match strangers.first() {
         Some(name) => {
@@ -61,7 +60,7 @@ pub(crate) async fn launch(
             refused(Class::Freeze, "RESOURCE_ALREADY_EXISTS", words)
         }
         // A name that was taken and is free again came and went: that is no reason.
-        None => error.into_iter().chain(told).find(|error| !taken(error)).unwrap_or_else(|| {
+        None => error.into_iter().chain(told).find(|error| !is_taken(error)).unwrap_or_else(|| {
             let words = "fewer machines are there than asked for, and Google does not say why";
             refused(Class::Retry { after: Some(UNEXPLAINED) }, "MadeFewer", words)
         }),
@@ -117,12 +116,16 @@ async fn parts(clients: &Clients, at: At<'_>, operation: Option<&Operation>) -> 
     let (Some(metadata), Some(group)) = (metadata, operation.operation_group_id.as_deref()) else {
         return Vec::new();
     };
+    // Without a time nothing can be asked for; machines are then looked at one by one.
+    let Some(since) = operations::inserted(operation) else { return Vec::new() };
     let failed = |count: Option<i32>| count.is_some_and(|count| count > 0);
     let mut parts = Vec::new();
     for (scope, here) in &metadata.per_location_status {
-        if failed(here.failed_to_create_vm_count) || matches!(at, At::Region(_)) {
+        // Failures count only machines that began; Google's own tools compare the totals.
+        let fewer = here.target_vm_count != here.created_vm_count;
+        if fewer || failed(here.failed_to_create_vm_count) || matches!(at, At::Region(_)) {
             let zone = machines::last(scope);
-            match operations::of_group(clients, zone, group).await {
+            match operations::of_group(clients, zone, group, since).await {
                 Ok(some) => parts.extend(some),
                 Err(error) => tracing::debug!(%error, "parts of a launch were not seen"),
             }
@@ -173,7 +176,7 @@ fn fates(parts: &[Operation]) -> (BTreeSet<&str>, BTreeSet<&str>) {
     for part in parts {
         let Some(name) = part.target_link.as_deref().map(machines::last) else { continue };
         match of_operation(Asked::Launch, part) {
-            Some(error) if TAKEN.contains(&error.code.as_str()) => {
+            Some(error) if is_taken(&error) => {
                 made.insert(name);
             }
             Some(_) => {

@@ -26,6 +26,7 @@ mod role;
 mod session;
 mod terminate;
 mod tpu;
+mod trace;
 
 pub use provider::Gcp;
 pub use session::GcpSettings;

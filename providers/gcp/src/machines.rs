@@ -5,6 +5,7 @@ use crate::session::Clients;
 use crate::{kind, labels};
 use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Place, Region};
 use fleet_provider::{Class, Error, Listing};
+use futures::future::join_all;
 use google_cloud_compute_v1::model::instance::Status;
 use google_cloud_compute_v1::model::reservation_affinity::ConsumeReservationType;
 use google_cloud_compute_v1::model::scheduling::ProvisioningModel;
@@ -16,20 +17,81 @@ const PAGE: u32 = 500;
 /// A list that goes on for longer is not a list: some server repeats itself.
 const PAGES: usize = 1000;
 
+/// Lists of single zones at once.
+const ZONES_AT_ONCE: usize = 10;
+
+/// Every machine of any fleet of ours, by region, in the order of the regions.
+///
+/// One list over the whole project. It fails whole if one zone anywhere is broken: the SDK cannot
+/// ask for partial success. Then each zone of the regions wanted is listed by itself, so that one
+/// broken zone is one gap.
+pub(crate) async fn listed(clients: &Clients, regions: &[&Region]) -> Vec<Result<Listing, Error>> {
+    match pages(clients, &filter()).await {
+        Ok(pages) => regions.iter().map(|region| Ok(read_pages(&pages, region))).collect(),
+        Err(error) if may_be_one_zone(&error) => {
+            tracing::warn!(%error, "the list of the project failed; zones are listed one by one");
+            join_all(regions.iter().map(|region| by_zone(clients, region))).await
+        }
+        Err(error) => regions.iter().map(|_| Err(error.clone())).collect(),
+    }
+}
+
 /// Every machine of any fleet of ours in a region.
 pub(crate) async fn all(clients: &Clients, region: &Region) -> Result<Listing, Error> {
-    let filter = format!("labels.{}:*", labels::UID);
-    let pages = pages(clients, &filter).await?;
-    let mut machines = Vec::new();
-    let mut troubles = Vec::new();
-    for page in &pages {
+    let mut answers = listed(clients, &[region]).await;
+    let nothing = || refused(Class::Retry { after: None }, "NoAnswer", "no list came back");
+    answers.pop().unwrap_or_else(|| Err(nothing()))
+}
+
+fn filter() -> String {
+    format!("labels.{}:*", labels::UID)
+}
+
+/// Whether a list of the project may have failed for one zone's sake. Who is throttled, or not let
+/// in, or cannot connect, must not ask a hundred times more.
+fn may_be_one_zone(error: &Error) -> bool {
+    let broken = matches!(error.class, Class::Retry { .. } | Class::Unknown);
+    broken && !error.throttled && error.code != "NoConnection" && error.code != "EndlessList"
+}
+
+/// A region's zones, each listed by itself.
+async fn by_zone(clients: &Clients, region: &Region) -> Result<Listing, Error> {
+    let asked = clients.regions.get().set_project(&clients.project).set_region(region.as_str());
+    let known = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
+    let zones: Vec<&str> = known.zones.iter().map(|link| last(link)).collect();
+    if zones.is_empty() {
+        let words = format!("{region} does not say which zones it has");
+        return Err(refused(Class::Retry { after: None }, "NoZones", words));
+    }
+    let (mut machines, mut troubles) = (Vec::new(), Vec::new());
+    let filter = filter();
+    for some in zones.chunks(ZONES_AT_ONCE) {
+        let lists = some.iter().map(|zone| of_zone(clients, zone, &filter));
+        for (zone, list) in some.iter().zip(join_all(lists).await) {
+            match list {
+                Ok(list) => read_instances(&list, zone, &mut machines, &mut troubles),
+                Err(error) => troubles.push(format!("{zone}: {error}")),
+            }
+        }
+    }
+    Ok(listing(machines, troubles))
+}
+
+fn read_pages(pages: &[InstanceAggregatedList], region: &Region) -> Listing {
+    let (mut machines, mut troubles) = (Vec::new(), Vec::new());
+    for page in pages {
         read_page(page, region, &mut machines, &mut troubles);
     }
+    listing(machines, troubles)
+}
+
+fn listing(machines: Vec<Machine>, mut troubles: Vec<String>) -> Listing {
+    troubles.sort();
     troubles.dedup();
-    Ok(match troubles.is_empty() {
+    match troubles.is_empty() {
         true => Listing::Complete(machines),
         false => Listing::Partial(machines, troubles.join("; ")),
-    })
+    }
 }
 
 /// Asks for one page after another. A page that does not come makes the whole list fail: part of a
@@ -76,14 +138,22 @@ fn read_page(
             let code = warning.code.as_ref().and_then(|code| code.name()).unwrap_or("a warning");
             troubles.extend(trouble(code, scope));
         }
-        for instance in &items.instances {
-            match machine(instance) {
-                Some(machine) => machines.push(machine),
-                None => troubles.push(format!("a machine in {scope} cannot be read")),
-            }
+        read_instances(&items.instances, scope, machines, troubles);
+    }
+}
+
+fn read_instances(
+    instances: &[Instance],
+    scope: &str,
+    machines: &mut Vec<Machine>,
+    troubles: &mut Vec<String>,
+) {
+    for instance in instances {
+        match machine(instance) {
+            Some(machine) => machines.push(machine),
+            None => troubles.push(format!("a machine in {scope} cannot be read")),
         }
     }
-    troubles.sort();
 }
 
 /// What a warning takes away. That a scope has nothing on this page takes nothing.
@@ -117,11 +187,26 @@ pub(crate) async fn of_launch(
         let scopes = pages.into_iter().flat_map(|page| page.items.into_values());
         return Ok(scopes.flat_map(|scope| scope.instances).collect());
     };
-    // A launch has at most a hundred machines: one page holds them.
-    let asked = clients.instances.list().set_project(&clients.project).set_zone(zone);
-    let asked = asked.set_filter(filter).set_max_results(PAGE);
-    let answer = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
-    Ok(answer.items)
+    of_zone(clients, zone, filter).await
+}
+
+/// The machines of a zone, page by page to the end.
+async fn of_zone(clients: &Clients, zone: &str, filter: &str) -> Result<Vec<Instance>, Error> {
+    let mut all = Vec::new();
+    let mut token: Option<String> = None;
+    for _ in 0..PAGES {
+        let asked = clients.instances.list().set_project(&clients.project).set_zone(zone);
+        let asked = asked.set_filter(filter).set_max_results(PAGE);
+        let asked = asked.set_or_clear_page_token(token.clone());
+        let page = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
+        all.extend(page.items);
+        match page.next_page_token.filter(|next| !next.is_empty()) {
+            None => return Ok(all),
+            next if next == token => break,
+            next => token = next,
+        }
+    }
+    Err(refused(Class::Retry { after: None }, "EndlessList", "the list of machines has no end"))
 }
 
 /// One machine by its name or its number, right now; `None` if there is none.
@@ -197,20 +282,19 @@ fn market(instance: &Instance) -> Market {
     }
 }
 
-/// A state we do not know is taken for running: what may cost money must not be overlooked. A
-/// machine that is stopped still has its disk.
+/// A state we do not know is taken for running: what may cost money must not be overlooked.
+///
+/// What is stopped or suspended stays so for ever unless somebody starts it, and its disk, its
+/// address and the memory it was suspended with are billed. A standard machine with accelerators
+/// may be seen so while Google restarts it for maintenance; it is then replaced like the others,
+/// because nothing tells the one from the other.
 fn state(instance: &Instance) -> MachineState {
     match &instance.status {
         Some(Status::Pending | Status::Provisioning | Status::Staging) => MachineState::Pending,
         Some(
-            Status::Stopping
-            | Status::PendingStop
-            | Status::Stopped
-            | Status::Suspending
-            | Status::Suspended
-            | Status::Terminated
-            | Status::Deprovisioning,
+            Status::Stopping | Status::PendingStop | Status::Suspending | Status::Deprovisioning,
         ) => MachineState::Stopping,
+        Some(Status::Stopped | Status::Suspended | Status::Terminated) => MachineState::Stopped,
         Some(_) | None => MachineState::Running,
     }
 }

@@ -59,8 +59,11 @@ fn states() {
         ("RUNNING", MachineState::Running),
         ("REPAIRING", MachineState::Running),
         ("STOPPING", MachineState::Stopping),
-        ("TERMINATED", MachineState::Stopping),
-        ("SUSPENDED", MachineState::Stopping),
+        ("PENDING_STOP", MachineState::Stopping),
+        ("SUSPENDING", MachineState::Stopping),
+        ("TERMINATED", MachineState::Stopped),
+        ("STOPPED", MachineState::Stopped),
+        ("SUSPENDED", MachineState::Stopped),
         ("DREAMING", MachineState::Running),
     ] {
         assert_eq!(state(&instance(|body| body["status"] = json!(status))), expect, "{status}");
@@ -73,6 +76,7 @@ fn what_a_page_leaves_out_is_told() {
         let page: InstanceAggregatedList = serde_json::from_value(page).expect("a page");
         let (mut machines, mut troubles) = (Vec::new(), Vec::new());
         read_page(&page, &"us-central1".into(), &mut machines, &mut troubles);
+        troubles.sort();
         assert_eq!(troubles, expect);
     };
     let warned =
@@ -98,4 +102,19 @@ fn ids_are_read_back() {
     for bad in ["", "7", "us-central1-a/", "us-central1-a/x", "us-central1-a/7/8", "zone/7"] {
         assert_eq!(read_id(&MachineId::new(bad)), None, "{bad}");
     }
+}
+
+#[test]
+fn zones_are_listed_one_by_one_only_if_that_can_help() {
+    let check = |class, code: &str, throttled, expect| {
+        let error = refused(class, code, "");
+        let error = if throttled { error.throttled() } else { error };
+        assert_eq!(may_be_one_zone(&error), expect, "{error}");
+    };
+    let retry = Class::Retry { after: None };
+    check(retry, "backendError", false, true);
+    check(retry, "RequestTimeout", false, true);
+    check(retry, "rateLimitExceeded", true, false);
+    check(retry, "NoConnection", false, false);
+    check(Class::Auth, "forbidden", false, false);
 }

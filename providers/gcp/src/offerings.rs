@@ -1,12 +1,12 @@
 //! What pools are worth now: images pinned, limits read, chances asked for. Prices are the
-//! catalog's: Google's spot prices change once a month, and its price list has ten thousand rows.
+//! catalog's: Google's spot prices change at most once a day, and its list has ten thousand rows.
 
 use crate::kind::Kind;
-use crate::quota::{ALL_GPUS, Limit, limits, names, quota};
+use crate::quota::{ALL_CPUS, ALL_GPUS, Limit, in_machines, limits, names, quota};
 use crate::request::refusal;
 use crate::session::{Clients, Session};
 use crate::{advice, image, tpu};
-use fleet_model::{Market, PoolId, Quota, Quote, Region, Signals, Zone};
+use fleet_model::{Market, PoolId, Quota, Quote, Region, Signals, Template, Zone};
 use fleet_provider::{Error, Offered, OfferingsRequest};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,11 +23,12 @@ pub(crate) async fn offered(
     request: &OfferingsRequest<'_>,
 ) -> Result<Offered, Error> {
     let clients = session.clients().await?;
+    let flex_start = session.settings.flex_start_hours.is_some();
     let kinds: Vec<Option<Kind<'_>>> =
         request.pools.iter().map(|pool| Kind::read(pool.instance_type.as_str())).collect();
     let images = images(session, request, &kinds).await;
     let here = regional_limits(clients, request.pools).await;
-    let signals = chances(clients, request.pools, &kinds).await;
+    let signals = chances(clients, request, &kinds).await;
     let mut book = Book::default();
     // In the order of the pools' names: the positions are then the same in whatever order we are
     // asked.
@@ -36,7 +37,7 @@ pub(crate) async fn offered(
     let mut quotas = vec![Vec::new(); request.pools.len()];
     for at in order {
         if let Some(kind) = kinds[at] {
-            quotas[at] = book.of(&request.pools[at], kind, &here);
+            quotas[at] = book.of(&request.pools[at], kind, request.template, &here);
         }
     }
     let mut quotes = Vec::with_capacity(request.pools.len());
@@ -44,12 +45,12 @@ pub(crate) async fn offered(
     for ((pool, kind), (signals, quotas)) in request.pools.iter().zip(&kinds).zip(known) {
         let Some(kind) = kind else {
             quotes.push(tpu::is_slice(pool.instance_type.as_str()).then(|| Quote {
-                refusal: refusal(pool, request.template).map(Into::into),
+                refusal: refusal(pool, request.template, flex_start).map(Into::into),
                 ..Quote::default()
             }));
             continue;
         };
-        let mut refusal = refusal(pool, request.template);
+        let mut refusal = refusal(pool, request.template, flex_start);
         let image = match images.get(&image::text(request.template, *kind)) {
             Some(Ok(link)) => Some(link.as_str().into()),
             Some(Err(why)) => {
@@ -119,22 +120,33 @@ async fn regional_limits(
 }
 
 /// How likely the spot pools are, in the order of the pools.
-async fn chances(clients: &Clients, pools: &[PoolId], kinds: &[Option<Kind<'_>>]) -> Vec<Signals> {
+async fn chances(
+    clients: &Clients,
+    request: &OfferingsRequest<'_>,
+    kinds: &[Option<Kind<'_>>],
+) -> Vec<Signals> {
+    let pools = request.pools;
     let mut signals = vec![Signals::default(); pools.len()];
     let mut spot: Vec<(usize, &PoolId, Kind<'_>)> = Vec::new();
     for (at, (pool, kind)) in pools.iter().zip(kinds).enumerate() {
         let asked = pool.market == Market::Spot && pool.place.zone.as_str() != Zone::REGIONAL;
-        // Google knows nothing of accelerators that are attached, nor of TPUs.
+        // The SDK has no field for accelerators that are attached; of TPUs Google knows nothing.
         if let Some(kind) = kind.filter(|kind| asked && kind.starts_like(*kind)) {
             spot.push((at, pool, kind));
         }
     }
     spot.truncate(ASKED);
     for some in spot.chunks(AT_ONCE) {
-        let asked = some.iter().map(|(_, pool, kind)| advice::ask(clients, pool, *kind));
+        let asked =
+            some.iter().map(|(_, pool, kind)| advice::ask(clients, pool, *kind, request.goal));
         for ((at, ..), answer) in some.iter().zip(join_all(asked).await) {
             match answer {
                 Ok(known) => signals[*at] = known,
+                // Without the right, every other question has the same answer.
+                Err(error) if error.class == fleet_provider::Class::Auth => {
+                    tracing::warn!(%error, "no advice on capacity: `fleet doctor` names the right");
+                    return signals;
+                }
                 Err(error) => tracing::debug!(%error, "no advice on capacity"),
             }
         }
@@ -155,20 +167,22 @@ impl Book {
         &mut self,
         pool: &PoolId,
         kind: Kind<'_>,
+        template: &Template,
         all: &BTreeMap<Option<Region>, Vec<Limit>>,
     ) -> Vec<u32> {
         let region = Some(pool.place.region.clone());
         let Some(here) = all.get(&region) else { return Vec::new() };
         let everywhere = all.get(&None).map(Vec::as_slice).unwrap_or_default();
         let mut positions = Vec::new();
-        for (name, unit) in names(kind, pool.market, here) {
-            let whole = name == ALL_GPUS;
+        for (name, unit) in names(kind, pool.market, template, here) {
+            let whole = name == ALL_GPUS || name == ALL_CPUS;
             let (scope, limits) =
                 if whole { (None, everywhere) } else { (region.clone(), &here[..]) };
             let Some(limit) = limits.iter().find(|limit| limit.name == name) else { continue };
             let next = u32::try_from(self.quotas.len()).unwrap_or(u32::MAX);
             let position = *self.at.entry((scope.clone(), name)).or_insert_with(|| {
-                self.quotas.push(quota(limit, unit, scope.as_ref(), pool.market));
+                let limit = in_machines(limit, template);
+                self.quotas.push(quota(&limit, unit, scope.as_ref(), pool.market));
                 next
             });
             positions.push(position);

@@ -2,6 +2,7 @@
 
 use crate::error::{Asked, is_missing, read, refused};
 use crate::session::Clients;
+use fleet_model::Timestamp;
 use fleet_provider::{Class, Clock, Error};
 use google_cloud_compute_v1::model::Operation;
 use google_cloud_compute_v1::model::operation::Status;
@@ -13,6 +14,9 @@ const BOUND: Duration = Duration::from_secs(5 * 60);
 /// Between two looks. `wait` itself holds its answer back, so this is for when it does not.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+
+/// Pages of operations that are read at the most: what they do not tell stays unknown.
+const PAGES: usize = 10;
 
 /// Where an operation is to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,14 +78,67 @@ async fn wait(
     }
 }
 
-/// The operations that belong to one bulk launch in a zone.
+/// The operations that belong to one bulk launch in a zone that began at a time.
 pub(crate) async fn of_group(
     clients: &Clients,
     zone: &str,
     group: &str,
+    since: Timestamp,
 ) -> Result<Vec<Operation>, Error> {
-    let asked = clients.zone_operations.list().set_project(&clients.project).set_zone(zone);
-    let asked = asked.set_filter(format!("operationGroupId={group}")).set_max_results(500_u32);
-    let answer = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
-    Ok(answer.items)
+    let all = since_then(clients, zone, since, |_| false).await?;
+    let ours = |one: &Operation| one.operation_group_id.as_deref() == Some(group);
+    Ok(all.into_iter().filter(ours).collect())
+}
+
+/// The operations of a zone since a time, the newest first, until there are enough or a bound.
+///
+/// By the time alone: a filter on any other field scans all operations of the project and counts
+/// toward a limit that cannot be raised. What is wanted of them is picked out here.
+pub(crate) async fn since_then(
+    clients: &Clients,
+    zone: &str,
+    since: Timestamp,
+    mut enough: impl FnMut(&[Operation]) -> bool,
+) -> Result<Vec<Operation>, Error> {
+    let mut all: Vec<Operation> = Vec::new();
+    let mut token: Option<String> = None;
+    for _ in 0..PAGES {
+        let asked = clients.zone_operations.list().set_project(&clients.project).set_zone(zone);
+        let asked = asked.set_filter(after(since)).set_order_by("creationTimestamp desc");
+        let asked = asked.set_max_results(500_u32).set_or_clear_page_token(token.clone());
+        let page = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
+        let older = page.items.last().and_then(inserted).is_some_and(|at| at < since);
+        all.extend(page.items);
+        let next = page.next_page_token.filter(|next| !next.is_empty());
+        if older || next.is_none() || next == token || enough(&all) {
+            break;
+        }
+        token = next;
+    }
+    Ok(all)
+}
+
+/// Google writes times with a Pacific offset. Whether a filter compares them as times or as texts
+/// is nowhere said: a day more makes both right.
+fn after(since: Timestamp) -> String {
+    let early = since.checked_sub(Duration::from_secs(24 * 3600)).unwrap_or(Timestamp::MIN);
+    format!("insertTime > \"{}\"", early.strftime("%Y-%m-%dT%H:%M:%SZ"))
+}
+
+/// When an operation was asked for.
+pub(crate) fn inserted(operation: &Operation) -> Option<Timestamp> {
+    operation.insert_time.as_deref()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_range_begins_a_day_early() {
+        let since: Timestamp = "2026-11-15T05:00:00.5Z".parse().expect("a time");
+        assert_eq!(after(since), "insertTime > \"2026-11-14T05:00:00Z\"");
+        let operation = Operation::new().set_insert_time("2026-11-14T21:00:00.500-08:00");
+        assert_eq!(inserted(&operation), Some(since));
+    }
 }

@@ -31,9 +31,12 @@ const PARTITION: u64 = 375;
 /// Hours in a month, as Google counts them.
 const HOURS: u64 = 730;
 
-/// How lines name the cores and the memory of a series.
+/// How lines name the cores and the memory of a series, or of the types of a series that have
+/// lines of their own.
 const PARTS: &[(&str, &str)] = &[
     ("a2", "A2 Instance"),
+    ("a3-megagpu", "A3Plus Instance"),
+    ("a3-ultragpu", "A3Ultra Instance"),
     ("a3", "A3 Instance"),
     ("c2", "Compute optimized"),
     ("c2d", "C2D AMD Instance"),
@@ -44,6 +47,7 @@ const PARTS: &[(&str, &str)] = &[
     ("c4d", "C4D Instance"),
     ("e2", "E2 Instance"),
     ("g2", "G2 Instance"),
+    ("g4", "G4 Instance"),
     ("m1", "Memory-optimized Instance"),
     ("m3", "M3 Memory-optimized Instance"),
     ("n1", "N1 Predefined Instance"),
@@ -66,8 +70,21 @@ const CHIPS: &[(&str, &str, &str, u64)] = &[
     ("nvidia-h100-80gb", "Nvidia H100 80GB GPU", "H100", 80),
     ("nvidia-h100-mega-80gb", "Nvidia H100 80GB Mega GPU", "H100", 80),
     ("nvidia-h200-141gb", "Nvidia H200 141GB GPU", "H200", 141),
-    ("nvidia-b200", "Nvidia B200 GPU", "B200", 180),
+    ("nvidia-b200", "Nvidia B200 (1 gpu slice)", "B200", 180),
+    ("nvidia-rtx-pro-6000", "RTX 6000 96GB", "RTX-PRO-6000", 96),
 ];
+
+/// Other words for the same accelerator: they differ by region.
+const SAME: &[(&str, &str)] = &[
+    ("Nvidia H100 Mega 80GB GPU", "Nvidia H100 80GB Mega GPU"),
+    ("Nvidia H100 80GB Plus GPU", "Nvidia H100 80GB Mega GPU"),
+    ("RTX 6000 96GB GPU", "RTX 6000 96GB"),
+    ("Nvidia RTX 6000 96GB", "RTX 6000 96GB"),
+    ("Nvidia RTX 6000 96GB GPU", "RTX 6000 96GB"),
+];
+
+/// Accelerators whose price is the whole machine's.
+const WITH_HOST: &[&str] = &["nvidia-b200"];
 
 /// How many can be attached to an `n1`, and to how many vCPUs at the most.
 const ATTACHED: &[(&str, &[(u32, u32)])] = &[
@@ -157,7 +174,8 @@ async fn machine_types(clients: &Clients) -> Result<Vec<(String, MachineType)>, 
 fn enter(book: &mut Book, sku: &Sku) {
     let Some(category) = &sku.category else { return };
     let spot = match category.usage_type.as_str() {
-        "OnDemand" => false,
+        // Some spot lines call themselves on demand.
+        "OnDemand" => sku.description.contains("Spot Preemptible"),
         "Preemptible" => true,
         _ => return,
     };
@@ -179,6 +197,7 @@ fn part(description: &str) -> Option<Part> {
     if what == "SSD backed Local Storage" {
         return Some(Part::Disk);
     }
+    let what = SAME.iter().find(|(other, _)| *other == what).map_or(what, |(_, name)| *name);
     if let Some((_, name, ..)) = CHIPS.iter().find(|(_, name, ..)| *name == what) {
         return Some(Part::Chip(name));
     }
@@ -287,14 +306,20 @@ impl<'a> Host<'a> {
     /// The sum of its parts, in nano-dollars an hour.
     fn nanos(&self, book: &Book, spot: bool, attached: Option<(&str, u32)>) -> Option<u64> {
         let price = |part: Part| book.get(&(self.region.to_owned(), part, spot)).copied();
-        let (series, _) = PARTS.iter().find(|(series, _)| *series == self.series)?;
-        let mut sum = price(Part::Core(series))?.checked_mul(self.cores_milli)? / 1000;
-        sum += price(Part::Memory(series))?.checked_mul(self.memory_mib)? / 1024;
+        let with_host = self.chips(attached).is_some_and(|(chip, _)| WITH_HOST.contains(&chip));
+        let mut sum = 0;
+        if !with_host {
+            let kind = self.name.rsplit_once('-').map_or(self.name, |(kind, _)| kind);
+            let own = |words: &str| PARTS.iter().find(|(known, _)| *known == words);
+            let (series, _) = own(kind).or_else(|| own(self.series))?;
+            sum += price(Part::Core(series))?.checked_mul(self.cores_milli)? / 1000;
+            sum += price(Part::Memory(series))?.checked_mul(self.memory_mib)? / 1024;
+        }
         if let Some((google, count)) = self.chips(attached) {
             let (_, name, ..) = CHIPS.iter().find(|(known, ..)| *known == google)?;
             sum += price(Part::Chip(name))?.checked_mul(u64::from(count))?;
         }
-        if self.partitions > 0 {
+        if self.partitions > 0 && !with_host {
             sum += price(Part::Disk)?.checked_mul(self.partitions * PARTITION)?;
         }
         Some(sum)
@@ -355,6 +380,15 @@ mod tests {
         let spot = "Nvidia Tesla T4 GPU attached to Spot Preemptible VMs running in Iowa";
         check(spot, Some(Part::Chip("Nvidia Tesla T4 GPU")));
         check("SSD backed Local Storage in Iowa", Some(Part::Disk));
+        check("A3Plus Instance Core running in Iowa", Some(Part::Core("a3-megagpu")));
+        check("A3Ultra Instance Ram running in Iowa", Some(Part::Memory("a3-ultragpu")));
+        for mega in ["H100 80GB Mega", "H100 Mega 80GB", "H100 80GB Plus"] {
+            let line = format!("Nvidia {mega} GPU running in Iowa");
+            check(&line, Some(Part::Chip("Nvidia H100 80GB Mega GPU")));
+        }
+        let slice = "Nvidia B200 (1 gpu slice)";
+        check(&format!("{slice} running in Iowa"), Some(Part::Chip(slice)));
+        check("DWS Defined Duration A3 Instance Core running in Iowa", None);
         check("N2 Custom Instance Core running in Iowa", None);
         check("Commitment v1: N2 Cpu in Iowa for 1 Year", None);
         check("N2 Sole Tenancy Instance Core running in Iowa", None);
@@ -383,5 +417,48 @@ mod tests {
         assert_eq!(with[2], ("n1-standard-4+2xt4".to_owned(), Some(889_999)));
         book.remove(&(region(), Part::Memory("n1"), false));
         assert_eq!(prices(&book), [("n1-standard-4".to_owned(), None)]);
+    }
+
+    /// Types of one series have lines of their own, and some accelerators bring their host.
+    #[test]
+    fn each_kind_of_accelerator_has_its_own_lines() {
+        let line = |words: &str, usage: &str, unit: &str, dollars: i64| -> Sku {
+            let rate =
+                serde_json::json!({ "unitPrice": { "currencyCode": "USD", "units": dollars } });
+            serde_json::from_value(serde_json::json!({
+                "description": format!("{words} running in Iowa"),
+                "category": { "usageType": usage },
+                "serviceRegions": ["us-central1"],
+                "pricingInfo": [{ "pricingExpression": { "usageUnit": unit, "tieredRates": [rate] } }],
+            }))
+            .expect("a line")
+        };
+        let mut book = Book::new();
+        for sku in [
+            line("A3 Instance Core", "OnDemand", "h", 1),
+            line("A3 Instance Ram", "OnDemand", "GiBy.h", 1),
+            line("A3Plus Instance Core", "OnDemand", "h", 2),
+            line("A3Plus Instance Ram", "OnDemand", "GiBy.h", 2),
+            line("Nvidia H100 80GB GPU", "OnDemand", "h", 10),
+            line("Nvidia H100 80GB Plus GPU", "OnDemand", "h", 20),
+            line("Nvidia B200 (1 gpu slice)", "OnDemand", "h", 30),
+            line("Spot Preemptible Nvidia B200 (1 gpu slice)", "OnDemand", "h", 3),
+        ] {
+            enter(&mut book, &sku);
+        }
+        let check = |name: &str, chip: &str, expect: (Option<u64>, Option<u64>)| {
+            let chips = machine_type::Accelerators::new()
+                .set_guest_accelerator_type(chip)
+                .set_guest_accelerator_count(8);
+            let kind = MachineType::new().set_name(name).set_guest_cpus(4).set_memory_mb(8192);
+            let all = listed("us-central1-a", &kind.set_accelerators([chips]), &book);
+            let dollars = |price: Option<MicroUsd>| price.map(|price| price.0 / 1_000_000);
+            assert_eq!((dollars(all[0].on_demand), dollars(all[0].spot)), expect, "{name}");
+        };
+        check("a3-highgpu-8g", "nvidia-h100-80gb", (Some(4 + 8 + 80), None));
+        check("a3-megagpu-8g", "nvidia-h100-mega-80gb", (Some(8 + 16 + 160), None));
+        // No line of its own: unpriced, not the price of its sister.
+        check("a3-ultragpu-8g", "nvidia-h200-141gb", (None, None));
+        check("a4-highgpu-8g", "nvidia-b200", (Some(240), Some(24)));
     }
 }

@@ -5,12 +5,15 @@ use crate::error::refused;
 use crate::kind::Kind;
 use crate::request::{Resolved, refusal};
 use crate::session::{GcpSettings, Session};
-use crate::{doctor, image, labels, launch, machines, offerings, prices, reservation, terminate};
+use crate::{
+    doctor, image, labels, launch, machines, offerings, prices, reservation, terminate, trace,
+};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Market, Scope};
+use fleet_model::{Cloud, Market, Region, Scope};
 use fleet_provider::{
     Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
+    TraceRequest, Traced,
 };
 use std::sync::Arc;
 
@@ -37,13 +40,13 @@ impl Gcp {
 }
 
 /// What Google would refuse, told before anything is sent.
-fn check(request: &CreateRequest<'_>) -> Result<(), Error> {
+fn check(request: &CreateRequest<'_>, flex_start: bool) -> Result<(), Error> {
     let create = request.create;
     let wrong = |code, words: String| Err(refused(Class::Invalid, code, words));
     if create.pool.place.cloud != Cloud::Gcp {
         return wrong("WrongCloud", format!("{} is not of gcp", create.pool));
     }
-    if let Some(why) = refusal(&create.pool, request.template) {
+    if let Some(why) = refusal(&create.pool, request.template, flex_start) {
         return wrong("CannotLaunch", why);
     }
     let count = labels::of(request).len();
@@ -68,11 +71,34 @@ impl Provider for Gcp {
         machines::all(self.session.clients().await?, &scope.region).await
     }
 
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let clients = match self.session.clients().await {
+            Ok(clients) => clients,
+            Err(error) => return scopes.iter().map(|_| Err(error.clone())).collect(),
+        };
+        let regions: Vec<&Region> = scopes.iter().map(|scope| &scope.region).collect();
+        machines::listed(clients, &regions).await
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        let account = self.session.account();
+        let known = trace::Known {
+            now: self.clock.now(),
+            account: account.as_deref(),
+            flex_start_hours: self.session.settings.flex_start_hours,
+        };
+        Ok(trace::trace(self.session.clients().await?, request, known).await)
+    }
+
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        Ok(Some(self.session.clients().await?.project.clone()))
+    }
+
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {
             return Ok(Created { machines: Vec::new(), shortfall: None, refusals: Vec::new() });
         }
-        check(request)?;
+        check(request, self.session.settings.flex_start_hours.is_some())?;
         let pool = &request.create.pool;
         let Some(kind) = Kind::read(pool.instance_type.as_str()) else {
             let words = format!("{} is of no series that we know", pool.instance_type);

@@ -1,11 +1,23 @@
 //! Limits of the project: which of them a machine counts toward, and what is left.
 
 use crate::kind::Kind;
-use fleet_model::{Cloud, Market, Quota, QuotaUnit, Region};
+use fleet_model::{Cloud, Market, Quota, QuotaUnit, Region, Template};
 use google_cloud_compute_v1::model;
 
 /// The limit of the whole project on accelerators of any kind.
 pub(crate) const ALL_GPUS: &str = "GPUS_ALL_REGIONS";
+
+/// The limit of the whole project on processors of any kind.
+pub(crate) const ALL_CPUS: &str = "CPUS_ALL_REGIONS";
+
+/// Addresses that are reachable from outside.
+const ADDRESSES: &str = "IN_USE_ADDRESSES";
+
+/// Disks that are no Hyperdisk and no spinning ones, in GB.
+const SSD: &str = "SSD_TOTAL_GB";
+
+/// The boot disk where the spec names no size: that of Google's own images.
+const BOOT_GB: u64 = 10;
 
 /// Where a limit of the whole project is said to hold.
 const EVERYWHERE: &str = "global";
@@ -64,12 +76,26 @@ pub(crate) fn limits(quotas: &[model::Quota]) -> Vec<Limit> {
 pub(crate) fn names(
     kind: Kind<'_>,
     market: Market,
+    template: &Template,
     here: &[Limit],
 ) -> Vec<(&'static str, QuotaUnit)> {
     let mut names = vec![("INSTANCES", QuotaUnit::Machines)];
+    // On a network of the user's own machines get no address.
+    if template.network.is_none() && template.subnets.is_empty() {
+        names.push((ADDRESSES, QuotaUnit::Machines));
+    }
+    let disk = template.disk.as_ref().and_then(|disk| disk.kind.as_deref());
+    if matches!(disk.unwrap_or(kind.disk()), "pd-balanced" | "pd-ssd") {
+        names.push((SSD, QuotaUnit::Machines));
+    }
     let own = OWN_CPUS.iter().find(|(series, _)| *series == kind.series()).map(|(_, name)| *name);
     let shared = SHARED_CPUS.contains(&kind.series()).then_some("CPUS");
-    names.extend(preemptible(own.or(shared), "PREEMPTIBLE_CPUS", market, here, QuotaUnit::Vcpus));
+    let cpus = preemptible(own.or(shared), "PREEMPTIBLE_CPUS", market, here, QuotaUnit::Vcpus);
+    names.extend(cpus);
+    // Spot machines with a limit of their own do not draw on the ordinary ones.
+    if cpus.is_none_or(|(name, _)| name != "PREEMPTIBLE_CPUS") {
+        names.push((ALL_CPUS, QuotaUnit::Vcpus));
+    }
     let gpus = match kind.attached {
         Some(("nvidia-tesla-t4", _)) => Some(("NVIDIA_T4_GPUS", "PREEMPTIBLE_NVIDIA_T4_GPUS")),
         Some(("nvidia-tesla-v100", _)) => {
@@ -121,6 +147,19 @@ fn preemptible(
     }
 }
 
+/// A limit on disks as a limit on machines: each has a boot disk of the same size. Rounded so that
+/// the last machine fits for certain. Other limits are what they are.
+pub(crate) fn in_machines(limit: &Limit, template: &Template) -> Limit {
+    if limit.name != SSD {
+        return limit.clone();
+    }
+    let size = template.disk.as_ref().and_then(|disk| disk.size_gib);
+    let size = size.map_or(BOOT_GB, u64::from).max(1);
+    let used = limit.used.div_ceil(size);
+    let free = limit.limit.saturating_sub(limit.used) / size;
+    Limit { name: limit.name.clone(), limit: used + free, used }
+}
+
 /// A limit as the engine counts it. `None` for a region: it holds for the whole project.
 pub(crate) fn quota(
     limit: &Limit,
@@ -147,18 +186,40 @@ mod tests {
     fn what_counts_toward_what() {
         let limit = |name: &str, limit| Limit { name: name.into(), limit, used: 0 };
         let here = [limit("PREEMPTIBLE_CPUS", 100), limit("PREEMPTIBLE_NVIDIA_L4_GPUS", 0)];
-        let check = |kind: &str, market, expect: &[&str]| {
-            let found = names(Kind::read(kind).expect("a type"), market, &here);
+        let check = |kind: &str, market, template: &Template, expect: &[&str]| {
+            let found = names(Kind::read(kind).expect("a type"), market, template, &here);
             let found: Vec<&str> = found.into_iter().map(|(name, _)| name).collect();
             assert_eq!(found, expect, "{kind} {market}");
         };
-        check("n2-standard-4", Market::OnDemand, &["INSTANCES", "N2_CPUS"]);
-        check("n2-standard-4", Market::Spot, &["INSTANCES", "PREEMPTIBLE_CPUS"]);
-        let l4 = ["INSTANCES", "PREEMPTIBLE_CPUS", "NVIDIA_L4_GPUS", ALL_GPUS];
-        check("g2-standard-4", Market::Spot, &l4);
-        let t4 = ["INSTANCES", "CPUS", "NVIDIA_T4_GPUS", ALL_GPUS];
-        check("n1-standard-8+2xt4", Market::OnDemand, &t4);
-        check("c4-standard-8", Market::OnDemand, &["INSTANCES"]);
+        let own = Template { network: Some("prod".into()), ..Template::default() };
+        let n2 = ["INSTANCES", SSD, "N2_CPUS", ALL_CPUS];
+        check("n2-standard-4", Market::OnDemand, &own, &n2);
+        check("n2-standard-4", Market::Spot, &own, &["INSTANCES", SSD, "PREEMPTIBLE_CPUS"]);
+        let l4 = ["INSTANCES", SSD, "PREEMPTIBLE_CPUS", "NVIDIA_L4_GPUS", ALL_GPUS];
+        check("g2-standard-4", Market::Spot, &own, &l4);
+        let t4 = ["INSTANCES", SSD, "CPUS", ALL_CPUS, "NVIDIA_T4_GPUS", ALL_GPUS];
+        check("n1-standard-8+2xt4", Market::OnDemand, &own, &t4);
+        check("c4-standard-8", Market::OnDemand, &own, &["INSTANCES", ALL_CPUS]);
+        let plain = Template::default();
+        check("c4-standard-8", Market::OnDemand, &plain, &["INSTANCES", ADDRESSES, ALL_CPUS]);
+    }
+
+    #[test]
+    fn a_limit_on_disks_is_one_on_machines() {
+        let limit = Limit { name: SSD.into(), limit: 500, used: 45 };
+        let sized = |size| Template {
+            disk: Some(fleet_model::Disk { size_gib: size, kind: None, encrypted: true }),
+            ..Template::default()
+        };
+        let check = |template: &Template, expect: (u64, u64)| {
+            let found = in_machines(&limit, template);
+            assert_eq!((found.limit, found.used), expect);
+        };
+        check(&Template::default(), (50, 5));
+        check(&sized(Some(200)), (3, 1));
+        check(&sized(Some(0)), (500, 45));
+        let cpus = Limit { name: "CPUS".into(), limit: 8, used: 3 };
+        assert_eq!(in_machines(&cpus, &Template::default()), cpus);
     }
 
     #[test]

@@ -37,13 +37,20 @@ pub(crate) struct Resolved<'a> {
 }
 
 /// Why machines of a pool cannot be launched from a template at all.
-pub(crate) fn refusal(pool: &PoolId, template: &Template) -> Option<String> {
+pub(crate) fn refusal(pool: &PoolId, template: &Template, flex_start: bool) -> Option<String> {
     let name = pool.instance_type.as_str();
     if let Some(why) = tpu::refusal(name) {
         return Some(why);
     }
-    if Kind::read(name).is_none() {
+    let Some(kind) = Kind::read(name) else {
         return Some(format!("{name} is of no series that we know"));
+    };
+    if let Some(why) = kind.not_sold(pool.market, flex_start) {
+        return Some(why);
+    }
+    let disk = template.disk.as_ref().and_then(|disk| disk.kind.as_deref());
+    if let Some(disk) = disk.filter(|disk| disk.starts_with("pd-") && kind.takes_only_hyperdisk()) {
+        return Some(format!("{name} takes no {disk}: only Hyperdisk"));
     }
     if !template.subnets.is_empty() && subnet(template, &pool.place.region).is_none() {
         return Some(format!("no subnet of the template lies in {}", pool.place.region));
@@ -209,6 +216,11 @@ fn scheduling(market: Market, resolved: &Resolved<'_>) -> Scheduling {
                 .set_on_host_maintenance(OnHostMaintenance::Terminate)
                 .set_automatic_restart(false)
         }
+        // Dense reservations. What becomes of machines when the reservation ends is left at
+        // Google's default: a machine that is stopped then is seen and destroyed like any other.
+        Market::Reserved if resolved.kind.is_bound() => scheduling
+            .set_provisioning_model(ProvisioningModel::ReservationBound)
+            .set_on_host_maintenance(OnHostMaintenance::Terminate),
         Market::OnDemand | Market::Reserved => {
             let scheduling = scheduling.set_provisioning_model(ProvisioningModel::Standard);
             match accelerated {

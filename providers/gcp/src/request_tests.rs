@@ -152,7 +152,7 @@ fn cloud_init_and_scripts_have_different_keys() {
 #[test]
 fn what_cannot_be_launched_is_said_before_it_is_tried() {
     let check = |pool: &str, template: &Template, expect: Option<&str>| {
-        let found = refusal(&pool.parse().expect("a pool"), template);
+        let found = refusal(&pool.parse().expect("a pool"), template, false);
         assert_eq!(found.is_some(), expect.is_some(), "{pool}: {found:?}");
         if let (Some(found), Some(expect)) = (found, expect) {
             assert!(found.contains(expect), "{found}");
@@ -195,4 +195,37 @@ fn a_launch_that_leaves_a_choice_names_only_pairs_that_are_allowed() {
     let zones = json!([{ "zone": "zones/us-central1-a" }, { "zone": "zones/us-central1-b" }]);
     assert_eq!(many["locationPolicy"]["zones"], zones);
     assert_eq!(many["locationPolicy"]["targetShape"], "ANY");
+}
+
+#[test]
+fn a_dense_reservation_binds_its_machines() {
+    let check = |kind: &str, expect: &str| {
+        let one = Case {
+            pool: &format!("gcp/us-central1/us-central1-a/{kind}/reserved"),
+            reservation: Some("held"),
+            ..Case::default()
+        }
+        .one();
+        assert_eq!(one["scheduling"]["provisioningModel"], expect, "{kind}");
+        assert_eq!(one["scheduling"]["onHostMaintenance"], "TERMINATE", "{kind}");
+        assert_eq!(one["reservationAffinity"]["values"], json!(["held"]), "{kind}");
+    };
+    check("a3-ultragpu-8g", "RESERVATION_BOUND");
+    check("a4-highgpu-8g", "RESERVATION_BOUND");
+    check("a3-highgpu-8g", "STANDARD");
+}
+
+#[test]
+fn a_disk_that_a_type_does_not_take_is_refused() {
+    let with = |kind: &str| Template {
+        disk: Some(Disk { size_gib: None, kind: Some(kind.into()), encrypted: true }),
+        ..Template::default()
+    };
+    let check = |pool: &str, disk: &str, expect: bool| {
+        let found = refusal(&pool.parse().expect("a pool"), &with(disk), false);
+        assert_eq!(found.is_some(), expect, "{pool} {disk}: {found:?}");
+    };
+    check("gcp/us-central1/us-central1-a/a3-ultragpu-8g/spot", "pd-ssd", true);
+    check("gcp/us-central1/us-central1-a/a3-ultragpu-8g/spot", "hyperdisk-balanced", false);
+    check("gcp/us-central1/us-central1-a/n2-standard-4/spot", "pd-ssd", false);
 }

@@ -12,19 +12,40 @@ use std::time::Duration;
 /// A zone without a reservation that fits is asked again after this long.
 const NONE_HERE: Duration = Duration::from_secs(15 * 60);
 
+/// More than any project has.
+const PAGES: usize = 100;
+
 /// The reservation of a zone that holds machines of a type.
 pub(crate) async fn find(
     clients: &Clients,
     place: &Place,
     kind: Kind<'_>,
 ) -> Result<String, Error> {
-    let asked = clients.reservations.list().set_project(&clients.project);
-    let asked = asked.set_zone(place.zone.as_str()).set_max_results(500_u32);
-    let answer = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
-    choose(&answer.items, kind).ok_or_else(|| {
+    let all = all(clients, place).await?;
+    choose(&all, kind).ok_or_else(|| {
         let words = format!("{place} has no reservation for {}", kind.machine);
         refused(Class::Capacity { block: NONE_HERE }, "NoReservation", words)
     })
+}
+
+/// The reservations of a zone, page by page.
+async fn all(clients: &Clients, place: &Place) -> Result<Vec<Reservation>, Error> {
+    let mut all = Vec::new();
+    let mut token: Option<String> = None;
+    for _ in 0..PAGES {
+        let asked = clients.reservations.list().set_project(&clients.project);
+        let asked = asked.set_zone(place.zone.as_str()).set_max_results(500_u32);
+        let asked = asked.set_or_clear_page_token(token.clone());
+        let page = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
+        all.extend(page.items);
+        match page.next_page_token.filter(|next| !next.is_empty()) {
+            None => return Ok(all),
+            next if next == token => break,
+            next => token = next,
+        }
+    }
+    let words = "the list of reservations has no end";
+    Err(refused(Class::Retry { after: None }, "EndlessList", words))
 }
 
 /// The first by name that holds such machines and must be named to be used. The same each time it

@@ -5,6 +5,7 @@ use fleet_model::{Market, PoolId, Template};
 
 /// What `fleet plan` and `fleet status` need.
 pub(crate) const READ: &[&str] = &[
+    "compute.advice.capacity",
     "compute.instances.get",
     "compute.instances.list",
     "compute.machineTypes.list",

@@ -73,9 +73,13 @@ impl GcpSettings {
 
 /// The project that a service account's key speaks of.
 fn project_of_key(path: &str) -> Option<String> {
+    of_key(path, "project_id")
+}
+
+fn of_key(path: &str, field: &str) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     let key: serde_json::Value = serde_json::from_str(&text).ok()?;
-    Some(key.get("project_id")?.as_str()?.to_owned())
+    Some(key.get(field)?.as_str()?.to_owned())
 }
 
 /// Clients, made at the first call.
@@ -112,6 +116,13 @@ impl Session {
     /// The clients. A failure is not kept: the next call looks again.
     pub(crate) async fn clients(&self) -> Result<&Clients, Error> {
         self.clients.get_or_try_init(|| connect(&self.settings)).await
+    }
+
+    /// The account that we act as, where it is known without asking anybody: operations name the
+    /// account that began them.
+    pub(crate) fn account(&self) -> Option<String> {
+        let key = || std::env::var("GOOGLE_APPLICATION_CREDENTIALS").ok();
+        self.settings.acts_as().or_else(|| of_key(&key()?, "client_email"))
     }
 
     /// The image that was looked up under a name, if it was.

@@ -76,7 +76,12 @@ async fn end_one(
     let call = clients.instances.delete().set_project(&clients.project).set_zone(zone);
     match call.set_instance(number).send().await {
         Ok(operation) if operation.status == Some(Status::Done) => {
-            of_operation(Asked::End, &operation).map_or(Ok(Fate::Ended), Err)
+            match of_operation(Asked::End, &operation) {
+                // Somebody was faster.
+                Some(error) if error.code == "RESOURCE_NOT_FOUND" => Ok(Fate::Ended),
+                Some(error) => Err(error),
+                None => Ok(Fate::Ended),
+            }
         }
         // Accepted. The next look shows what came of it.
         Ok(_) => Ok(Fate::Ended),

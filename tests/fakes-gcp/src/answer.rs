@@ -1,5 +1,8 @@
-//! Answers, and refusals in Google's envelope.
+//! Answers, and refusals in Google's envelope. What is refused with is in the table of evidence:
+//! this server says nothing that nobody has heard Google say, or at least has guessed.
 
+use fleet_model::Cloud;
+use fleet_provider::evidence::{self, Call};
 use serde_json::{Value, json};
 
 /// A status and a body.
@@ -14,8 +17,15 @@ impl Answer {
         Answer { status: 200, body }
     }
 
-    /// A refusal: `{"error": {"code": 403, "errors": [{"reason": …}], …}}`.
-    pub(crate) fn error(status: u16, reason: &str, message: impl Into<String>) -> Self {
+    /// A refusal that the table knows: `{"error": {"code": 403, "errors": [{"reason": …}], …}}`.
+    /// The status is the table's where it has one.
+    pub(crate) fn error(call: Call, status: u16, reason: &str, message: impl Into<String>) -> Self {
+        let row = evidence::row(Cloud::Gcp, call, reason);
+        Answer::unheard_of(row.status.unwrap_or(status), reason, message)
+    }
+
+    /// A refusal that a test asks for, in the table or not.
+    pub(crate) fn unheard_of(status: u16, reason: &str, message: impl Into<String>) -> Self {
         let message = message.into();
         let domain = match reason {
             "rateLimitExceeded" | "quotaExceeded" => "usageLimits",
@@ -26,19 +36,28 @@ impl Answer {
         Answer { status, body: json!({ "error": body }) }
     }
 
+    /// The same with details of the newer kind.
+    pub(crate) fn with_details(mut self, details: &[Value]) -> Self {
+        if !details.is_empty() {
+            self.body["error"]["details"] = json!(details);
+        }
+        self
+    }
+
     pub(crate) fn not_found(what: &str) -> Self {
-        Answer::error(404, "notFound", format!("The resource '{what}' was not found"))
+        let words = format!("The resource '{what}' was not found");
+        Answer::error(Call::Look, 404, "notFound", words)
     }
 
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
-        Answer::error(400, "invalid", message)
+        Answer::error(Call::Launch, 400, "invalid", message)
     }
 
     pub(crate) fn throttled() -> Self {
-        Answer::error(403, "rateLimitExceeded", "Rate Limit Exceeded")
+        Answer::error(Call::Any, 403, "rateLimitExceeded", "Rate Limit Exceeded")
     }
 
     pub(crate) fn broken(words: &str) -> Self {
-        Answer::error(503, "backendError", words)
+        Answer::error(Call::Any, 503, "backendError", words)
     }
 }

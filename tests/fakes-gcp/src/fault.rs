@@ -1,6 +1,7 @@
 //! What goes wrong between a client and Compute Engine.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What goes wrong. Sent to a running server as JSON: `POST /fake/faults`.
@@ -17,7 +18,7 @@ pub struct Faults {
     pub answers_lost: bool,
     /// Changes are carried out, and the answer is that something broke.
     pub answers_broken: bool,
-    /// Zones that lists cannot reach.
+    /// Zones that lists cannot reach. A list of all zones fails for their sake.
     pub unreachable: BTreeSet<String>,
     /// Pages of lists hold no more than this.
     pub page: Option<usize>,
@@ -37,15 +38,32 @@ pub struct Faults {
     pub misspeaks: bool,
     /// Every launch ends with this code, inside its operation.
     pub launch_error: Option<String>,
+    /// Where there is no room, a machine is listed while Google tries, and then it is gone.
+    pub listed_while_made: bool,
+    /// A bulk launch for which no zone has room is refused outright.
+    pub full_is_refused: bool,
+    /// Lower limits than this project has, by their name: `IN_USE_ADDRESSES`.
+    pub limits: BTreeMap<String, u32>,
+    /// What happened to machines is not among the operations.
+    pub events_lost: bool,
+    /// The account lacks the right to ask for advice.
+    pub no_advice: bool,
+    /// There is no network `default`.
+    pub no_network: bool,
     /// Every change is refused outright.
     pub refuse: Option<Refusal>,
 }
 
 /// A refusal outright.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub struct Refusal {
     /// The status.
     pub status: u16,
     /// Google's word for it: `quotaExceeded`.
     pub reason: String,
+    /// Its words; empty: `Refused`.
+    pub message: String,
+    /// Details of the newer kind. The list of errors is sent beside them.
+    pub details: Vec<Value>,
 }

@@ -1,4 +1,4 @@
-//! Filters: `field=value`, `field:*`, joined by `AND`. What else Google understands is refused,
+//! Filters: `field=value`, `field > "value"`, `field:*`, joined by `AND`. What else Google understands is refused,
 //! so that no test passes because a filter was not looked at.
 
 use serde_json::Value;
@@ -10,6 +10,9 @@ pub(crate) enum Condition {
     Has(Vec<String>),
     /// The field is this.
     Is(Vec<String>, String),
+    /// The field is more than this, compared as text: whether Google compares times as times is
+    /// nowhere said.
+    More(Vec<String>, String),
 }
 
 /// Reads a filter; `None` if it cannot be understood.
@@ -27,6 +30,9 @@ fn condition(text: &str) -> Option<Condition> {
     if let Some(name) = text.strip_suffix(":*") {
         return Some(Condition::Has(path(name)));
     }
+    if let Some((name, value)) = text.split_once(" > ") {
+        return Some(Condition::More(path(name), value.trim().trim_matches('"').to_owned()));
+    }
     let (name, value) = text.split_once('=')?;
     let value = value.trim().trim_matches('"');
     if name.ends_with(['!', '<', '>']) || value.is_empty() {
@@ -41,6 +47,9 @@ pub(crate) fn holds(conditions: &[Condition], body: &Value) -> bool {
         path.iter().try_fold(body, |at, step| at.get(step)).cloned().unwrap_or(Value::Null)
     };
     conditions.iter().all(|condition| match condition {
+        Condition::More(path, value) => {
+            find(path).as_str().is_some_and(|text| text > value.as_str())
+        }
         Condition::Has(path) => !find(path).is_null(),
         Condition::Is(path, value) => match find(path) {
             Value::String(text) => text == *value,
@@ -68,6 +77,8 @@ mod tests {
         check("labels.fleet-name:*", Some(false));
         check("labels.fleet-uid=u AND name = \"a\"", Some(true));
         check("labels.fleet-uid=v", Some(false));
+        check("name > \"A\"", Some(true));
+        check("name > \"b\"", Some(false));
         check("name != a", None);
         check("name eq a", None);
     }

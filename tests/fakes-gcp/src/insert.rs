@@ -4,7 +4,9 @@
 use crate::answer::Answer;
 use crate::fault::Faults;
 use crate::market;
-use crate::world::{BASE, Key, Vm, World, cpu_metric, last, timestamp};
+use crate::world::{BASE, Key, Vm, World, cpu_metric, disk_gb, has_address, last, timestamp};
+use fleet_model::Cloud;
+use fleet_provider::evidence::{self, Call};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -29,6 +31,11 @@ impl Site<'_> {
 /// Why a machine was not made: a code and words.
 type Cause = (String, String);
 
+/// A cause that the table of evidence knows.
+fn cause(code: &str, words: String) -> Cause {
+    (evidence::row(Cloud::Gcp, Call::Launch, code).code.to_owned(), words)
+}
+
 /// `POST zones/{zone}/instances`.
 pub(crate) fn one(
     world: &mut World,
@@ -38,17 +45,21 @@ pub(crate) fn one(
 ) -> Result<Key, Answer> {
     let name = body["name"].as_str().unwrap_or_default();
     check(zone, name, body)?;
+    has_network(site.faults, body)?;
     let key = (site.project.to_owned(), zone.to_owned(), name.to_owned());
     let what = format!("projects/{}/zones/{zone}/instances/{name}", site.project);
     if world.machines.contains_key(&key) {
         let words = format!("The resource '{what}' already exists");
-        return Err(Answer::error(409, "alreadyExists", words));
+        return Err(Answer::error(Call::Launch, 409, "alreadyExists", words));
     }
     let mut operation =
         json!({ "operationType": "insert", "targetLink": format!("{BASE}/{what}") });
     match make(world, site, &key, body) {
         Ok(id) => operation["targetId"] = json!(id),
         Err(cause) => fail(&mut operation, &[cause]),
+    }
+    if let Some(vm) = world.machines.get(&key) {
+        operation["targetId"] = vm.body["id"].clone();
     }
     Ok(world.operate(site.project, &format!("zones/{zone}"), operation, site.done_at()))
 }
@@ -84,6 +95,18 @@ pub(crate) fn many(
         for name in names.keys() {
             check(first, name, shape)?;
         }
+        has_network(site.faults, shape)?;
+    }
+    if site.faults.full_is_refused {
+        let full = |zone: &String, shape: &Value| {
+            let kind = last(shape["machineType"].as_str().unwrap_or_default());
+            site.faults.room.get(&format!("{zone}/{kind}")) == Some(&0)
+        };
+        if shapes.iter().all(|shape| zones.iter().all(|zone| full(zone, shape))) {
+            let words = "Zone does not currently have sufficient capacity for the requested \
+                         resources.";
+            return Err(Answer::error(Call::Launch, 503, "insufficientCapacity", words));
+        }
     }
     // Types in the order of their rank, and each in every zone, before the next type.
     let pairs: Vec<(&Value, &String)> =
@@ -102,7 +125,7 @@ pub(crate) fn many(
                 "targetLink": link,
             });
             let outcome = if world.machines.contains_key(&key) {
-                Err(("RESOURCE_ALREADY_EXISTS".to_owned(), format!("{name} already exists")))
+                Err(cause("RESOURCE_ALREADY_EXISTS", format!("{name} already exists")))
             } else {
                 make(world, site, &key, shape)
             };
@@ -110,6 +133,9 @@ pub(crate) fn many(
             match outcome {
                 Ok(id) => operation["targetId"] = json!(id),
                 Err(cause) => {
+                    if let Some(vm) = world.machines.get(&key).filter(|vm| vm.doomed) {
+                        operation["targetId"] = vm.body["id"].clone();
+                    }
                     fail(&mut operation, std::slice::from_ref(&cause));
                     causes_here.push(cause);
                 }
@@ -131,7 +157,7 @@ pub(crate) fn many(
             world.machines.remove(key);
         }
         let words = format!("Requested minimum count of {least} VMs could not be created.");
-        let mut all = vec![("VM_MIN_COUNT_NOT_REACHED".to_owned(), words)];
+        let mut all = vec![cause("VM_MIN_COUNT_NOT_REACHED", words)];
         causes.dedup();
         all.extend(causes);
         fail(&mut operation, &all);
@@ -195,12 +221,34 @@ fn number(value: &Value) -> Option<u64> {
 }
 
 fn fail(operation: &mut Value, causes: &[Cause]) {
-    let errors: Vec<Value> =
-        causes.iter().map(|(code, message)| json!({ "code": code, "message": message })).collect();
+    let error = |(code, message): &Cause| {
+        let mut error = json!({ "code": code, "message": message });
+        if code.starts_with("ZONE_RESOURCE_POOL_EXHAUSTED") {
+            error["errorDetails"] = json!([{ "errorInfo": {
+                "reason": "resource_availability",
+                "domain": "compute.googleapis.com",
+                "metadatas": { "attachment": "", "zonesAvailable": "" },
+            } }]);
+        }
+        error
+    };
+    let errors: Vec<Value> = causes.iter().map(error).collect();
     let status = if causes.iter().any(|(code, _)| code == "QUOTA_EXCEEDED") { 403 } else { 503 };
     operation["error"] = json!({ "errors": errors });
     operation["httpErrorStatusCode"] = json!(status);
     operation["httpErrorMessage"] = json!("SERVICE UNAVAILABLE");
+}
+
+/// Organisations may forbid the network that Google gives to every new project.
+fn has_network(faults: &Faults, body: &Value) -> Result<(), Answer> {
+    let named = body["networkInterfaces"][0]["network"].as_str().unwrap_or_default();
+    if !faults.no_network || last(named) != "default" {
+        return Ok(());
+    }
+    Err(Answer::invalid(format!(
+        "Invalid value for field 'resource.networkInterfaces[0].network': '{named}'. The \
+         referenced network resource cannot be found."
+    )))
 }
 
 /// What Google refuses outright.
@@ -263,8 +311,23 @@ fn check(zone: &str, name: &str, body: &Value) -> Result<(), Answer> {
         return Err(Answer::invalid(words));
     }
     let model = scheduling["provisioningModel"].as_str().unwrap_or("STANDARD");
-    if model != "STANDARD" && scheduling["automaticRestart"] != false {
+    let bound = model == "RESERVATION_BOUND";
+    if model != "STANDARD" && !bound && scheduling["automaticRestart"] != false {
         let words = "Automatic restart is not allowed for this provisioning model.";
+        return Err(Answer::invalid(words));
+    }
+    let reserved = body["reservationAffinity"]["consumeReservationType"] == "SPECIFIC_RESERVATION";
+    if model == "STANDARD" && market::never_on_demand(kind) && !reserved {
+        let words = format!("Machine type '{kind}' cannot be created on demand.");
+        return Err(Answer::invalid(words));
+    }
+    if reserved && market::is_bound(kind) && model != "RESERVATION_BOUND" {
+        let words = format!("Machine type '{kind}' needs provisioning model RESERVATION_BOUND.");
+        return Err(Answer::invalid(words));
+    }
+    let disk = boot.as_ref().and_then(|boot| boot["initializeParams"]["diskType"].as_str());
+    if market::is_bound(kind) && disk.map(last) != Some("hyperdisk-balanced") {
+        let words = format!("[{kind}] features and [disk type] are not compatible for creating.");
         return Err(Answer::invalid(words));
     }
     if model == "FLEX_START" && scheduling["maxRunDuration"].is_null() {
@@ -286,17 +349,24 @@ fn make(world: &mut World, site: &mut Site<'_>, key: &Key, asked: &Value) -> Res
     let limit = market::limit(metric);
     if world.used(project, region, metric) + f64::from(vcpus) > limit {
         let words = format!("Quota '{metric}' exceeded. Limit: {limit:.1} in region {region}.");
-        return Err(("QUOTA_EXCEEDED".into(), words));
+        return Err(cause("QUOTA_EXCEEDED", words));
     }
+    lower_limits(world, site, project, region, asked)?;
+    let (mut doomed, mut no_room) = (false, None);
     if let Some(room) = site.faults.room.get_mut(&format!("{zone}/{kind}")) {
         if *room == 0 {
             let words = format!(
                 "The zone 'projects/{project}/zones/{zone}' does not have enough resources \
                  available to fulfill the request. Try a different zone, or try again later."
             );
-            return Err(("ZONE_RESOURCE_POOL_EXHAUSTED".into(), words));
+            doomed = true;
+            no_room = Some(cause("ZONE_RESOURCE_POOL_EXHAUSTED", words));
+        } else {
+            *room -= 1;
         }
-        *room -= 1;
+    }
+    if let Some(cause) = no_room.take_if(|_| !site.faults.listed_while_made) {
+        return Err(cause);
     }
     let (id, disk_id) = (world.new_id().to_string(), world.new_id().to_string());
     let at = format!("{BASE}/projects/{project}/zones/{zone}");
@@ -357,13 +427,57 @@ fn make(world: &mut World, site: &mut Site<'_>, key: &Key, asked: &Value) -> Res
         body,
         listed_from: site.now + Duration::from_millis(site.faults.hidden_ms),
         runs_from,
-        gone_at: None,
+        gone_at: doomed.then(|| site.now + site.takes()),
+        expires_at: lifetime(asked).map(|seconds| site.now + Duration::from_secs(seconds)),
+        doomed,
+        stopped: false,
         vcpus,
         is_spot,
         disks: if auto { vec![name.clone()] } else { Vec::new() },
     };
     world.machines.insert(key.clone(), vm);
-    Ok(id)
+    match no_room {
+        Some((code, words)) => Err((code, words)),
+        None => Ok(id),
+    }
+}
+
+/// How long a machine may run, in seconds.
+fn lifetime(asked: &Value) -> Option<u64> {
+    number(&asked["scheduling"]["maxRunDuration"]["seconds"])
+}
+
+/// Limits of young projects, where a test sets them.
+fn lower_limits(
+    world: &World,
+    site: &Site<'_>,
+    project: &str,
+    region: &str,
+    asked: &Value,
+) -> Result<(), Cause> {
+    for (name, limit) in &site.faults.limits {
+        let (used, more) = match name.as_str() {
+            "CPUS_ALL_REGIONS" => {
+                let ours = world.machines.iter().filter(|(key, _)| key.0 == *project);
+                let used = ours.map(|(_, vm)| f64::from(vm.vcpus)).sum();
+                (used, market::vcpus(last(asked["machineType"].as_str().unwrap_or_default())))
+            }
+            "IN_USE_ADDRESSES" => {
+                (world.used(project, region, name), u32::from(has_address(asked)))
+            }
+            "SSD_TOTAL_GB" => (world.used(project, region, name), disk_gb(asked)),
+            _ => continue,
+        };
+        if used + f64::from(more) > f64::from(*limit) {
+            let place = match name.as_str() {
+                "CPUS_ALL_REGIONS" => "globally".to_owned(),
+                _ => format!("in region {region}"),
+            };
+            let words = format!("Quota '{name}' exceeded.  Limit: {limit}.0 {place}.");
+            return Err(cause("QUOTA_EXCEEDED", words));
+        }
+    }
+    Ok(())
 }
 
 fn size(disk: &Value) -> String {

@@ -8,6 +8,7 @@
 mod answer;
 mod fault;
 mod filter;
+mod happen;
 mod http;
 mod insert;
 mod list;
@@ -18,4 +19,5 @@ mod server;
 mod world;
 
 pub use fault::{Faults, Refusal};
+pub use market::{all_zones, regions};
 pub use server::{Fake, serve_on};

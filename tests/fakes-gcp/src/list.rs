@@ -61,7 +61,10 @@ fn of_zone(world: &World, noun: Noun, project: &str, zone: &str, now: Instant) -
             let shown = |(key, vm): (&Key, &Vm)| {
                 (here(key) && vm.listed_from <= now).then(|| vm.shown(now))
             };
-            world.machines.iter().filter_map(shown).collect()
+            // The keys are in order: a zone's machines stand together.
+            let first = (project.to_owned(), zone.to_owned(), String::new());
+            let at_zone = world.machines.range(first..).take_while(|(key, _)| here(key));
+            at_zone.filter_map(shown).collect()
         }
         Noun::Disks => {
             let disks = world.disks.iter().filter(|(key, _)| here(key));
@@ -95,7 +98,7 @@ fn reservations(at: &str, zone: &str) -> Vec<Value> {
 }
 
 /// A page of some items: which, and the token of the next.
-fn page<T: Clone>(
+pub(crate) fn page<T: Clone>(
     all: &[T],
     request: &Request,
     faults: &Faults,
@@ -174,6 +177,9 @@ pub(crate) fn aggregated(
         return Answer::invalid("Invalid value for field 'filter'");
     };
     let silent = |zone: &String| faults.unreachable.contains(zone);
+    if !faults.unreachable.is_empty() && request.get("returnPartialSuccess") != "true" {
+        return Answer::broken("Backend Error");
+    }
     let mut all: Vec<(String, Value)> = Vec::new();
     for zone in market::all_zones().into_iter().filter(|zone| !silent(zone)) {
         let mut items = of_zone(world, noun, project, &zone, now);

@@ -3,8 +3,50 @@
 use serde_json::{Value, json};
 
 /// Regions with the letters of their zones.
-const REGIONS: &[(&str, &str)] =
-    &[("us-central1", "abcf"), ("us-east1", "bcd"), ("us-west1", "abc"), ("europe-west4", "abc")];
+const REGIONS: &[(&str, &str)] = &[
+    ("us-central1", "abcf"),
+    ("us-east1", "bcd"),
+    ("us-west1", "abc"),
+    ("europe-west4", "abc"),
+    ("africa-south1", "abc"),
+    ("asia-east1", "abc"),
+    ("asia-east2", "abc"),
+    ("asia-northeast1", "abc"),
+    ("asia-northeast2", "abc"),
+    ("asia-northeast3", "abc"),
+    ("asia-south1", "abc"),
+    ("asia-south2", "abc"),
+    ("asia-southeast1", "abc"),
+    ("asia-southeast2", "abc"),
+    ("australia-southeast1", "abc"),
+    ("australia-southeast2", "abc"),
+    ("europe-central2", "abc"),
+    ("europe-north1", "abc"),
+    ("europe-north2", "abc"),
+    ("europe-southwest1", "abc"),
+    ("europe-west1", "bcd"),
+    ("europe-west10", "abc"),
+    ("europe-west12", "abc"),
+    ("europe-west2", "abc"),
+    ("europe-west3", "abc"),
+    ("europe-west6", "abc"),
+    ("europe-west8", "abc"),
+    ("europe-west9", "abc"),
+    ("me-central1", "abc"),
+    ("me-central2", "abc"),
+    ("me-west1", "abc"),
+    ("northamerica-northeast1", "abc"),
+    ("northamerica-northeast2", "abc"),
+    ("northamerica-south1", "abc"),
+    ("southamerica-east1", "abc"),
+    ("southamerica-west1", "abc"),
+    ("us-east4", "abc"),
+    ("us-east5", "abc"),
+    ("us-south1", "abc"),
+    ("us-west2", "abc"),
+    ("us-west3", "abc"),
+    ("us-west4", "abc"),
+];
 
 /// A type: name, vCPUs, memory in MB, built-in accelerators.
 type Type = (&'static str, u32, u32, Option<(&'static str, u32)>);
@@ -25,6 +67,8 @@ const TYPES: &[Type] = &[
     ("t2a-standard-4", 4, 16384, None),
     ("g2-standard-4", 4, 16384, Some(("nvidia-l4", 1))),
     ("a2-highgpu-1g", 12, 87040, Some(("nvidia-tesla-a100", 1))),
+    ("a3-highgpu-1g", 26, 239_616, Some(("nvidia-h100-80gb", 1))),
+    ("a3-ultragpu-8g", 224, 3_022_848, Some(("nvidia-h200-141gb", 8))),
     ("a3-highgpu-8g", 208, 1_916_928, Some(("nvidia-h100-80gb", 8))),
     ("ct5lp-hightpu-4t", 112, 196_608, Some(("ct5lp", 4))),
     ("ct6e-standard-4t", 180, 737_280, Some(("ct6e", 4))),
@@ -62,6 +106,8 @@ const QUOTAS: &[(&str, f64)] = &[
     ("PREEMPTIBLE_NVIDIA_T4_GPUS", 16.0),
     ("PREEMPTIBLE_NVIDIA_L4_GPUS", 0.0),
     ("INSTANCES", 24_000.0),
+    ("IN_USE_ADDRESSES", 2300.0),
+    ("SSD_TOTAL_GB", 82_000.0),
 ];
 
 /// Prices in Iowa, in nano-dollars an hour: description, group, on demand, spot.
@@ -78,7 +124,18 @@ const PRICES: &[(&str, &str, u64, u64)] = &[
     ("Nvidia Tesla T4 GPU", "GPU", 350_000_000, 140_000_000),
 ];
 
-pub(crate) fn regions() -> impl Iterator<Item = &'static str> {
+/// Sold as spot, flex-start or out of reservations, never on demand.
+pub(crate) fn never_on_demand(kind: &str) -> bool {
+    matches!(kind, "a3-highgpu-1g" | "a3-highgpu-2g" | "a3-highgpu-4g") || is_bound(kind)
+}
+
+/// Bound to its reservations, and to Hyperdisk.
+pub(crate) fn is_bound(kind: &str) -> bool {
+    kind.starts_with("a3-ultragpu-") || kind.starts_with("a4-") || kind.starts_with("a4x-")
+}
+
+/// Every region that there is.
+pub fn regions() -> impl Iterator<Item = &'static str> {
     REGIONS.iter().map(|(name, _)| *name)
 }
 
@@ -87,7 +144,8 @@ pub(crate) fn zones(region: &str) -> Vec<String> {
     letters.chars().map(|letter| format!("{region}-{letter}")).collect()
 }
 
-pub(crate) fn all_zones() -> Vec<String> {
+/// Every zone that there is.
+pub fn all_zones() -> Vec<String> {
     regions().flat_map(zones).collect()
 }
 

@@ -1,8 +1,11 @@
 //! Operations: begun at once, over later, and only then is known what came of them.
 
 use crate::answer::Answer;
+use crate::fault::Faults;
 use crate::filter;
-use crate::world::{Key, Operation, World};
+use crate::http::Request;
+use crate::list::page;
+use crate::world::{BASE, Key, Operation, World};
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -30,19 +33,45 @@ pub(crate) fn get(world: &World, key: &Key, now: Instant) -> Answer {
     }
 }
 
-/// The operations of a zone or a region.
-pub(crate) fn list(world: &World, project: &str, scope: &str, asked: &str, now: Instant) -> Answer {
+/// The operations of a zone or a region, page by page.
+pub(crate) fn list(
+    world: &World,
+    project: &str,
+    scope: &str,
+    request: &Request,
+    faults: &Faults,
+    now: Instant,
+) -> Answer {
+    let asked = request.get("filter");
     let Some(asked) = filter::read(asked) else {
         return Answer::invalid(format!("Invalid value for field 'filter': '{asked}'"));
     };
     let here = world.operations.iter().filter(|(key, _)| key.0 == project && key.1 == scope);
-    let items: Vec<Value> = here
+    let mut items: Vec<Value> = here
         .map(|(_, operation)| shown(operation, now))
         .filter(|body| filter::holds(&asked, body))
         .collect();
-    Answer::ok(json!({
+    match request.get("orderBy") {
+        "" | "name" => {}
+        "creationTimestamp desc" => items.sort_by_key(|body| {
+            std::cmp::Reverse(body["insertTime"].as_str().unwrap_or_default().to_owned())
+        }),
+        other => return Answer::invalid(format!("Invalid value for field 'orderBy': '{other}'")),
+    }
+    let (items, next) = match page(&items, request, faults) {
+        Ok(page) => page,
+        Err(answer) => return answer,
+    };
+    let mut body = json!({
         "kind": "compute#operationList",
         "id": format!("projects/{project}/{scope}/operations"),
-        "items": items,
-    }))
+        "selfLink": format!("{BASE}/projects/{project}/{scope}/operations"),
+    });
+    if !items.is_empty() {
+        body["items"] = json!(items);
+    }
+    if let Some(next) = next {
+        body["nextPageToken"] = json!(next);
+    }
+    Answer::ok(body)
 }

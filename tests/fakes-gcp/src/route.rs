@@ -8,6 +8,7 @@ use crate::list::{self, Noun};
 use crate::market;
 use crate::operation;
 use crate::world::{BASE, Key, Seen, World, kind_of};
+use fleet_provider::evidence::Call;
 use serde_json::{Value, json};
 use std::time::Instant;
 
@@ -74,7 +75,10 @@ fn compute(
                 "id": "123456789012",
                 "name": project,
                 "selfLink": at,
-                "quotas": [{ "metric": "GPUS_ALL_REGIONS", "limit": 64.0, "usage": 0.0 }],
+                "quotas": [
+                    { "metric": "GPUS_ALL_REGIONS", "limit": 64.0, "usage": 0.0 },
+                    { "metric": "CPUS_ALL_REGIONS", "limit": 100_000.0, "usage": 0.0 },
+                ],
             })),
         ),
         ("GET", ["regions"]) => {
@@ -92,7 +96,7 @@ fn compute(
             },
         ),
         ("POST", ["regions", _, "advice", "capacity"]) => {
-            read("advice.capacity", advice(&at, request, faults))
+            read("advice.capacity", advice(world, &at, request, faults))
         }
         ("GET", ["global", "images", "family", family]) => {
             read("images.getFromFamily", image(project, family, true))
@@ -145,8 +149,8 @@ fn compute(
         }
         ("GET", [kind @ ("zones" | "regions"), scope, "operations"]) => {
             let scope = format!("{kind}/{scope}");
-            let asked = request.get("filter");
-            read("operations.list", operation::list(world, project, &scope, asked, now))
+            let answer = operation::list(world, project, &scope, request, faults, now);
+            read("operations.list", answer)
         }
         ("GET", [kind @ ("zones" | "regions"), scope, "operations", name])
         | ("POST", [kind @ ("zones" | "regions"), scope, "operations", name, "wait"]) => {
@@ -176,14 +180,18 @@ fn change(
 ) -> Called {
     let answer = |answer| Called { name, changes: true, answer };
     if let Some(refusal) = &faults.refuse {
-        return answer(Answer::error(refusal.status, &refusal.reason, "Refused"));
+        let words = if refusal.message.is_empty() { "Refused" } else { &refusal.message };
+        let refused = Answer::unheard_of(refusal.status, &refusal.reason, words);
+        return answer(refused.with_details(&refusal.details));
     }
     let body = if request.body.is_empty() {
         Value::Null
     } else {
         match serde_json::from_slice(&request.body) {
             Ok(body) => body,
-            Err(_) => return answer(Answer::error(400, "parseError", "Parse Error")),
+            Err(_) => {
+                return answer(Answer::error(Call::Launch, 400, "parseError", "Parse Error"));
+            }
         }
     };
     let id = request.get("requestId");
@@ -255,9 +263,13 @@ fn image(project: &str, name: &str, by_family: bool) -> Answer {
 }
 
 /// How likely spot machines are: all of one type in one zone, and less so where there is no room.
-fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
+fn advice(world: &mut World, at: &str, request: &Request, faults: &Faults) -> Answer {
+    if faults.no_advice {
+        let words = "Required 'compute.advice.capacity' permission";
+        return Answer::error(Call::Any, 403, "forbidden", words);
+    }
     let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-        return Answer::error(400, "parseError", "Parse Error");
+        return Answer::error(Call::Launch, 400, "parseError", "Parse Error");
     };
     let selections = &body["instanceFlexibilityPolicy"]["instanceSelections"];
     let types = selections.as_object().into_iter().flat_map(|all| all.values());
@@ -268,16 +280,21 @@ fn advice(at: &str, request: &Request, faults: &Faults) -> Answer {
     if !market::is_type(&kind) {
         return Answer::invalid(format!("There is no machine type {kind}"));
     }
+    let wanted = body["size"].as_u64().unwrap_or(1);
+    world.advised.insert((market::vcpus(&kind), wanted));
     let zones = body["distributionPolicy"]["zones"].as_array().cloned().unwrap_or_default();
     let zone = zones.first().and_then(|zone| zone["zone"].as_str()).unwrap_or_default();
     let zone = zone.rsplit('/').next().unwrap_or_default();
     let full = faults.room.get(&format!("{zone}/{kind}")) == Some(&0);
     Answer::ok(json!({ "recommendations": [{
-        "scores": { "obtainability": if full { 0.1 } else { 0.9 }, "estimatedUptime": "36000s" },
+        "scores": {
+            "obtainability": if full { 0.1 } else { 0.9 },
+            "estimatedUptime": if full { "60s" } else { "3600s" },
+        },
         "shards": [{
             "zone": format!("{at}/zones/{zone}"),
             "machineType": kind,
-            "instanceCount": body["size"].as_u64().unwrap_or(1),
+            "instanceCount": wanted,
             "provisioningModel": "SPOT",
         }],
     }] }))

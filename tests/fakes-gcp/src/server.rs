@@ -7,17 +7,25 @@ use crate::route::{Called, call};
 use crate::world::World;
 use fleet_fakes::Listener;
 use serde_json::json;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::net::TcpStream;
 
 #[derive(Debug, Default)]
-struct State {
-    world: World,
-    faults: Faults,
+pub(crate) struct State {
+    pub(crate) world: World,
+    pub(crate) faults: Faults,
     calls: BTreeMap<&'static str, u64>,
+    /// How far its clock is ahead.
+    pub(crate) ahead: Duration,
+}
+
+impl State {
+    pub(crate) fn now(&self) -> Instant {
+        Instant::now() + self.ahead
+    }
 }
 
 /// A Compute Engine of one's own. Ends with this value.
@@ -44,6 +52,11 @@ impl Fake {
         self.listener.port()
     }
 
+    /// Changes what there is behind everybody's back.
+    pub(crate) fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut lock(&self.state));
+    }
+
     /// Replaces the faults.
     pub fn set(&self, faults: Faults) {
         lock(&self.state).faults = faults;
@@ -59,10 +72,16 @@ impl Fake {
         lock(&self.state).calls.keys().map(|name| (*name).to_owned()).collect()
     }
 
+    /// What advice was asked for: vCPUs of a type, and how many machines of it.
+    pub fn advised(&self) -> BTreeSet<(u32, u64)> {
+        lock(&self.state).world.advised.clone()
+    }
+
     /// How many machines and how many disks there are.
     pub fn count(&self) -> (usize, usize) {
         let mut state = lock(&self.state);
-        state.world.settle(Instant::now());
+        let now = state.now();
+        state.world.settle(now);
         (state.world.machines.len(), state.world.disks.len())
     }
 
@@ -113,9 +132,9 @@ async fn serve(mut stream: TcpStream, state: &Mutex<State>) -> Result<()> {
     tokio::time::sleep(latency / 2).await;
     let (called, faults) = {
         let mut state = lock(state);
-        let now = Instant::now();
+        let now = state.now();
         state.world.settle(now);
-        let State { world, faults, calls } = &mut *state;
+        let State { world, faults, calls, .. } = &mut *state;
         let called = if faults.throttled {
             turned_away(Answer::throttled())
         } else if faults.outage {
@@ -152,7 +171,7 @@ fn control(request: &Request, state: &Mutex<State>) -> Option<Answer> {
     match (request.method.as_str(), request.path.as_str()) {
         ("GET", "/fake/state") => {
             let mut state = lock(state);
-            let now = Instant::now();
+            let now = state.now();
             state.world.settle(now);
             Some(Answer::ok(crate::route::state(&state.world, now)))
         }

@@ -2,9 +2,10 @@
 
 use crate::answer::Answer;
 use crate::market;
+use fleet_provider::evidence::Call;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Where self links begin.
@@ -24,6 +25,12 @@ pub(crate) struct Vm {
     pub(crate) runs_from: Instant,
     /// When it is gone.
     pub(crate) gone_at: Option<Instant>,
+    /// When Google deletes it without a word: its maximum run duration.
+    pub(crate) expires_at: Option<Instant>,
+    /// Google is trying to make it and will not succeed.
+    pub(crate) doomed: bool,
+    /// It was stopped, by itself or by a person: there until somebody deletes it.
+    pub(crate) stopped: bool,
     /// `zone/type` with the accelerators that are attached.
     pub(crate) vcpus: u32,
     pub(crate) is_spot: bool,
@@ -34,7 +41,9 @@ pub(crate) struct Vm {
 impl Vm {
     pub(crate) fn status(&self, now: Instant) -> &'static str {
         match self.gone_at {
+            Some(_) if self.doomed => "PROVISIONING",
             Some(_) => "STOPPING",
+            None if self.stopped => "TERMINATED",
             None if now >= self.runs_from => "RUNNING",
             None => "STAGING",
         }
@@ -72,6 +81,8 @@ pub(crate) struct World {
     pub(crate) operations: BTreeMap<Key, Operation>,
     /// By project and request id.
     pub(crate) requests: BTreeMap<(String, String), Seen>,
+    /// What advice was asked for: vCPUs of a type, and how many machines.
+    pub(crate) advised: BTreeSet<(u32, u64)>,
     last_id: u64,
 }
 
@@ -84,13 +95,49 @@ impl World {
 
     /// Lets time pass: what is to be gone by now is gone, and its disks with it.
     pub(crate) fn settle(&mut self, now: Instant) {
-        let gone = |vm: &Vm| vm.gone_at.is_some_and(|at| at <= now);
+        let past = |at: Option<Instant>| at.is_some_and(|at| at <= now);
+        let gone = |vm: &Vm| past(vm.gone_at) || past(vm.expires_at);
         for (key, vm) in self.machines.iter().filter(|(_, vm)| gone(vm)) {
             for disk in &vm.disks {
                 self.disks.remove(&(key.0.clone(), key.1.clone(), disk.clone()));
             }
         }
         self.machines.retain(|_, vm| !gone(vm));
+    }
+
+    /// Puts a machine there, as if it had been running for long.
+    pub(crate) fn put(
+        &mut self,
+        project: &str,
+        zone: &str,
+        name: &str,
+        labels: &serde_json::Map<String, Value>,
+        now: Instant,
+    ) {
+        let at = format!("{BASE}/projects/{project}/zones/{zone}");
+        let body = json!({
+            "kind": "compute#instance",
+            "id": self.new_id().to_string(),
+            "name": name,
+            "creationTimestamp": timestamp(),
+            "zone": at,
+            "selfLink": format!("{at}/instances/{name}"),
+            "machineType": format!("{at}/machineTypes/e2-medium"),
+            "labels": labels,
+        });
+        let vm = Vm {
+            body,
+            listed_from: now,
+            runs_from: now,
+            gone_at: None,
+            expires_at: None,
+            doomed: false,
+            stopped: false,
+            vcpus: 2,
+            is_spot: false,
+            disks: Vec::new(),
+        };
+        self.machines.insert((project.to_owned(), zone.to_owned(), name.to_owned()), vm);
     }
 
     /// A machine by its name or its number.
@@ -118,7 +165,7 @@ impl World {
         let key = key.clone();
         if vm.gone_at.is_some() {
             let words = format!("The resource '{what}' is not ready");
-            return Err(Answer::error(400, "resourceNotReady", words));
+            return Err(Answer::error(Call::End, 400, "resourceNotReady", words));
         }
         let id = vm.body["id"].clone();
         if let Some(vm) = self.machines.get_mut(&key) {
@@ -138,10 +185,34 @@ impl World {
             .filter(|(key, _)| key.0 == project && market::region_of(&key.1) == Some(region));
         let counts = here.map(|(_, vm)| match metric {
             "INSTANCES" => 1,
+            "IN_USE_ADDRESSES" => u32::from(has_address(&vm.body)),
+            "SSD_TOTAL_GB" => disk_gb(&vm.body),
             _ if cpu_metric(kind_of(&vm.body), vm.is_spot) == metric => vm.vcpus,
             _ => 0,
         });
         counts.map(f64::from).sum()
+    }
+
+    /// Writes down what the system or somebody else did to a machine: over when it is begun.
+    pub(crate) fn happened(&mut self, key: &Key, kind: &str, user: &str, words: Option<&str>) {
+        let (project, zone, name) = key;
+        let link = format!("{BASE}/projects/{project}/zones/{zone}/instances/{name}");
+        let id = self.machines.get(key).map(|vm| vm.body["id"].clone()).unwrap_or_default();
+        let mut body = json!({ "operationType": kind, "targetLink": link, "targetId": id });
+        if let Some(words) = words {
+            body["statusMessage"] = json!(words);
+        }
+        let written = self.operate(project, &format!("zones/{zone}"), body, Some(Instant::now()));
+        let Some(mut operation) = self.operations.remove(&written) else { return };
+        operation.body["user"] = json!(user);
+        let (project, scope, mut name) = written;
+        if user == "system" {
+            name = name.replace("operation-", "systemevent-");
+            operation.body["name"] = json!(name);
+            let at = format!("{BASE}/projects/{project}/{scope}");
+            operation.body["selfLink"] = json!(format!("{at}/operations/{name}"));
+        }
+        self.operations.insert((project, scope, name), operation);
     }
 
     /// Writes an operation down. Its name is its key.
@@ -172,6 +243,17 @@ impl World {
         self.operations.insert(key.clone(), Operation { body, done_at });
         key
     }
+}
+
+/// Whether a machine is reachable from outside.
+pub(crate) fn has_address(body: &Value) -> bool {
+    let configs = body["networkInterfaces"][0]["accessConfigs"].as_array();
+    configs.is_some_and(|configs| !configs.is_empty())
+}
+
+/// The size of a machine's boot disk.
+pub(crate) fn disk_gb(body: &Value) -> u32 {
+    body["disks"][0]["diskSizeGb"].as_str().and_then(|text| text.parse().ok()).unwrap_or(10)
 }
 
 /// The last word of a link.

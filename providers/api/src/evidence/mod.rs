@@ -106,7 +106,8 @@ pub fn rows(cloud: Cloud) -> &'static [Row] {
 }
 
 /// The row of a code, for those who play a cloud: twins, fakes and proxies. Panics if there is none,
-/// so that nobody answers with a code that the table does not know.
+/// so that nobody answers with a code that the table does not know. Of several, the one that needs
+/// no words.
 pub fn row(cloud: Cloud, call: Call, code: &str) -> &'static Row {
     let fits = |row: &&Row| row.code == code && (row.call == call || row.call == Call::Any);
     let plain = |row: &&Row| fits(row) && row.words.is_empty();

@@ -27,6 +27,8 @@ async fn every_code_inside_an_operation_is_what_it_is() {
         ("QUOTA_EXCEEDED", Class::Quota { block: minutes(15) }),
         ("IAM_PERMISSION_DENIED", Class::Auth),
         ("CONDITION_NOT_MET", Class::Invalid),
+        ("UNSUPPORTED_OPERATION", Class::Capacity { block: minutes(5) }),
+        ("RESOURCE_NOT_FOUND", Class::Capacity { block: minutes(5) }),
         ("RESOURCE_OPERATION_RATE_EXCEEDED", Class::Retry { after: None }),
         ("RESOURCE_NOT_READY", Class::Retry { after: Some(Duration::from_secs(5)) }),
         ("SOMETHING_NEW", Class::Unknown),
@@ -56,9 +58,10 @@ async fn every_refusal_outright_is_what_it_is() {
         (412, "conditionNotMet", Class::Invalid),
         (500, "internalError", Class::Unknown),
         (503, "ZONE_RESOURCE_POOL_EXHAUSTED", Class::Unknown),
-        (418, "teapot", Class::Unknown),
+        (503, "insufficientCapacity", BUSY),
+        (418, "teapot", Class::Refused { block: Duration::from_secs(600) }),
     ] {
-        let refuse = Some(Refusal { status, reason: reason.into() });
+        let refuse = Some(Refusal { status, reason: reason.into(), ..Refusal::default() });
         bed.fake.set(Faults { refuse, ..Faults::default() });
         let error = bed.create(&ask(ON_DEMAND, "t", 2)).await.expect_err("refused");
         assert_eq!((error.code.as_str(), error.class), (reason, expect), "{status}");
@@ -305,9 +308,11 @@ async fn plans_pin_images_count_limits_and_know_chances() {
     let names = |at: usize| -> Vec<String> {
         quote(at).quotas.iter().map(|at| offered.quotas[*at as usize].name.clone()).collect()
     };
-    assert_eq!(names(0), ["INSTANCES", "N2_CPUS"]);
-    assert_eq!(names(1), ["INSTANCES", "PREEMPTIBLE_CPUS"]);
-    assert_eq!(names(4), ["INSTANCES", "CPUS", "NVIDIA_L4_GPUS", "GPUS_ALL_REGIONS"]);
+    let always = ["INSTANCES", "IN_USE_ADDRESSES", "SSD_TOTAL_GB"];
+    let check = |at: usize, more: &[&str]| assert_eq!(names(at), [&always[..], more].concat());
+    check(0, &["N2_CPUS", "CPUS_ALL_REGIONS"]);
+    check(1, &["PREEMPTIBLE_CPUS"]);
+    check(4, &["CPUS", "CPUS_ALL_REGIONS", "NVIDIA_L4_GPUS", "GPUS_ALL_REGIONS"]);
     let chance = |at: usize| quote(at).signals.obtainability.map(|known| known.percent);
     assert_eq!((chance(0), chance(1), chance(2)), (None, Some(10), Some(90)));
     assert!(quote(3).refusal.is_some_and(|why| why.contains("TPU")));

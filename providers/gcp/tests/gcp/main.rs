@@ -5,6 +5,7 @@
 mod account;
 mod conformance;
 mod faults;
+mod reality;
 mod rounds;
 mod support;
 mod witness;
