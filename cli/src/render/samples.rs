@@ -41,6 +41,9 @@ fn plan(steps: Vec<Step>) -> Plan {
         uid: "f-1".into(),
         steps,
         vacate: Vec::new(),
+        failed: Vec::new(),
+        readopt: Vec::new(),
+        resend: Vec::new(),
         clear: Vec::new(),
         premises: Premises {
             engine: "0.1.0".into(),

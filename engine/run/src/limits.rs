@@ -8,7 +8,7 @@ mod buckets;
 
 use buckets::{Bucket, allowed, machines};
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{Cloud, Operation, Scope};
+use fleet_model::{Cloud, Operation, Region, Scope};
 use fleet_provider::Clock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -204,13 +204,19 @@ fn take(full_at: &mut f64, now: f64, amount: f64, bucket: Bucket) -> f64 {
     (*full_at - now - bucket.size / bucket.per_second).max(0.0)
 }
 
+/// Whose rate a request counts toward: the region's, or the whole account's.
 fn key(scope: &Scope, operation: Operation) -> (Scope, Operation) {
-    let scope = match scope.cloud {
-        // One account, one rate.
-        Cloud::Lambda => Scope { cloud: Cloud::Lambda, region: "any".into() },
-        Cloud::Aws | Cloud::Gcp | Cloud::Azure => scope.clone(),
+    let whole_account = match (scope.cloud, operation) {
+        (Cloud::Lambda, _) => true,
+        (cloud, Operation::Look) => cloud.lists_whole_accounts(),
+        (Cloud::Aws | Cloud::Gcp | Cloud::Azure, Operation::Launch | Operation::End) => false,
     };
-    (scope, operation)
+    if !whole_account {
+        return (scope.clone(), operation);
+    }
+    let any = Region::new("any");
+    let region = scope.region.account().map_or(any.clone(), |account| any.of_account(account));
+    (Scope { cloud: scope.cloud, region }, operation)
 }
 
 #[cfg(test)]

@@ -351,6 +351,15 @@ impl fleet_provider::Provider for Counted {
     ) -> Result<fleet_provider::Listing, fleet_provider::Error> {
         self.inner.machines(scope).await
     }
+    async fn trace(
+        &self,
+        request: &fleet_provider::TraceRequest<'_>,
+    ) -> Result<Vec<fleet_provider::Traced>, fleet_provider::Error> {
+        self.inner.trace(request).await
+    }
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, fleet_provider::Error> {
+        self.inner.identity(scope).await
+    }
     async fn create(
         &self,
         request: &fleet_provider::CreateRequest<'_>,

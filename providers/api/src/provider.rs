@@ -39,15 +39,11 @@ pub trait Provider: Send + Sync {
     /// proves nothing of what is not in it; this does.
     ///
     /// One answer per machine, in order.
-    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
-        Ok(vec![Traced::Unknown; request.missing.len()])
-    }
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error>;
 
     /// The account, project or subscription behind the credentials in a scope; `None` where a cloud
     /// does not tell. Cheap: asked at every look.
-    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
-        Ok(None)
-    }
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error>;
 
     /// Launches machines, all from one pool, or from any of several if the request names others.
     ///

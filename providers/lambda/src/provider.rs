@@ -62,7 +62,10 @@ impl Provider for Lambda {
         trace::trace(&self.api, request, self.clock.now()).await
     }
 
-    // No `identity`: nothing in Lambda's API tells whose account a key is of.
+    /// Nothing in Lambda's API tells whose account a key is of.
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         if request.create.slots.is_empty() {

@@ -99,7 +99,7 @@ impl SimProvider {
             // They were launched and have ended since: the same token, the same machines.
             Err(error) if error.code == "IdempotentInstanceTerminated" => {
                 let scope = request.create.pool.place.scope();
-                let (machines, _) = self.call(Asked::Read, |tx| tx.list(&scope)).await?;
+                let (machines, _) = self.call(Asked::Read, |tx| tx.list(&scope, true)).await?;
                 let token = &request.create.token;
                 let ours = |m: &Machine| m.owner.as_ref().is_some_and(|o| o.token == *token);
                 let machines: Vec<Machine> = machines.into_iter().filter(ours).collect();
@@ -246,11 +246,28 @@ impl Provider for SimProvider {
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         self.check_scope(scope)?;
-        let (machines, missing) = self.call(Asked::Read, |tx| tx.list(scope)).await?;
+        let (machines, missing) = self.call(Asked::Read, |tx| tx.list(scope, true)).await?;
         Ok(match missing {
             None => Listing::Complete(machines),
             Some(missing) => Listing::Partial(machines, missing),
         })
+    }
+
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let mut answers = Vec::new();
+        for (nth, scope) in scopes.iter().enumerate() {
+            // One list shows a whole account: it is one call.
+            let charge = nth == 0 || !self.cloud.lists_whole_accounts();
+            let answer = match self.check_scope(scope) {
+                Ok(()) => self.call(Asked::Read, |tx| tx.list(scope, charge)).await,
+                Err(error) => Err(error),
+            };
+            answers.push(answer.map(|(machines, missing)| match missing {
+                None => Listing::Complete(machines),
+                Some(missing) => Listing::Partial(machines, missing),
+            }));
+        }
+        answers
     }
 
     async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {

@@ -64,7 +64,17 @@ impl<'a> Tx<'a> {
         scope: &Scope,
         act: impl FnOnce(&mut Self) -> T,
     ) -> Result<T, Refusal> {
-        match self.arrive(scope, Call::List, 0)? {
+        self.read_charged(scope, true, act)
+    }
+
+    /// The same, where another call may have been charged for it.
+    fn read_charged<T>(
+        &mut self,
+        scope: &Scope,
+        charge: bool,
+        act: impl FnOnce(&mut Self) -> T,
+    ) -> Result<T, Refusal> {
+        match self.arrive(scope, Call::List, 0, charge)? {
             Fate::Answered => Ok(act(self)),
             Fate::Lost(refusal) | Fate::Swallowed(refusal) => Err(refusal),
         }
@@ -78,7 +88,7 @@ impl<'a> Tx<'a> {
         machines: u32,
         act: impl FnOnce(&mut Self) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
-        match self.arrive(scope, call, machines)? {
+        match self.arrive(scope, call, machines, true)? {
             Fate::Answered => act(self),
             Fate::Lost(refusal) => {
                 // Whatever it said, nobody hears it.
@@ -89,7 +99,13 @@ impl<'a> Tx<'a> {
         }
     }
 
-    fn arrive(&mut self, scope: &Scope, call: Call, machines: u32) -> Result<Fate, Refusal> {
+    fn arrive(
+        &mut self,
+        scope: &Scope,
+        call: Call,
+        machines: u32,
+        charge: bool,
+    ) -> Result<Fate, Refusal> {
         let changes = call != Call::List;
         if let Some(lossy) = self.outage(scope) {
             if !lossy {
@@ -123,7 +139,7 @@ impl<'a> Tx<'a> {
             let wait = from_stamp(until).saturating_sub(self.now());
             return Err(throttle(scope.cloud, wait));
         }
-        if !self.is_calm() {
+        if charge && !self.is_calm() {
             self.charge(scope, call, machines)?;
         }
         let percent = self.faults().filter_map(|fault| match fault {
@@ -161,12 +177,13 @@ impl<'a> Tx<'a> {
         Ok(())
     }
 
-    /// A list, and what is missing from it.
+    /// A list, and what is missing from it. `charge`: it is a call of its own.
     pub(crate) fn list(
         &mut self,
         scope: &Scope,
+        charge: bool,
     ) -> Result<(Vec<Machine>, Option<String>), Refusal> {
-        self.read(scope, |tx| {
+        self.read_charged(scope, charge, |tx| {
             let (world, now) = (&*tx.world, tx.now());
             let serials = world.index.in_scope(scope);
             let mut machines: Vec<Machine> = serials

@@ -111,6 +111,7 @@ fn agree(limits: &mut Limits, held: &[Hold]) {
             Hold::DestroyLimit { wanted, .. } => limits.allow_destroy = Some(*wanted),
             Hold::Frozen { missing, .. } => limits.accept_loss = Some(*missing),
             Hold::JournalLost { .. }
+            | Hold::Surge { .. }
             | Hold::WaitingForReplacement { .. }
             | Hold::Budget { .. }
             | Hold::NotSeenYet { .. }

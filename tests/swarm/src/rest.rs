@@ -81,7 +81,7 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
 /// Whether nothing is left to do.
 fn rests(planned: &Planned) -> bool {
     planned.plan.steps.is_empty()
-        && planned.plan.vacate.is_empty()
+        && !planned.plan.has_news()
         && planned.plan.clear.is_empty()
         && planned.report.in_doubt.is_empty()
         && planned.report.gaps.is_empty()
@@ -93,6 +93,7 @@ fn is_all_that_can_be_done(hold: &Hold) -> bool {
     match hold {
         Hold::WaitingForReplacement { .. } | Hold::Budget { .. } => true,
         Hold::DestroyLimit { .. }
+        | Hold::Surge { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }
         | Hold::NotSeenYet { .. }

@@ -11,7 +11,7 @@ use fleet_model::{
 };
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider,
+    Offered, OfferingsRequest, Provider, TraceRequest, Traced,
 };
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -134,6 +134,20 @@ impl Wire {
     }
 }
 
+impl Wire {
+    /// What a list said, for the trace and the judge.
+    fn tell_list(&self, scope: &Scope, answer: &Result<Listing, Error>) {
+        let (process, world) = (&self.process, &self.process.world);
+        let word = match answer {
+            Ok(Listing::Complete(all)) => format!("{} machines", all.len()),
+            Ok(Listing::Partial(some, _)) => format!("{} machines, not all", some.len()),
+            Err(error) => error.code.clone(),
+        };
+        world.trace(format_args!("p{} lists {scope}: {word}", process.id));
+        world.judge(|judge| judge.told(process.id, scope, answer));
+    }
+}
+
 #[async_trait]
 impl Provider for Wire {
     fn cloud(&self) -> Cloud {
@@ -158,22 +172,63 @@ impl Provider for Wire {
         if world.strikes(Kind::LostAnswer) {
             answer = Err(self.silence(Class::Retry { after: None }));
         }
+        self.tell_list(scope, &answer);
+        answer
+    }
+
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        let (process, world) = (&self.process, &self.process.world);
+        let Some(first) = scopes.first().filter(|_| self.cloud().lists_whole_accounts()) else {
+            return futures::future::join_all(scopes.iter().map(|scope| self.machines(scope)))
+                .await;
+        };
+        world.judge(|judge| {
+            scopes.iter().for_each(|scope| judge.asks(process.id, scope));
+            // On Azure disks and interfaces are lists of their own.
+            let calls = if self.cloud() == Cloud::Azure { 3 } else { 1 };
+            judge.draws(process.id, first, Operation::Look, calls);
+        });
+        tokio::time::sleep(self.way()).await;
+        let mut answers = self.cloud.list(scopes).await;
+        tokio::time::sleep(self.way()).await;
+        process.awake().await;
+        let lost = world.strikes(Kind::LostAnswer);
+        for (scope, answer) in scopes.iter().zip(&mut answers) {
+            if lost {
+                *answer = Err(self.silence(Class::Retry { after: None }));
+            }
+            self.tell_list(scope, answer);
+        }
+        answers
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        let (process, world) = (&self.process, &self.process.world);
+        world.judge(|judge| judge.draws(process.id, request.scope, Operation::Look, 1));
+        tokio::time::sleep(self.way()).await;
+        let mut answer = self.cloud.trace(request).await;
+        tokio::time::sleep(self.way()).await;
+        process.awake().await;
+        if world.strikes(Kind::LostAnswer) {
+            answer = Err(self.silence(Class::Retry { after: None }));
+        }
         let word = match &answer {
-            Ok(Listing::Complete(all)) => format!("{} machines", all.len()),
-            Ok(Listing::Partial(some, _)) => format!("{} machines, not all", some.len()),
+            Ok(traced) => {
+                let gone = traced.iter().filter(|one| matches!(one, Traced::Gone(_))).count();
+                format!("{gone} of {} gone", traced.len())
+            }
             Err(error) => error.code.clone(),
         };
-        world.trace(format_args!("p{} lists {scope}: {word}", process.id));
-        world.judge(|judge| judge.told(process.id, scope, &answer));
+        world.trace(format_args!("p{} asks {} by id: {word}", process.id, request.scope));
         answer
+    }
+
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
+        self.cloud.identity(scope).await
     }
 
     async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
         let (process, world) = (&self.process, &self.process.world);
-        if self.cloud() == Cloud::Azure {
-            // Disks and interfaces.
-            world.judge(|judge| judge.draws(process.id, scope, Operation::Look, 2));
-        }
         let mut answer = self.cloud.remains(scope).await;
         if self.cloud() == Cloud::Azure && world.strikes_later(Kind::ChildLeft) {
             answer = Err(self.silence(Class::Retry { after: None }));

@@ -13,8 +13,8 @@ const fn bucket(size: f64, per_second: f64) -> Bucket {
     Bucket { size, per_second }
 }
 
-/// Requests. Lambda's launches are one per 12 seconds for the whole account; the others are per
-/// region.
+/// Requests. Looks count per account where one list shows a whole account, launches and ends per
+/// region; Lambda's launches are one per 12 seconds for the whole account.
 fn documented(cloud: Cloud, operation: Operation) -> Bucket {
     match (cloud, operation) {
         (Cloud::Aws, Operation::Look) => bucket(100.0, 20.0),
@@ -24,7 +24,8 @@ fn documented(cloud: Cloud, operation: Operation) -> Bucket {
         (Cloud::Gcp, Operation::Launch | Operation::End) => bucket(40.0, 20.0),
         // A look is three reads: machines, disks, interfaces.
         (Cloud::Azure, Operation::Look) => bucket(250.0 / 3.0, 25.0 / 3.0),
-        (Cloud::Azure, Operation::Launch | Operation::End) => bucket(200.0, 10.0),
+        // Resource Manager allows ten a second, Compute 500 a minute.
+        (Cloud::Azure, Operation::Launch | Operation::End) => bucket(200.0, 500.0 / 60.0),
         (Cloud::Lambda, Operation::Look | Operation::End) => bucket(1.0, 1.0),
         (Cloud::Lambda, Operation::Launch) => bucket(1.0, 1.0 / 12.0),
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use fleet_model::{Cloud, Scope};
 use fleet_provider::{
     CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered, OfferingsRequest,
-    Provider,
+    Provider, TraceRequest, Traced,
 };
 use fleet_sim::Sim;
 use futures::future::{Either, select};
@@ -123,6 +123,15 @@ impl Provider for MortalProvider {
     }
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         self.inner.machines(scope).await
+    }
+    async fn list(&self, scopes: &[Scope]) -> Vec<Result<Listing, Error>> {
+        self.inner.list(scopes).await
+    }
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        self.inner.trace(request).await
+    }
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
+        self.inner.identity(scope).await
     }
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         self.fate.request(self.inner.create(request)).await

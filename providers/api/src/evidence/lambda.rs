@@ -69,14 +69,14 @@ pub(super) const ROWS: &[Row] = &[
     row(Call::Launch, Some(403), "global/invalid-address", Means::Auth(Reach::Account), OPENAPI),
     // Seen a moment ago, when we looked at it: the service's parts do not agree yet.
     row(Call::End, None, "global/object-does-not-exist", Means::Later(5), OPENAPI),
+    row(Call::Launch, None, "global/object-does-not-exist", Means::Invalid(Reach::Pool), OPENAPI),
     row(
-        Call::Launch,
-        None,
+        Call::Look,
+        Some(404),
         "global/object-does-not-exist",
         Means::Invalid(Reach::Pool),
         OPENAPI,
     ),
-    row(Call::Look, Some(404), "global/object-does-not-exist", Means::Invalid(Reach::Pool), OPENAPI),
     row(Call::Any, Some(400), "global/invalid-parameters", Means::Invalid(Reach::Pool), OPENAPI),
     row(
         Call::Launch,

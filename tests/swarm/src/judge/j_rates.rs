@@ -50,8 +50,13 @@ impl Judge {
     fn draw(&mut self, process: u32, scope: &Scope, what: What, count: i64) {
         let now = self.now;
         let Some(facts) = self.processes.get_mut(&process) else { return };
-        // One account, one rate.
-        let region = if scope.cloud == Cloud::Lambda { "any".into() } else { scope.region.clone() };
+        // One account, one rate; only EC2 is looked at region by region.
+        let whole = match (scope.cloud, what) {
+            (Cloud::Lambda, _) => true,
+            (Cloud::Gcp | Cloud::Azure, What::Requests(Operation::Look)) => true,
+            (Cloud::Aws | Cloud::Gcp | Cloud::Azure, _) => false,
+        };
+        let region = if whole { "any".into() } else { scope.region.clone() };
         let key = (Scope { cloud: scope.cloud, region }, what);
         let (size, per_second) = bucket(scope.cloud, what);
         let (left, at) = facts.rates.0.get(&key).copied().unwrap_or((size, now));
