@@ -128,7 +128,9 @@ pub fn check(inputs: &Inputs, planned: &Planned) -> Vec<Violation> {
                                 && matches!(&record.state,
                                 SlotState::Filled { machine, .. } if *machine == victim.machine)
                         });
-                    if !known {
+                    // Written down as gone, and there after all.
+                    let departed = inputs.recorded.departed.get(&victim.machine);
+                    if !known && departed.is_none_or(|departed| departed.slot != victim.slot) {
                         let slot = victim.slot;
                         found.push(Violation::UnknownVictim { step: id, slot });
                     }

@@ -189,9 +189,13 @@ fn within_limits(
     let limits = inputs.limits;
     let free = choose(inputs, field, ledger, u32::MAX);
     // All that the spec asks to destroy, also what has to wait for room.
-    let wanted = match free.surged.is_zero() {
+    let idle = free.victims.is_empty() && free.taken.values().all(|taken| taken.counts.is_empty());
+    let wanted = match idle || free.surged.is_zero() && free.waiting == 0 {
         true => free.victims.len(),
-        false => choose_with(inputs, field, ledger, u32::MAX, Replace::AtOnce).victims.len(),
+        false => {
+            let all = choose_with(inputs, field, ledger, u32::MAX, Replace::AtOnce).victims.len();
+            all.max(free.victims.len())
+        }
     };
     // Whoever lets a fleet go lets all of it go, now or when it is seen.
     let asked = wanted as u32 + unseen(inputs, ledger);
@@ -317,17 +321,24 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
 /// more than the surge would launch, and only if there are replacements that the budget then has
 /// room for. The next round launches them.
 fn make_room(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Option<Choice> {
-    let wish = choose_with(inputs, field, ledger, quota, Replace::AtOnce);
+    // A few at a time: the budget may have room for one more, and not for all of them.
+    let few = quota.min((ledger.recorded_live / 10).max(1));
+    let wish = choose_with(inputs, field, ledger, few, Replace::AtOnce);
     let limit = inputs.desired.budget.hourly?;
     if wish.replaced.is_empty() || wish.usage.spend > limit {
         return None;
     }
     let mut choice = Choice::keep_everything(inputs, field, ledger);
+    // The others wait for their turn.
+    choice.waiting = 1;
     let work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
     let mut room = work.surge();
     for at in wish.replaced {
         let holding = &ledger.holdings[at];
-        if holding.weight > room || !holding.standing.counts() {
+        // What is over a share limit would be launched in the same place again.
+        let over_share = holding.standing == Standing::Good
+            && !matches!(wish.victims[&at], Why::TemplateChanged);
+        if holding.weight > room || !holding.standing.counts() || over_share {
             continue;
         }
         room = room - holding.weight;
@@ -414,6 +425,7 @@ fn choose_with(
             continue;
         }
         let mut later = Units(0);
+        let mut kept_for_surge = 0;
         let filled = loop {
             // Never past the target, whatever the mix: a tier grows as fast as the other shrinks.
             let all = work.kept(Group::Base) + work.kept(Group::Burst) + base_new;
@@ -434,19 +446,29 @@ fn choose_with(
             let filled = field.fill(&mut tried, group.market(), need, afterwards);
             tried.spend = tried.spend - leaving;
             // A machine without a replacement stays, and then less is needed: fill anew.
-            later = later.max(full - need);
+            // If even less can be had than may stand, it is not the surge that stands in the way.
+            let surge_binds = need < full && filled.short.is_zero();
+            if surge_binds {
+                later = later.max(full - need);
+            }
             let short = filled.short + (full - need);
             let stay = work.keep_unreplaced(group, &mut replaced, short, &mut usage);
             if stay == 0 {
                 usage = tried;
                 break filled;
             }
-            if later.is_zero() {
-                waiting += stay;
+            match surge_binds {
+                true => kept_for_surge += stay,
+                false => waiting += stay,
             }
         };
-        surged += later;
         let launched = field.units(&filled);
+        if launched.is_zero() && !allowance.is_zero() {
+            // There was room for some, and none was to be had.
+            waiting += kept_for_surge;
+        } else {
+            surged += later;
+        }
         allowance = allowance.saturating_sub(launched);
         let whole = work.kept(group) + launched >= wanted;
         work.destroy_replaced_failures(group, launched, whole, &mut replaced);

@@ -275,7 +275,9 @@ fn came_back(inputs: &Inputs, ledger: &mut Ledger, pools: &mut BTreeMap<PoolId, 
         let there = seen.state.is_live() && seen.state != MachineState::Stopping;
         let complete = inputs.observed.is_complete(&pool.place.scope());
         let notice = seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption);
-        if !there || !complete || notice || !owned(inputs, *slot, seen) {
+        // An id may be given to another machine, and tags can be copied: the time of launch cannot.
+        let same = owned(inputs, *slot, seen) && seen.launched_at == *launched_at;
+        if !there || !complete || notice || !same {
             continue;
         }
         let record = inputs.recorded.slots.get(&slot.name);

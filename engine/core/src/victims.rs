@@ -92,7 +92,9 @@ impl<'a> Work<'a> {
         whole: bool,
         replaced: &mut BTreeSet<usize>,
     ) {
-        let mut left = launched;
+        // What stands beyond the target may go as well: its replacements were launched before.
+        let beyond = self.standing().saturating_sub(self.inputs.desired.capacity.target);
+        let mut left = launched + beyond;
         for (at, holding) in self.ledger.holdings.iter().enumerate() {
             let Standing::Failed(kind) = holding.standing else { continue };
             if holding.slot.name.group != group || never_worked(kind) {
