@@ -5,5 +5,6 @@ mod commitments;
 mod laws;
 mod milp;
 mod optimum;
+mod reality;
 mod remains;
 mod world;

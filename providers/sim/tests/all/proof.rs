@@ -7,7 +7,7 @@ use fleet_model::{Cloud, Create, PoolId, Scope, Token};
 use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
-    OfferingsRequest, Provider,
+    OfferingsRequest, Provider, TraceRequest, Traced,
 };
 use fleet_sim::Preset;
 use std::sync::Arc;
@@ -44,6 +44,14 @@ impl Provider for Broken {
             pools.sort();
         }
         self.inner.offerings(&OfferingsRequest { pools: &pools, ..*request }).await
+    }
+
+    async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
+        self.inner.trace(request).await
+    }
+
+    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
+        self.inner.identity(scope).await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

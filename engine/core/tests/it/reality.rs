@@ -1,0 +1,260 @@
+//! Machines as clouds really leave them: gone, stopped, failed, back again, and two of each for a while.
+
+use crate::world::{Row, at, catalog, desired, inputs, obey};
+use fleet_core::{Planned, check, fold, plan};
+use fleet_model::{
+    Action, Budget, Cause, CauseKind, Cloud, Departure, Desired, Event, Hold, Inputs, MachineId,
+    MachineState, Market, MicroUsd, SlotState, Template, Unit, Why,
+};
+
+const AZURE: &[Row<'_>] = &[
+    ("azure/eastus/regional/d.4", 0, Some(100_000), Some(30_000)),
+    ("azure/westus/regional/d.4", 0, Some(110_000), Some(31_000)),
+];
+
+fn fleet(on_demand: u64, spot: u64) -> Inputs {
+    let wish = desired(on_demand + spot, on_demand, Unit::Instances);
+    let mut world = inputs(wish, &catalog(AZURE));
+    let first = plan(&world);
+    obey(&mut world, &first, 3 * 3600);
+    world
+}
+
+fn ids(world: &Inputs) -> Vec<MachineId> {
+    let live = world.observed.machines.values().filter(|m| m.state.is_live());
+    live.map(|machine| machine.id.clone()).collect()
+}
+
+/// Machines that stand: destroyed ones are gone in this world at once.
+fn standing(world: &Inputs) -> usize {
+    ids(world).len()
+}
+
+fn spend(world: &Inputs) -> MicroUsd {
+    let live = world.observed.machines.values().filter(|m| m.state.is_live());
+    live.filter_map(|machine| machine.price).sum()
+}
+
+fn checked(world: &Inputs) -> Planned {
+    let planned = plan(world);
+    assert_eq!(check(world, &planned), []);
+    planned
+}
+
+fn counts(planned: &Planned) -> (usize, usize) {
+    planned.plan.steps.iter().fold((0, 0), |(create, destroy), step| match &step.action {
+        Action::Create(c) => (create + c.slots.len(), destroy),
+        Action::Destroy(d) => (create, destroy + d.victims.len()),
+    })
+}
+
+fn vanish(world: &mut Inputs, id: &MachineId, cause: Option<Cause>) {
+    world.observed.machines.remove(id);
+    world.observed.gone.insert(id.clone(), cause);
+}
+
+#[test]
+fn a_spot_storm_is_replaced_at_once_teaches_the_market_and_freezes_nothing() {
+    let mut world = fleet(0, 10);
+    for id in ids(&world).into_iter().take(4) {
+        vanish(&mut world, &id, None);
+    }
+    let planned = checked(&world);
+    assert_eq!(counts(&planned), (4, 0), "{:?}", planned.report.held);
+    assert!(planned.report.held.is_empty());
+    assert!(planned.plan.vacate.iter().all(|gone| gone.how == Departure::Interrupted));
+    let before = world.recorded.beliefs.clone();
+    obey(&mut world, &planned, 60);
+    assert_ne!(world.recorded.beliefs, before, "the pools are believed to be less reliable");
+}
+
+#[test]
+fn on_demand_that_nobody_can_explain_still_freezes_the_fleet() {
+    let mut world = fleet(10, 0);
+    for id in ids(&world).into_iter().take(4) {
+        vanish(&mut world, &id, None);
+    }
+    assert_eq!(checked(&world).report.held, [Hold::Frozen { missing: 4, of: 10 }]);
+    // With a word of the cloud's it is no mystery.
+    let person = Some(Cause::new(CauseKind::Person, "delete"));
+    world.observed.gone.values_mut().for_each(|cause| cause.clone_from(&person));
+    let planned = checked(&world);
+    assert_eq!(counts(&planned), (4, 0));
+    assert!(planned.plan.vacate.iter().all(|gone| gone.how == Departure::EndedByOther));
+}
+
+#[test]
+fn a_list_proves_nothing_of_what_is_not_in_it() {
+    let mut world = fleet(10, 0);
+    let id = ids(&world)[0].clone();
+    world.observed.machines.remove(&id);
+    let planned = checked(&world);
+    assert!(planned.plan.is_empty() && planned.plan.vacate.is_empty(), "{:?}", planned.plan);
+}
+
+#[test]
+fn a_stopped_machine_is_replaced_and_destroyed() {
+    let mut world = fleet(10, 0);
+    let id = ids(&world)[0].clone();
+    world.observed.machines.get_mut(&id).expect("there").state = MachineState::Stopped;
+    let planned = checked(&world);
+    assert_eq!(counts(&planned), (1, 1));
+    let destroys = |step: &&fleet_model::Step| step.why == Why::Stopped && step.after.is_empty();
+    assert_eq!(planned.plan.steps.iter().filter(destroys).count(), 1, "it waits for nobody");
+    world.limits.destroy_all = true;
+    world.limits.allow_destroy = Some(10);
+    assert_eq!(counts(&checked(&world)), (0, 10), "nothing is left after a destroy");
+}
+
+/// Applies until nothing changes, as often as said; the most that ever stood.
+fn reconcile(world: &mut Inputs, times: usize, fails: bool) -> usize {
+    let mut most = standing(world);
+    for _ in 0..times {
+        let planned = checked(world);
+        let failed = planned.plan.failed.clone();
+        if !failed.is_empty() {
+            fold(&mut world.recorded, &Event::Failed { failed }, world.now);
+        }
+        let before = ids(world);
+        obey(world, &planned, 1800);
+        most = most.max(standing(world));
+        for (id, machine) in &mut world.observed.machines {
+            if fails && machine.state.is_live() && !before.contains(id) {
+                machine.state = MachineState::Failed;
+                let cause = Cause::new(CauseKind::NeverReady, "OSProvisioningTimedOut");
+                machine.cause = Some(cause);
+            }
+        }
+    }
+    most
+}
+
+fn fail_all(world: &mut Inputs) -> Vec<MachineId> {
+    let all = ids(world);
+    for id in &all {
+        let machine = world.observed.machines.get_mut(id).expect("there");
+        machine.state = MachineState::Failed;
+        machine.cause = Some(Cause::new(CauseKind::Unwell, "VMExtensionProvisioningError"));
+    }
+    all
+}
+
+#[test]
+fn ten_that_fail_while_they_run_are_replaced_and_destroyed_within_the_surge() {
+    let mut world = fleet(10, 0);
+    let failed = fail_all(&mut world);
+    let most = reconcile(&mut world, 20, false);
+    assert!(most <= 11, "{most} stood");
+    let left = failed.iter().filter(|id| world.observed.machines[*id].state.is_live()).count();
+    assert_eq!((left, standing(&world)), (0, 10));
+}
+
+#[test]
+fn an_image_that_never_comes_up_buys_three_machines_and_rests() {
+    let mut world = fleet(10, 0);
+    fail_all(&mut world);
+    let before = world.observed.machines.len();
+    let mut held = false;
+    for _ in 0..6 {
+        let most = reconcile(&mut world, 1, true);
+        assert!(most <= 11, "{most} stood");
+        held |= checked(&world).report.held.iter().any(|h| matches!(h, Hold::BootFailures { .. }));
+    }
+    let bought = world.observed.machines.len() - before;
+    assert!(held && bought <= 4, "bought {bought}");
+}
+
+#[test]
+fn a_machine_that_comes_back_has_its_slot_again_or_is_destroyed() {
+    let mut world = fleet(4, 0);
+    let id = ids(&world)[0].clone();
+    let machine = world.observed.machines[&id].clone();
+    vanish(&mut world, &id, None);
+    let gone = plan(&world).plan.vacate;
+    fold(&mut world.recorded, &Event::Vacated { gone }, world.now);
+    let mut refilled = world.clone();
+    // Before anybody filled the slot again.
+    world.observed.gone.clear();
+    world.observed.machines.insert(id.clone(), machine.clone());
+    let planned = checked(&world);
+    assert_eq!((planned.plan.readopt.len(), counts(&planned)), (1, (0, 0)));
+    // After somebody did.
+    let planned = checked(&refilled);
+    obey(&mut refilled, &planned, 60);
+    refilled.observed.machines.insert(id.clone(), machine);
+    let planned = checked(&refilled);
+    assert_eq!((planned.plan.readopt.len(), counts(&planned)), (0, (0, 1)));
+    // Somebody else's machine under the same id is left alone.
+    refilled.observed.machines.get_mut(&id).expect("there").launched_at = at(77);
+    assert_eq!(counts(&checked(&refilled)), (0, 0));
+}
+
+fn with_template(wish: &Desired, data: &str) -> Desired {
+    let mut wish = wish.clone();
+    let template = Template { key: Some(data.into()), ..Template::default() };
+    wish.templates.insert(Cloud::Azure, template);
+    wish
+}
+
+#[test]
+fn two_generations_stay_within_surge_and_budget() {
+    for budget in [None, Some(MicroUsd(1_300_000)), Some(MicroUsd(1_200_000))] {
+        let mut world = fleet(12, 0);
+        world.desired = with_template(&world.desired, "new");
+        world.desired.budget = Budget { hourly: budget, ..Budget::default() };
+        world.limits.allow_destroy = Some(12);
+        for _ in 0..40 {
+            let planned = checked(&world);
+            if planned.plan.is_empty() {
+                break;
+            }
+            // Launches come first: this is the moment at which most stand.
+            let (created, destroyed) = counts(&planned);
+            obey(&mut world, &planned, 60);
+            assert!(
+                standing(&world) + destroyed <= 13,
+                "{created} launched, {destroyed} destroyed"
+            );
+            let old = MicroUsd(110_000) * destroyed as u64;
+            assert!(budget.is_none_or(|limit| spend(&world) + MicroUsd(0) <= limit), "{old:?}");
+            world.limits.already_destroyed += destroyed as u32;
+        }
+        let digest = world.desired.templates[&Cloud::Azure].digest();
+        let new = world.recorded.slots.values().filter(
+            |slot| matches!(&slot.state, SlotState::Filled { template, .. } if *template == digest),
+        );
+        assert_eq!(new.count(), 12, "under {budget:?} all are new in the end");
+    }
+}
+
+#[test]
+fn after_a_crash_the_spec_of_now_decides() {
+    let wish = desired(12, 12, Unit::Instances);
+    let mut world = inputs(wish, &catalog(AZURE));
+    world.recorded.uid = Some(world.uid.clone());
+    for step in plan(&world).plan.steps {
+        let Action::Create(create) = step.action else { panic!("a launch") };
+        fold(&mut world.recorded, &Event::CreateIntended { create }, at(0));
+    }
+    let resent = |world: &Inputs| {
+        let planned = checked(world);
+        let keep: u32 = planned.report.groups.iter().map(|line| line.keep).sum();
+        assert_eq!(keep, 0, "nobody knows of a machine to keep");
+        planned.plan.resend.len()
+    };
+    assert_eq!(resent(&world), 12);
+    let mut smaller = world.clone();
+    smaller.desired.capacity = desired(4, 4, Unit::Instances).capacity;
+    assert_eq!(resent(&smaller), 4);
+    let mut poorer = world.clone();
+    poorer.desired.budget.hourly = Some(MicroUsd(100_000));
+    assert_eq!(resent(&poorer), 1);
+    let mut other = world.clone();
+    other.desired = with_template(&other.desired, "other");
+    assert_eq!(resent(&other), 0, "another template is another request");
+    let mut spot = world.clone();
+    spot.offerings.retain(|offering| offering.pool.market == Market::Spot);
+    assert_eq!(resent(&spot), 0, "the spec no longer allows the pools");
+    world.limits.destroy_all = true;
+    assert_eq!(resent(&world), 0);
+}
