@@ -267,7 +267,9 @@ async fn a_fleet_that_never_comes_up_rests() {
         server.meddle(|world| world.sicken_since(0, "OSProvisioningTimedOut"));
     }
     let (most, after) = (watch.end(), standing(&server).len());
-    say(&format!("launches after each of 8 rounds: {made:?}; at most {most} at once, {after} left"));
+    say(&format!(
+        "launches after each of 8 rounds: {made:?}; at most {most} at once, {after} left"
+    ));
     assert!(most <= 11, "{most} machines stood at once");
     assert_eq!(made.last(), Some(&10), "{made:?}");
     assert!(held.contains("bootFailures"), "{held:?}");
