@@ -1,7 +1,9 @@
 """What the scripts share: the fleet binary, and EC2 as Amazon's own client sees it."""
 
 import os
+import re
 import sys
+import threading
 
 import boto3
 
@@ -49,6 +51,36 @@ class Region:
         for instance in found:
             instance["tags"] = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
         return found
+
+
+class Watch:
+    """Counts the live machines of a region for as long as it lasts. The most that were seen at once."""
+
+    def __init__(self, moto, name):
+        self.region = Region(moto, name)
+        self.most = self.looks = 0
+        self.over = threading.Event()
+        self.thread = threading.Thread(target=self.look)
+
+    def look(self):
+        while not self.over.is_set():
+            self.most = max(self.most, len(self.region.live()))
+            self.looks += 1
+            self.over.wait(0.05)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.over.set()
+        self.thread.join()
+
+
+def allowance(done):
+    """The number that the last hint says is to be allowed; `None` if nothing is held for it."""
+    said = re.findall(r"allow.*--allow-destroy (\d+)", done.stdout + done.stderr)
+    return said[-1] if said else None
 
 
 def slot(instance):

@@ -261,6 +261,7 @@ pub(crate) async fn once(
     let outcome = session.round(holder, 1, inputs, &planned, stop, on).await?;
     let mut limits = inputs.limits;
     limits.already_destroyed += outcome.destroyed + outcome.perhaps_destroyed;
-    let last = plan(&session.gather(limits).await?);
-    Ok(Converged { rounds: vec![outcome], last: Some(last) })
+    let inputs = session.gather(limits).await?;
+    session.share(&inputs).await?;
+    Ok(Converged { rounds: vec![outcome], last: Some(plan(&inputs)) })
 }

@@ -311,8 +311,11 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
         return choose_with(inputs, field, ledger, quota, Replace::No);
     }
     // The budget has no room for an old machine and its replacement at once.
-    if choice.waiting > 0 && !buys && choice.victims.is_empty() {
-        return make_room(inputs, field, ledger, quota).unwrap_or(choice);
+    let surged = choice.surged;
+    let waits = choice.waiting > 0 || !surged.is_zero();
+    if waits && !buys && choice.victims.is_empty() {
+        let room = make_room(inputs, field, ledger, quota);
+        return room.map_or(choice, |room| Choice { surged, ..room });
     }
     choice
 }

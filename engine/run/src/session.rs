@@ -158,9 +158,18 @@ impl Session<'_> {
         }
         self.journal.snapshot().await?;
         self.tidy(&inputs).await;
-        beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await?;
+        self.share(&inputs).await?;
         converged.last = Some(planned);
         Ok(converged)
+    }
+
+    /// Tells other fleets what this one saw of spot pools.
+    ///
+    /// # Errors
+    ///
+    /// If the state cannot be written.
+    pub async fn share(&self, inputs: &Inputs) -> Result<(), RunError> {
+        beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await
     }
 
     /// Waits for machines that are to go and that nobody sees yet. Either they show up, or after

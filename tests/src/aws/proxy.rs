@@ -17,6 +17,9 @@ use tokio::net::TcpStream;
 pub struct Faults {
     /// Instance types without room, by zone name (`us-east-1d`) and type.
     pub full: BTreeSet<(String, String)>,
+    /// Pools, by zone name and type, whose launches are refused with a status and a code that stand in
+    /// no table.
+    pub strange: BTreeMap<(String, String), (u16, String)>,
     /// How many machines one `CreateFleet` gets of a type in a zone; of others, all it asks for.
     pub room: BTreeMap<(String, String), u32>,
     /// Regions where nothing gets in.
@@ -229,9 +232,15 @@ async fn launch(
             return Ok(before.answer.clone());
         }
     }
-    if faults.full.contains(&(zone, call.get("InstanceType").to_owned())) {
+    let pool = (zone, call.get("InstanceType").to_owned());
+    let refusal = if faults.full.contains(&pool) {
         let words = "We currently do not have sufficient capacity in the Availability Zone.";
-        let answer = evident(Launch, "InsufficientInstanceCapacity", words);
+        Some(evident(Launch, "InsufficientInstanceCapacity", words))
+    } else {
+        let strange = faults.strange.get(&pool);
+        strange.map(|(status, code)| error(*status, code, "Something nobody has heard of."))
+    };
+    if let Some(answer) = refusal {
         let (request, ids) = (call.form.clone(), BTreeSet::new());
         *launched = Some(Launched { request, answer: answer.clone(), ids });
         return Ok(answer);

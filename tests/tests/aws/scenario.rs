@@ -138,6 +138,87 @@ async fn one_fleet_stands_in_two_accounts() {
     script("accounts.py", &moto, &moto.url(), &[]).await;
 }
 
+/// The pool that a plan asks first, as moto and as a spec call it.
+const FIRST: [&str; 3] = ["us-east-1b", "c5.large", "use1-az1/c5.large"];
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_full_pool_says_so_with_500_and_the_fleet_stands_elsewhere() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    let full = [(FIRST[0].to_owned(), FIRST[1].to_owned())].into();
+    proxy.set(Faults { full, ..Faults::default() });
+    let words = ["--pool", FIRST[2], "--status", "500", "--code", "InsufficientInstanceCapacity"];
+    script("refused.py", &moto, &proxy.url(), &words).await;
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn a_pool_that_refuses_in_words_nobody_knows_is_gone_around() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    let pool = (FIRST[0].to_owned(), FIRST[1].to_owned());
+    for status in [400, 404, 422] {
+        let code = format!("Unheard{status}");
+        let strange = [(pool.clone(), (status, code.clone()))].into();
+        proxy.set(Faults { strange, ..Faults::default() });
+        let words = ["--pool", FIRST[2], "--status", &status.to_string(), "--code", &code];
+        script("refused.py", &moto, &proxy.url(), &words).await;
+    }
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn stopped_machines_are_replaced_and_ended() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    script("stopped.py", &moto, &proxy.url(), &[]).await;
+}
+
+/// Side by side: what is not sent again is waited for until its absence is proof, five minutes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn launches_in_doubt_that_nobody_wants_any_more_are_not_sent_again() {
+    let fewer = |share| ["--share", share, "--target", "4", "--budget", "100", "--wanted", "4"];
+    let cheaper = |share| ["--share", share, "--target", "12", "--budget", "0.10", "--wanted", "1"];
+    let mut lanes = tokio::task::JoinSet::new();
+    for share in ["34", "100"] {
+        lanes.spawn(crash(true, fewer(share)));
+        lanes.spawn(crash(true, cheaper(share)));
+    }
+    lanes.join_all().await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn launches_whose_answers_are_lost_are_found_and_not_added_to() {
+    crash(false, ["--share", "34", "--target", "4", "--budget", "100", "--wanted", "4"]).await;
+    crash(false, ["--share", "34", "--target", "12", "--budget", "0.10", "--wanted", "1"]).await;
+}
+
+/// Killed while launches are on their way, which get in or not, and then another spec.
+async fn crash(lost: bool, then: [&'static str; 8]) {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    let before = Proxy::start(moto.port()).await.expect("a proxy");
+    let broken = ("RunInstances".to_owned(), "InternalError".to_owned());
+    let refused = Some(broken).filter(|_| lost).into_iter().collect();
+    before.set(Faults { refused, latency: Duration::from_secs(2), ..Faults::default() });
+    let url = before.url();
+    let mut words = vec!["--before", &url];
+    words.extend(then);
+    words.extend(lost.then_some("--lost"));
+    script("crash.py", &moto, &proxy.url(), &words).await;
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn another_template_stays_inside_budget_and_surge_at_every_moment() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    script("change.py", &moto, &proxy.url(), &[]).await;
+}
+
 const THREE: &str = "
 apiVersion: fleet/v1
 kind: Fleet

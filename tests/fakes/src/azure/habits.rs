@@ -60,6 +60,12 @@ impl AzureCloud {
         self.vms.values_mut().for_each(|vm| vm.fails(code, Some(POWER_ON)));
     }
 
+    /// Machines made after the first so many never report ready.
+    pub fn sicken_since(&mut self, made: u64, code: &str) {
+        let young = self.vms.values_mut().filter(|vm| vm.number > made && vm.state == "Succeeded");
+        young.for_each(|vm| vm.fails(code, Some(POWER_ON)));
+    }
+
     /// Somebody, or a policy for cost, deallocates the first few machines.
     pub fn deallocate(&mut self, count: usize) {
         self.vms.values_mut().take(count).for_each(|vm| vm.power = Some(POWER_OFF));

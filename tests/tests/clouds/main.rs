@@ -1,6 +1,8 @@
 //! One fleet over four clouds at once, looked at from outside by the vendors' own Python clients.
 //! Run by `cargo xtask test clouds`, which installs moto and the clients.
 
+mod misfortune;
+
 use fleet_fake_gcp::Fake;
 use fleet_fakes::azure::AzureCloud;
 use fleet_fakes::lambda::LambdaCloud;
