@@ -66,6 +66,10 @@ pub struct PoolChance {
     pub life_minutes: u64,
 }
 
+fn is_nothing(units: &Units) -> bool {
+    units.is_zero()
+}
+
 /// One group, before and after.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -79,7 +83,7 @@ pub struct GroupLine {
     /// What there will be.
     pub after: Units,
     /// How much of both is in doubt: asked for, and nobody knows whether it is there.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_nothing")]
     pub doubt: Units,
     /// Machines kept.
     pub keep: u32,
