@@ -357,9 +357,6 @@ fn standing<'a>(
             Found::Gone(Departure::Ended, None)
         }
         MachineState::Stopping => Found::Here(Standing::Ending),
-        MachineState::Failed if bugs::on(Bug::FailedNotCounted) => {
-            Found::Here(Standing::Interrupted)
-        }
         MachineState::Failed => {
             let kind = seen.cause.as_ref().map_or(CauseKind::Unwell, |cause| cause.kind);
             Found::Here(Standing::Failed(kind))
@@ -387,9 +384,7 @@ fn departure(pool: &PoolId, ending: bool, failed: bool, cause: Option<&Cause>) -
         }
         None if failed => Departure::Failed,
         // Spot that its cloud confirms to be gone was taken back: that is what spot is.
-        None if pool.market == Market::Spot && !bugs::on(Bug::VanishedSpotFrozen) => {
-            Departure::Interrupted
-        }
+        None if pool.market == Market::Spot => Departure::Interrupted,
         None => Departure::Vanished,
     }
 }

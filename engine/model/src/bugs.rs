@@ -36,16 +36,8 @@ bugs! {
     GatewayWordsBelieved,
     /// A no with a number that sounds like trouble is taken for silence.
     RefusalIsSilence,
-    /// Spot that its cloud confirms to be gone is taken for a mystery.
-    VanishedSpotFrozen,
-    /// A machine that its cloud calls failed counts for nothing and is never destroyed.
-    FailedNotCounted,
-    /// A launch in doubt is sent again though nobody wants it any more.
-    UnwantedSentAgain,
     /// Old and new machines stand side by side without bound.
     SurgeUnbounded,
-    /// Another account behind the credentials is not noticed.
-    OtherAccountIgnored,
     /// What a complete list lacks is taken for gone.
     ListBelieved,
     /// A launch whose outcome is not known frees its slots.

@@ -90,7 +90,6 @@ impl Engine {
         };
         if let (Some(known), Some(account)) = (recorded.accounts.get(&key), &account)
             && known != account
-            && !bugs::on(Bug::OtherAccountIgnored)
         {
             let words = format!(
                 "the fleet runs in {}, these credentials are for {}",

@@ -64,8 +64,15 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         // Spot machines are taken back in calm weather, too.
         let truth = world.sim.machines().unwrap_or_default();
         let taken = truth.iter().filter(|m| m.notice.is_some_and(|notice| notice.at > calm));
-        let most = (USUAL + pools.len() as u32 + taken.count() as u32).min(MOST);
+        // What the last apply destroyed is on record until the next one.
+        let forgets = planned.plan.steps.is_empty() && planned.plan.has_news();
+        let more = u32::from(forgets);
+        let most = (USUAL + pools.len() as u32 + taken.count() as u32 + more).min(MOST);
         if reconcile >= most {
+            // A replacement that budget, surge and the limit on destroys spread over applies goes on.
+            if planned.report.held.iter().any(spreads_out) {
+                return;
+            }
             last = Some(planned);
             break;
         }
@@ -94,6 +101,20 @@ fn is_all_that_can_be_done(hold: &Hold) -> bool {
         Hold::WaitingForReplacement { .. } | Hold::Budget { .. } => true,
         Hold::DestroyLimit { .. }
         | Hold::Surge { .. }
+        | Hold::Frozen { .. }
+        | Hold::JournalLost { .. }
+        | Hold::NotSeenYet { .. }
+        | Hold::AttemptLimit { .. }
+        | Hold::BootFailures { .. }
+        | Hold::Gap { .. } => false,
+    }
+}
+
+/// Whether a hold spreads a replacement over several applies.
+fn spreads_out(hold: &Hold) -> bool {
+    match hold {
+        Hold::WaitingForReplacement { .. } | Hold::Surge { .. } | Hold::DestroyLimit { .. } => true,
+        Hold::Budget { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }
         | Hold::NotSeenYet { .. }

@@ -240,9 +240,8 @@ fn after_a_crash_the_spec_of_now_decides() {
         fold(&mut world.recorded, &Event::CreateIntended { create }, at(0));
     }
     let price = plan(&world).report.pools.first().and_then(|line| line.price);
-    let each = price
-        .or_else(|| world.recorded.in_doubt.values().next()?.create.price)
-        .expect("a price");
+    let each =
+        price.or_else(|| world.recorded.in_doubt.values().next()?.create.price).expect("a price");
     let resent = |world: &Inputs| {
         let planned = checked(world);
         let keep: u32 = planned.report.groups.iter().map(|line| line.keep).sum();
