@@ -77,9 +77,8 @@ impl Room {
         let money = inputs.desired.budget.hourly.map(|limit| limit.saturating_sub(spent));
         let mut weights: BTreeMap<Token, Units> = BTreeMap::new();
         for (token, attempt) in &inputs.recorded.in_doubt {
-            let of_it = |h: &&Holding| {
-                h.machine.is_none() && attempt.create.slots.iter().any(|slot| *slot == h.slot)
-            };
+            let of_it =
+                |h: &&Holding| h.machine.is_none() && attempt.create.slots.contains(&h.slot);
             let weight = ledger.holdings.iter().filter(of_it).map(|holding| holding.weight).sum();
             weights.insert(token.clone(), weight);
         }
