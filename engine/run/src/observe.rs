@@ -19,6 +19,9 @@ use std::sync::Arc;
 /// Machines in a scope, and what is there without one.
 type Seen = (Vec<Machine>, Vec<Remains>);
 
+/// Machines that a list lacks, and what became of them.
+type Trace = (Scope, Vec<Missing>, Result<Vec<Traced>, Error>);
+
 /// Accounts and scopes asked at once.
 const ASKED_AT_ONCE: usize = 32;
 
@@ -219,7 +222,7 @@ impl Engine {
                 launched_at: *launched_at,
             });
         }
-        let traces: Vec<(Scope, Vec<Missing>, Result<Vec<Traced>, Error>)> = stream::iter(missing)
+        let traces: Vec<Trace> = stream::iter(missing)
             .map(|(scope, missing)| async move {
                 let answer = self.trace(fleet, &scope, &missing).await;
                 (scope, missing, answer)
