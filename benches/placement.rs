@@ -62,6 +62,7 @@ spec:
             machines: BTreeMap::new(),
             complete: catalog.places.iter().map(Place::scope).collect(),
             gaps: vec![],
+            glimpsed: BTreeMap::new(),
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
             remains: BTreeMap::new(),

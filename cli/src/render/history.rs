@@ -51,6 +51,9 @@ fn event(event: &Event) -> (&'static str, String, bool) {
         Event::DestroyRefused { slots: kept, why } => {
             ("kept", format!("{}: {}", slots(kept), clean_line(why)), true)
         }
+        Event::DestroyUnknown { slots: ended, code } => {
+            ("no answer", format!("{}: {}", slots(ended), clean_line(code)), true)
+        }
         Event::Vacated { gone } => {
             let sum = |how| gone.iter().filter(|one| one.how == how).count();
             let kinds = [

@@ -155,9 +155,11 @@ fn frozen(inputs: &Inputs, ledger: &Ledger) -> Option<Hold> {
         .then_some(Hold::Frozen { missing, of })
 }
 
-/// Live machines that carry the name of a fleet without a journal.
+/// Live machines that carry the name of a fleet without a journal. A list that is not whole is proof
+/// enough of those that it shows: swarm seed 70005990.
 fn namesakes(inputs: &Inputs) -> u32 {
-    let named = inputs.observed.machines.values().filter(|machine| {
+    let seen = inputs.observed.machines.values().chain(inputs.observed.glimpsed.values());
+    let named = seen.filter(|machine| {
         let owner = machine.owner.as_ref();
         machine.state.is_live() && owner.is_some_and(|o| o.name == inputs.desired.fleet)
     });
@@ -422,7 +424,7 @@ fn choose_with(
                 work.hedge(&mut usage, wanted, rule, &mut replaced, &mut waiting, side_by_side);
             let launched = field.units(&hedged.taken);
             let whole = hedged.taken.short.is_zero();
-            work.destroy_replaced_failures(group, launched, whole, &mut replaced);
+            waiting += work.destroy_replaced_failures(group, launched, whole, &mut replaced);
             taken.insert(group, hedged.taken);
             outlook = Some(hedged.portfolio);
             continue;
@@ -474,7 +476,7 @@ fn choose_with(
         }
         allowance = allowance.saturating_sub(launched);
         let whole = work.kept(group) + launched >= wanted;
-        work.destroy_replaced_failures(group, launched, whole, &mut replaced);
+        waiting += work.destroy_replaced_failures(group, launched, whole, &mut replaced);
         if group == Group::Base {
             base_after = work.kept(group) + launched;
             base_new = launched;

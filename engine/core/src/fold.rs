@@ -127,6 +127,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         // The request stays in doubt: only an answer or a look at the cloud can settle it.
         Event::CreateUnknown { token: _, code: _ } => {}
+        // So does an end: the machines are on record as ending.
+        Event::DestroyUnknown { slots: _, code: _ } => {}
         // For `history` alone.
         Event::RoundStarted { .. } | Event::RoundEnded { .. } => {}
     }

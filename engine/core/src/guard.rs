@@ -3,7 +3,8 @@
 //! A guard rests a whole group. Resting one slot would not do: slots are alike, and the next free
 //! one would be tried in its place.
 
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, template_digests};
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     CauseKind, Departure, Digest, EarlyEnds, FailedMachine, Group, Hold, Inputs, Market, PoolId,
     Recorded, SlotRecord, SlotState, Timestamp, Vacated,
@@ -29,6 +30,9 @@ pub const BOOT_FAILURES: u32 = 3;
 /// For how long.
 const BOOT_REST: Duration = Duration::from_secs(1800);
 
+/// Failures of each group, a row per template.
+type Rows = BTreeMap<Group, Vec<EarlyEnds>>;
+
 fn after(at: Timestamp, time: Duration) -> Timestamp {
     at.checked_add(time).unwrap_or(Timestamp::MAX)
 }
@@ -45,12 +49,11 @@ pub(crate) fn note_try(record: &mut SlotRecord, at: Timestamp) {
 /// Early ends once some machines are gone whose slots are not freed yet. What never came up counts
 /// in every market; what ended soon for no known reason on demand alone: that spot is taken back is a
 /// matter of the market, and what is believed of its pools answers it.
-pub(crate) fn early_ends(
-    recorded: &Recorded,
-    gone: &[Vacated],
-    at: Timestamp,
-) -> BTreeMap<Group, EarlyEnds> {
-    let mut all = recorded.early_ends.clone();
+pub(crate) fn early_ends(recorded: &Recorded, gone: &[Vacated], at: Timestamp) -> Rows {
+    with_early_ends(recorded.early_ends.clone(), recorded, gone, at)
+}
+
+fn with_early_ends(mut all: Rows, recorded: &Recorded, gone: &[Vacated], at: Timestamp) -> Rows {
     for vacated in gone {
         let failed = match vacated.how {
             Departure::Ended | Departure::Interrupted | Departure::Expired => continue,
@@ -71,8 +74,12 @@ pub(crate) fn early_ends(
             continue;
         }
         if !failed && after(*launched_at, BOOT_WINDOW) < at {
-            // It came up once: whatever ended it, launches of this group work.
-            all.remove(&group);
+            // It came up once: whatever ended it, launches of this group work, if it was launched after
+            // the last one that did not.
+            let still = |row: &EarlyEnds| row.template != *template || *launched_at <= row.last;
+            if let Some(rows) = all.get_mut(&group) {
+                rows.retain(still);
+            }
             continue;
         }
         count_one(&mut all, group, pool, *template, at);
@@ -82,11 +89,7 @@ pub(crate) fn early_ends(
 
 /// Early ends once some machines are seen to be failed for the first time. One that worked for hours
 /// says nothing of launches.
-pub(crate) fn failures(
-    recorded: &Recorded,
-    failed: &[FailedMachine],
-    at: Timestamp,
-) -> BTreeMap<Group, EarlyEnds> {
+pub(crate) fn failures(recorded: &Recorded, failed: &[FailedMachine], at: Timestamp) -> Rows {
     let mut all = recorded.early_ends.clone();
     for FailedMachine { slot, machine: id, cause } in failed {
         let Some(SlotState::Filled { machine, pool, launched_at, template, failed: false, .. }) =
@@ -110,17 +113,18 @@ pub(crate) fn failures(
     all
 }
 
-fn count_one(
-    all: &mut BTreeMap<Group, EarlyEnds>,
-    group: Group,
-    pool: &PoolId,
-    template: Digest,
-    at: Timestamp,
-) {
-    let earlier = all.get(&group).filter(|ends| ends.template == template);
-    let in_a_row = earlier.filter(|ends| after(ends.last, IN_A_ROW) > at);
-    let count = in_a_row.map_or(0, |ends| ends.count) + 1;
-    all.insert(group, EarlyEnds { count, last: at, cloud: pool.place.cloud, template });
+fn count_one(all: &mut Rows, group: Group, pool: &PoolId, template: Digest, at: Timestamp) {
+    let rows = all.entry(group).or_default();
+    rows.retain(|row| after(row.last, IN_A_ROW) > at);
+    match rows.iter_mut().find(|row| row.template == template) {
+        Some(row) => {
+            row.count += 1;
+            row.last = at;
+        }
+        None => {
+            rows.push(EarlyEnds { count: 1, last: at, cloud: pool.place.cloud, template });
+        }
+    }
 }
 
 /// Why a group launches nothing for the time being.
@@ -129,21 +133,20 @@ pub(crate) fn resting(inputs: &Inputs, ledger: &Ledger, group: Group) -> Option<
 }
 
 fn boot_failures(inputs: &Inputs, ledger: &Ledger, group: Group) -> Option<Hold> {
-    let mut ends = early_ends(&inputs.recorded, &ledger.vacate, inputs.now);
-    if !ledger.failed.is_empty() {
-        let before = inputs.recorded.early_ends.get(&group).map_or(0, |ends| ends.count);
-        let more = failures(&inputs.recorded, &ledger.failed, inputs.now);
-        if let Some(more) = more.get(&group).filter(|more| more.count > before) {
-            let gone = ends.get(&group).map_or(0, |ends| ends.count).saturating_sub(before);
-            ends.insert(group, EarlyEnds { count: more.count + gone, ..more.clone() });
-        }
+    if bugs::on(Bug::FailedNotCounted) {
+        return None;
     }
-    let EarlyEnds { count, last, cloud, template } = ends.get(&group)?;
-    let until = after(*last, BOOT_REST);
-    let now = inputs.desired.templates.get(cloud).cloned().unwrap_or_default().digest();
-    // A mended template is worth a try at once.
-    let rests = *count >= BOOT_FAILURES && until > inputs.now && now == *template;
-    rests.then_some(Hold::BootFailures { group, failures: *count, until })
+    // In the order in which the journal will have them.
+    let failed = failures(&inputs.recorded, &ledger.failed, inputs.now);
+    let ends = with_early_ends(failed, &inputs.recorded, &ledger.vacate, inputs.now);
+    let templates = template_digests(&inputs.desired);
+    // A mended template is worth a try at once. A bad image on two clouds is one bad image.
+    let rows = ends.get(&group)?;
+    let present = || rows.iter().filter(|row| templates.get(&row.cloud) == Some(&row.template));
+    let failures: u32 = present().map(|row| row.count).sum();
+    let until = after(present().map(|row| row.last).max()?, BOOT_REST);
+    let rests = failures >= BOOT_FAILURES && until > inputs.now;
+    rests.then_some(Hold::BootFailures { group, failures, until })
 }
 
 fn attempts(inputs: &Inputs, group: Group) -> Option<Hold> {

@@ -10,9 +10,18 @@ use fleet_model::{
     Units, Vacated,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// For this long after a launch, absence from a list proves nothing.
-pub const SETTLE_WINDOW: std::time::Duration = std::time::Duration::from_secs(300);
+pub const SETTLE_WINDOW: Duration = Duration::from_secs(300);
+
+/// A request leaves at most this long after the time in its record; a record that took longer to write
+/// is written again.
+pub const SENT_WITHIN: Duration = Duration::from_secs(30);
+
+/// For this long after the time in the record of a launch, absence proves nothing: the request may
+/// have left late, and its machines may be listed late.
+pub const ABSENCE_PROVES: Duration = SETTLE_WINDOW.saturating_add(SENT_WITHIN);
 
 /// A slot that is filled, or may be.
 #[derive(Debug, Clone)]
@@ -327,13 +336,14 @@ fn standing<'a>(
     failed: bool,
     seen: Option<&'a Machine>,
 ) -> Found<'a> {
-    let complete = inputs.observed.is_complete(&pool.place.scope()) || bugs::on(Bug::GapsForgotten);
+    let complete = inputs.observed.is_complete(&pool.place.scope());
+    let forgotten = !complete && bugs::on(Bug::GapsForgotten);
     let Some(seen) = seen else {
         let asked = inputs.observed.gone.get(machine);
-        let believed = bugs::on(Bug::ListBelieved).then_some(&None);
+        let believed = (bugs::on(Bug::ListBelieved) || forgotten).then_some(&None);
         // A list proves nothing of what is not in it: a machine is gone when its cloud said so of
         // this very machine. Until then it counts, and cannot be destroyed.
-        return match asked.or(believed).filter(|_| complete) {
+        return match asked.or(believed).filter(|_| complete || forgotten) {
             Some(cause) => {
                 Found::Gone(departure(pool, ending, failed, cause.as_ref()), cause.as_ref())
             }
@@ -384,12 +394,14 @@ fn departure(pool: &PoolId, ending: bool, failed: bool, cause: Option<&Cause>) -
         }
         None if failed => Departure::Failed,
         // Spot that its cloud confirms to be gone was taken back: that is what spot is.
-        None if pool.market == Market::Spot => Departure::Interrupted,
+        None if pool.market == Market::Spot && !bugs::on(Bug::VanishedSpotFrozen) => {
+            Departure::Interrupted
+        }
         None => Departure::Vanished,
     }
 }
 
-pub(crate) fn jiff_duration(duration: std::time::Duration) -> jiff::SignedDuration {
+pub(crate) fn jiff_duration(duration: Duration) -> jiff::SignedDuration {
     jiff::SignedDuration::try_from(duration).unwrap_or(jiff::SignedDuration::MAX)
 }
 

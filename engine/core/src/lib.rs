@@ -46,7 +46,7 @@ pub use eligible::{Eligible, eligible, rejection};
 pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
 pub use fold::fold;
 pub use guard::{BOOT_FAILURES, TRIES_PER_HOUR};
-pub use ledger::SETTLE_WINDOW;
+pub use ledger::{ABSENCE_PROVES, SENT_WITHIN, SETTLE_WINDOW};
 pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
 pub use remains::remains_of;
 pub use staleness::{Stale, premises, same_steps, stale};

@@ -6,7 +6,7 @@
 //! cleared away belongs to a machine that is *gone*, as the ledger sees it, or to a launch of which
 //! absence proves that it made no machine.
 
-use crate::ledger::{SETTLE_WINDOW, jiff_duration};
+use crate::ledger::{ABSENCE_PROVES, jiff_duration};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{Attempt, Departure, Inputs, MachineId, Observed, PoolId, Remains};
 
@@ -44,7 +44,7 @@ pub fn remains_of<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a R
 fn made_nothing(attempt: &Attempt, observed: &Observed) -> bool {
     let create = &attempt.create;
     let age = observed.taken_at.duration_since(attempt.last_sent);
-    let old = age >= jiff_duration(SETTLE_WINDOW) || bugs::on(Bug::DoubtfulChildrenCleared);
+    let old = age >= jiff_duration(ABSENCE_PROVES) || bugs::on(Bug::DoubtfulChildrenCleared);
     let mut owners = observed.machines.values().filter_map(|machine| machine.owner.as_ref());
     old && observed.is_complete(&create.pool.place.scope())
         && !owners.any(|owner| owner.token == create.token)

@@ -8,12 +8,15 @@ use crate::field::Field;
 use crate::guard;
 use crate::ledger::{Holding, Ledger, find_offering, template_digests};
 use crate::victims::Work;
+use fleet_model::bugs::{self, Bug};
 use fleet_model::{Attempt, Block, Group, Inputs, MicroUsd, Token, Units};
 use std::collections::BTreeMap;
 
 /// Launches in doubt that are still wanted, in the order of their tokens.
 pub(crate) fn wanted(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Vec<Token> {
-    if inputs.limits.destroy_all || inputs.recorded.in_doubt.is_empty() {
+    if inputs.limits.destroy_all && !bugs::on(Bug::UnwantedSentAgain)
+        || inputs.recorded.in_doubt.is_empty()
+    {
         return Vec::new();
     }
     let templates = template_digests(&inputs.desired);
@@ -24,6 +27,9 @@ pub(crate) fn wanted(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Vec
         cloud.launches_are_idempotent() && templates.get(&cloud) == Some(&create.template)
     };
     let attempts = inputs.recorded.in_doubt.values().filter(repeatable);
+    if bugs::on(Bug::UnwantedSentAgain) {
+        return attempts.map(|attempt| attempt.create.token.clone()).collect();
+    }
     let mut room = Room::new(inputs, field, ledger);
     let fits = attempts.filter(|attempt| may_launch(inputs, ledger, attempt) && room.take(attempt));
     fits.map(|attempt| attempt.create.token.clone()).collect()

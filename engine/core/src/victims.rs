@@ -84,14 +84,15 @@ impl<'a> Work<'a> {
     }
 
     /// Machines that their cloud calls failed and that worked once: they may still serve, so each
-    /// waits for its replacement. `whole`: the group has all it wants without them.
+    /// waits for its replacement. `whole`: the group has all it wants without them. How many wait on.
     pub(crate) fn destroy_replaced_failures(
         &mut self,
         group: Group,
         launched: Units,
         whole: bool,
         replaced: &mut BTreeSet<usize>,
-    ) {
+    ) -> u32 {
+        let mut waiting = 0;
         // What stands beyond the target may go as well: its replacements were launched before.
         let beyond = self.standing().saturating_sub(self.inputs.desired.capacity.target);
         let mut left = launched + beyond;
@@ -101,6 +102,7 @@ impl<'a> Work<'a> {
                 continue;
             }
             if !whole && holding.weight > left {
+                waiting += 1;
                 continue;
             }
             left = left.saturating_sub(holding.weight);
@@ -108,6 +110,7 @@ impl<'a> Work<'a> {
                 replaced.insert(at);
             }
         }
+        waiting
     }
 
     /// How much more may stand beyond the target while machines are replaced: a tenth, and at least

@@ -40,6 +40,14 @@ bugs! {
     SurgeUnbounded,
     /// What a complete list lacks is taken for gone.
     ListBelieved,
+    /// Spot that is gone counts as a loss that nobody can explain.
+    VanishedSpotFrozen,
+    /// Machines that fail do not keep their group from launching more.
+    FailedNotCounted,
+    /// Every launch in doubt is sent again, whatever the spec wants now.
+    UnwantedSentAgain,
+    /// Nobody compares the account behind the credentials with the fleet's.
+    OtherAccountIgnored,
     /// A launch whose outcome is not known frees its slots.
     DoubtFreesSlots,
     /// A no to the second sending is taken for a no to the first.

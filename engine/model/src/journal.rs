@@ -87,6 +87,13 @@ pub enum Event {
         /// Why.
         why: String,
     },
+    /// Nobody knows whether machines were ended. If they are gone at the next look, it was us.
+    DestroyUnknown {
+        /// The slots concerned.
+        slots: Vec<SlotId>,
+        /// The cloud's code, or what happened instead of an answer.
+        code: String,
+    },
     /// Machines were seen to be gone; their slots are free.
     Vacated {
         /// Which.

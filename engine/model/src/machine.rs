@@ -178,6 +178,10 @@ pub struct Observed {
     pub complete: BTreeSet<Scope>,
     /// Scopes that did not. Nothing in them is created, destroyed or forgotten.
     pub gaps: Vec<Gap>,
+    /// Machines that a list which is not whole shows. They prove that something is there, and nothing
+    /// else.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub glimpsed: BTreeMap<MachineId, Machine>,
     /// Machines of the journal that a complete list lacks, and what asking for each by its id or
     /// name brought. What is in neither is not known to be gone.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

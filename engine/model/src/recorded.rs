@@ -38,9 +38,10 @@ pub struct Recorded {
     /// The account behind each cloud when the fleet first launched there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub accounts: BTreeMap<AccountKey, String>,
-    /// Machines that never came up, or ended right after their launch and not by our doing.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub early_ends: BTreeMap<Group, EarlyEnds>,
+    /// Machines that never came up, or ended right after their launch and not by our doing: for each
+    /// group a row per template. (Under another name than when there was one row for all.)
+    #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]
+    pub early_ends: BTreeMap<Group, Vec<EarlyEnds>>,
 }
 
 /// What is known of one slot.
@@ -77,7 +78,7 @@ pub struct Departed {
     pub at: Timestamp,
 }
 
-/// Machines of a group that ended right after their launch, in a row.
+/// Machines of a group and a template that ended right after their launch, in a row.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EarlyEnds {
@@ -85,9 +86,9 @@ pub struct EarlyEnds {
     pub count: u32,
     /// When the last was seen.
     pub last: Timestamp,
-    /// Where the last one stood.
+    /// Where they stood: templates are a cloud's own.
     pub cloud: Cloud,
-    /// The template it was made from: another one may do better.
+    /// The template they were made from: another one may do better.
     pub template: Digest,
 }
 

@@ -64,6 +64,7 @@ impl Engine {
                 machines: BTreeMap::new(),
                 complete: offerings.iter().map(|o| o.pool.place.scope()).collect(),
                 gaps: Vec::new(),
+                glimpsed: BTreeMap::new(),
                 gone: BTreeMap::new(),
                 accounts: BTreeMap::new(),
                 remains: BTreeMap::new(),

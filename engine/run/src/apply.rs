@@ -7,11 +7,11 @@ use crate::outcome::{launch_outcome, lease_lost};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
-use fleet_core::{Planned, StepState, Walk};
+use fleet_core::{Planned, SENT_WITHIN, StepState, Walk};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    AccountKey, Action, BlockScope, Create, Destroy, Event, Inputs, Operation, Plan, Readopt,
-    SlotId, Step, StepId, Template, Token,
+    AccountKey, Action, BlockScope, Create, Destroy, Event, FleetUid, Inputs, Operation, Plan,
+    Readopt, SlotId, Step, StepId, Template, Token,
 };
 use fleet_provider::{Class, Clock, CreateRequest, Created, DestroyRequest, Error};
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -22,9 +22,6 @@ use std::time::Duration;
 /// Steps under way at once. The clouds' rates are kept elsewhere; this bounds memory and the work
 /// that a second signal would leave in doubt.
 const STEPS_AT_ONCE: usize = 64;
-
-/// A record whose writing took longer than this is written again before anything is sent.
-const PROMPT: Duration = Duration::from_secs(30);
 
 /// What a round did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -248,7 +245,7 @@ impl Session<'_> {
     /// minutes over a write, and absence proves something a settle window after the time in the
     /// record.
     fn is_prompt(&self, recorded: Duration) -> bool {
-        self.engine.clock.steady().saturating_sub(recorded) < PROMPT
+        self.engine.clock.steady().saturating_sub(recorded) < SENT_WITHIN
     }
 
     /// Writes down, if need be, that a launch is about to be sent, and waits until it may leave. Turns
@@ -280,6 +277,22 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// A launch with everything its cloud needs to know.
+    pub(crate) fn request<'a>(
+        &'a self,
+        fleet: &'a FleetUid,
+        create: &'a Create,
+        none: &'a Template,
+    ) -> CreateRequest<'a> {
+        CreateRequest {
+            fleet,
+            name: &self.desired.fleet,
+            labels: &self.desired.labels,
+            create,
+            template: self.desired.templates.get(&create.pool.place.cloud).unwrap_or(none),
+        }
+    }
+
     /// Sends a launch that is written down. The same request each time it is sent, and each time
     /// but the first is written down as well.
     pub(crate) async fn send_create(
@@ -302,13 +315,7 @@ impl Session<'_> {
             altered = Create { token: Token::new(token), ..create.clone() };
             create = &altered;
         }
-        let request = CreateRequest {
-            fleet: &fleet,
-            name: &self.desired.fleet,
-            labels: &self.desired.labels,
-            create,
-            template: self.desired.templates.get(&cloud).unwrap_or(&none),
-        };
+        let request = self.request(&fleet, create, &none);
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
         let first = Mutex::new(match sending {
@@ -382,23 +389,33 @@ impl Session<'_> {
                 let destroyed = done.ended.len() as u32;
                 Ok(Ended::end(destroyed, StepResult::Refused(why)))
             }
-            // Ending is idempotent and the next look shows what is left: no doubt to keep, and no
-            // reason to take the machines for ended.
+            // Ending is idempotent, and the next look shows what is left. What is gone by then was
+            // ended by us.
             Err(error) => {
                 let slots = destroy.victims.iter().map(|victim| victim.slot).collect();
-                let why = error.code.clone();
-                self.journal.append(vec![Event::DestroyRefused { slots, why }]).await?;
-                let perhaps_destroyed = match error.class {
-                    _ if bugs::on(Bug::SilentEndsNotCounted) => 0,
-                    Class::Unknown | Class::Freeze => destroy.victims.len() as u32,
+                let code = error.code.clone();
+                let unknown = match error.class {
+                    Class::Unknown | Class::Freeze => true,
                     Class::Retry { .. }
                     | Class::Capacity { .. }
                     | Class::Quota { .. }
                     | Class::Auth
                     | Class::Refused { .. }
-                    | Class::Invalid => 0,
+                    | Class::Invalid => false,
                 };
-                let result = StepResult::Refused(error.to_string());
+                let (event, result) = match unknown {
+                    true => {
+                        let result = StepResult::Unknown(error.to_string());
+                        (Event::DestroyUnknown { slots, code }, result)
+                    }
+                    false => {
+                        let result = StepResult::Refused(error.to_string());
+                        (Event::DestroyRefused { slots, why: code }, result)
+                    }
+                };
+                self.journal.append(vec![event]).await?;
+                let counts = unknown && !bugs::on(Bug::SilentEndsNotCounted);
+                let perhaps_destroyed = if counts { destroy.victims.len() as u32 } else { 0 };
                 Ok(Ended { perhaps_destroyed, ..Ended::end(0, result) })
             }
         }

@@ -35,6 +35,7 @@ impl Engine {
             machines: BTreeMap::new(),
             complete: BTreeSet::new(),
             gaps: Vec::new(),
+            glimpsed: BTreeMap::new(),
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
             remains: BTreeMap::new(),
@@ -48,17 +49,21 @@ impl Engine {
             .buffer_unordered(ASKED_AT_ONCE)
             .collect()
             .await;
+        let by_id = |machine: Machine| (machine.id.clone(), machine);
         for AccountLook { key, account, scopes } in looks {
             observed.accounts.extend(account.map(|account| (key, account)));
             for (scope, answer) in scopes {
                 match answer {
                     Ok((machines, remains)) => {
                         observed.complete.insert(scope);
-                        observed.machines.extend(machines.into_iter().map(|m| (m.id.clone(), m)));
+                        observed.machines.extend(machines.into_iter().map(by_id));
                         let remains = remains.into_iter().map(|left| (left.machine.clone(), left));
                         observed.remains.extend(remains);
                     }
-                    Err(gap) => observed.gaps.push(gap),
+                    Err(Unseen { gap, glimpsed }) => {
+                        observed.gaps.push(gap);
+                        observed.glimpsed.extend(glimpsed.into_iter().map(by_id));
+                    }
                 }
             }
         }
@@ -76,7 +81,7 @@ impl Engine {
         let all = |cause: GapCause, detail: &str| {
             let gap = |scope: Scope| {
                 let detail = detail.to_owned();
-                (scope.clone(), Err(Gap { scope, cause, detail }))
+                (scope.clone(), Err(Gap { scope, cause, detail }.into()))
             };
             scopes.iter().cloned().map(gap).collect::<Vec<_>>()
         };
@@ -93,6 +98,7 @@ impl Engine {
         };
         if let (Some(known), Some(account)) = (recorded.accounts.get(&key), &account)
             && known != account
+            && !bugs::on(Bug::OtherAccountIgnored)
         {
             let words = format!(
                 "the fleet runs in {}, these credentials are for {}",
@@ -122,14 +128,15 @@ impl Engine {
         &self,
         provider: &Arc<dyn Provider>,
         scopes: Vec<Scope>,
-    ) -> Vec<(Scope, Result<Seen, Gap>)> {
+    ) -> Vec<(Scope, Result<Seen, Unseen>)> {
         let mut answers = Vec::new();
         let mut asked = Vec::new();
         for scope in scopes {
             match self.open_breaker(&scope, Operation::Look) {
                 Some(open) => {
                     let cause = GapCause::BreakerOpen;
-                    answers.push((scope.clone(), Err(Gap { scope, cause, detail: open.words })));
+                    let gap = Gap { scope: scope.clone(), cause, detail: open.words };
+                    answers.push((scope, Err(gap.into())));
                 }
                 None => asked.push(scope),
             }
@@ -262,7 +269,19 @@ impl Engine {
 struct AccountLook {
     key: AccountKey,
     account: Option<String>,
-    scopes: Vec<(Scope, Result<Seen, Gap>)>,
+    scopes: Vec<(Scope, Result<Seen, Unseen>)>,
+}
+
+/// A scope that did not answer in full, and what it showed all the same.
+struct Unseen {
+    gap: Gap,
+    glimpsed: Vec<Machine>,
+}
+
+impl From<Gap> for Unseen {
+    fn from(gap: Gap) -> Self {
+        Unseen { gap, glimpsed: Vec::new() }
+    }
 }
 
 /// Notes what became of machines that a list lacks. A gap if that shows that the list is wrong, or if
@@ -312,7 +331,7 @@ fn take_traces(
     }
 }
 
-fn read(scope: &Scope, answer: Result<(Listing, Vec<Remains>), Error>) -> Result<Seen, Gap> {
+fn read(scope: &Scope, answer: Result<(Listing, Vec<Remains>), Error>) -> Result<Seen, Unseen> {
     let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
     match answer {
         Ok((Listing::Complete(machines), remains)) => Ok((machines, remains)),
@@ -320,11 +339,12 @@ fn read(scope: &Scope, answer: Result<(Listing, Vec<Remains>), Error>) -> Result
             Ok((some, left))
         }
         Err(_) if bugs::on(Bug::SilenceIsEmpty) => Ok((Vec::new(), Vec::new())),
-        // What a partial list shows is not used: what it hides could change every decision.
-        Ok((Listing::Partial(_, detail), _)) => {
-            Err(gap(GapCause::PartialList, detail.escape_debug().to_string()))
+        // What a partial list shows decides nothing: what it hides could change every decision.
+        Ok((Listing::Partial(glimpsed, detail), _)) => {
+            let gap = gap(GapCause::PartialList, detail.escape_debug().to_string());
+            Err(Unseen { gap, glimpsed })
         }
-        Err(error) => Err(gap(cause(&error), error.to_string())),
+        Err(error) => Err(gap(cause(&error), error.to_string()).into()),
     }
 }
 

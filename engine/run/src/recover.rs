@@ -7,15 +7,21 @@
 use crate::apply::Sending;
 use crate::error::RunError;
 use crate::outcome::launch_outcome;
+use crate::retry::{Patience, retrying};
 use crate::session::Session;
-use fleet_core::{SETTLE_WINDOW, remains_of};
+use fleet_core::{ABSENCE_PROVES, remains_of};
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{Attempt, Event, Machine, Observed, Operation, Scope, SlotId, Timestamp, Token};
-use fleet_provider::{Clock, Created};
+use fleet_model::{
+    Attempt, Create, Event, Machine, MachineId, Observed, Operation, Scope, SlotId, Template,
+    Timestamp, Token,
+};
+use fleet_provider::{Clock, Created, Error};
 use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+/// Requests asked after at once.
+const ASKED_AT_ONCE: usize = 32;
 /// Requests sent again at once.
 const RESENT_AT_ONCE: usize = 32;
 
@@ -26,17 +32,60 @@ impl Session<'_> {
         let scopes: BTreeSet<Scope> =
             recorded.in_doubt.values().map(|a| a.create.pool.place.scope()).collect();
         let observed = self.engine.observe(scopes, &recorded).await;
-        let made = by_token(&observed);
-        let nothing = Vec::new();
-        let mut events = Vec::new();
-        for attempt in recorded.in_doubt.values() {
-            let found = made.get(&attempt.create.token).unwrap_or(&nothing);
-            events.extend(verdict(attempt, found, &observed));
-        }
+        let seen = by_token(&observed);
+        let events: Vec<Vec<Event>> = stream::iter(recorded.in_doubt.values())
+            .map(|attempt| async {
+                let listed = seen.get(&attempt.create.token).cloned().unwrap_or_default();
+                self.settle(attempt, listed, &observed).await
+            })
+            .buffered(ASKED_AT_ONCE)
+            .collect()
+            .await;
+        let events: Vec<Event> = events.into_iter().flatten().collect();
         if !events.is_empty() {
             self.journal.append(events).await?;
         }
         Ok(())
+    }
+
+    /// What is known of one request for certain. Where absence would prove something, the cloud is asked
+    /// once more, by the names that follow from the request: a list may lack what is there.
+    async fn settle(
+        &self,
+        attempt: &Attempt,
+        listed: Vec<&Machine>,
+        observed: &Observed,
+    ) -> Vec<Event> {
+        let events = verdict(attempt, &listed, observed);
+        let whole = attempt.create.slots.iter().all(|slot| is_filled(*slot, &listed));
+        if events.is_empty() || whole || bugs::on(Bug::ListBelieved) {
+            return events;
+        }
+        let made = match self.made(&attempt.create).await {
+            Some(Ok(made)) => made,
+            Some(Err(_)) => return Vec::new(),
+            None => return events,
+        };
+        let mut found: BTreeMap<&MachineId, &Machine> =
+            made.iter().map(|machine| (&machine.id, machine)).collect();
+        found.extend(listed.iter().map(|machine| (&machine.id, *machine)));
+        verdict(attempt, &found.into_values().collect::<Vec<_>>(), observed)
+    }
+
+    /// Asks a cloud what a request made. `None` without a provider.
+    async fn made(&self, create: &Create) -> Option<Result<Vec<Machine>, Error>> {
+        let engine = self.engine;
+        let provider = engine.providers.get(&create.pool.place.cloud)?;
+        let fleet = self.journal.recorded_uid()?;
+        let none = Template::default();
+        let request = self.request(&fleet, create, &none);
+        let scope = create.pool.place.scope();
+        let seed = fleet_model::digest("made/1", [create.token.as_str().as_bytes()]).as_u64();
+        let answer = retrying(&engine.clock, &engine.budget, seed, Patience::Look, || async {
+            engine.limits.turn(&scope, Operation::Look).await;
+            engine.paced(&scope, Operation::Look, provider.made(&request).await)
+        });
+        Some(answer.await)
     }
 
     /// Sends again what may never have arrived and is still wanted. Only machines settle it: a
@@ -89,7 +138,11 @@ fn settles_in(attempt: &Attempt, now: Timestamp) -> Duration {
         false => attempt.last_sent,
     };
     let age = Duration::try_from(now.duration_since(sent)).unwrap_or_default();
-    SETTLE_WINDOW.saturating_sub(age)
+    ABSENCE_PROVES.saturating_sub(age)
+}
+
+fn is_filled(slot: SlotId, found: &[&Machine]) -> bool {
+    found.iter().any(|machine| machine.owner.as_ref().is_some_and(|owner| owner.slot == slot))
 }
 
 /// What a look at the clouds says of a request; nothing if it says nothing for sure.
@@ -102,12 +155,9 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
     // Old enough when we looked, not when we come to judge it.
     let settled = settles_in(attempt, observed.taken_at).is_zero();
     // Slots, not machines: a cloud that made one too many may still hide one that was asked for.
-    let filled = |slot: &SlotId| {
-        found.iter().any(|machine| machine.owner.as_ref().is_some_and(|o| o.slot == *slot))
-    };
     let whole = match bugs::on(Bug::MachinesCountedForSlots) {
         true => found.len() >= create.slots.len(),
-        false => create.slots.iter().all(filled),
+        false => create.slots.iter().all(|slot| is_filled(*slot, found)),
     };
     if whole || (settled && !found.is_empty()) {
         let machines = found.iter().map(|machine| (*machine).clone()).collect();
@@ -199,6 +249,7 @@ mod tests {
                 machines: BTreeMap::new(),
                 complete: [pool.place.scope()].into(),
                 gaps: Vec::new(),
+                glimpsed: BTreeMap::new(),
                 gone: BTreeMap::new(),
                 accounts: BTreeMap::new(),
                 remains: BTreeMap::new(),
@@ -209,5 +260,9 @@ mod tests {
         assert_eq!(look(60, &twins), 0, "the second slot may be filled, too");
         assert_eq!(look(60, &[("a", slot(0)), ("b", slot(1))]), 1);
         assert_eq!(look(3600, &twins), 1, "after an hour absence is proof");
+        // A request that left half a minute after its record, whose machines are listed five minutes
+        // later: swarm seed 70010766.
+        assert_eq!(look(329, &[]), 0, "it may be listed yet");
+        assert_eq!(look(330, &[]), 1, "it never happened");
     }
 }

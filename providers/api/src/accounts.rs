@@ -49,6 +49,15 @@ fn bare_pool(pool: &PoolId) -> PoolId {
     pool
 }
 
+fn bare_create(create: &Create) -> Create {
+    let mut create = create.clone();
+    create.pool = bare_pool(&create.pool);
+    for other in &mut create.others {
+        other.pool = bare_pool(&other.pool);
+    }
+    create
+}
+
 fn bare_scope(scope: &Scope) -> Scope {
     Scope { cloud: scope.cloud, region: bare(&scope.region) }
 }
@@ -162,13 +171,18 @@ impl Provider for Accounts {
         self.of(scope.region.account()).identity(&bare_scope(scope)).await
     }
 
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        let account = request.create.pool.place.region.account();
+        let create = bare_create(request.create);
+        let asked = CreateRequest { create: &create, ..*request };
+        let mut made = self.of(account).made(&asked).await?;
+        named_machines(&mut made, account);
+        Ok(made)
+    }
+
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
         let account = request.create.pool.place.region.account();
-        let mut create: Create = request.create.clone();
-        create.pool = bare_pool(&create.pool);
-        for other in &mut create.others {
-            other.pool = bare_pool(&other.pool);
-        }
+        let create = bare_create(request.create);
         let asked = CreateRequest { create: &create, ..*request };
         let mut created = self.of(account).create(&asked).await?;
         named_machines(&mut created.machines, account);

@@ -41,6 +41,11 @@ pub trait Provider: Send + Sync {
     /// One answer per machine, in order.
     async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error>;
 
+    /// The machines that a launch made and that are there, asked for by the launch's own names or
+    /// token where a cloud takes such a question: a list may lack them. Asked before anybody takes a
+    /// launch in doubt for one that never happened.
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error>;
+
     /// The account, project or subscription behind the credentials in a scope; `None` where a cloud
     /// does not tell. Cheap: asked at every look.
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error>;

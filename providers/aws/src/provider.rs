@@ -244,6 +244,14 @@ impl Provider for Aws {
         trace::trace(&site, request, self.clock.now()).await
     }
 
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        let site = self.session.site(&request.create.pool.place.region).await;
+        let instances = machines::all(&site, machines::of_launch(request.create.token.as_str()));
+        let (instances, zones) = (instances.await?, site.zones().await?);
+        let all = machines::machines(&instances, &site.region, zones).into_iter().flatten();
+        Ok(all.filter(|machine| machine.state != MachineState::Terminated).collect())
+    }
+
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
         self.session.identity(scope.region.account()).await
     }

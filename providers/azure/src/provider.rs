@@ -166,6 +166,10 @@ impl Provider for Azure {
         trace::trace(&self.api, request).await
     }
 
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        trace::made(&self.api, request).await
+    }
+
     async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
         Ok(self.api.settings.subscription.clone())
     }

@@ -6,8 +6,8 @@ use crate::error::{Asked, SETTLE};
 use crate::machines::{looks_gone, machine};
 use crate::names::{Group, MACHINES};
 use crate::wire::Vm;
-use fleet_model::{Cause, CauseKind, Market, Timestamp};
-use fleet_provider::{Error, Missing, TraceRequest, Traced};
+use fleet_model::{Cause, CauseKind, Machine, Market, Timestamp};
+use fleet_provider::{CreateRequest, Error, Missing, TraceRequest, Traced};
 use futures::future::join_all;
 use reqwest::Method;
 use std::time::Duration;
@@ -86,6 +86,19 @@ pub(crate) async fn trace(api: &Api, request: &TraceRequest<'_>) -> Result<Vec<T
         }
     }
     Ok(traced)
+}
+
+/// The machine of a launch, by the name that follows from it.
+pub(crate) async fn made(api: &Api, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+    let token = &request.create.token;
+    let name = crate::names::machine(token.as_str());
+    // Long ago, or nobody would ask: what is not there now will not come.
+    let seen = seek(api, &api.group()?, &name, Timestamp::UNIX_EPOCH).await?;
+    let ours = |machine: &Machine| machine.owner.as_ref().is_some_and(|o| o.token == *token);
+    Ok(match seen {
+        Seen::There(vm) => machine(&vm).filter(ours).into_iter().collect(),
+        Seen::Gone { .. } | Seen::Unclear => Vec::new(),
+    })
 }
 
 fn read(missing: &Missing, seen: &Seen) -> Traced {

@@ -10,7 +10,7 @@ use crate::operations::{self, At, ended};
 use crate::request::{Resolved, many, names, one};
 use crate::session::Clients;
 use crate::{labels, name};
-use fleet_model::{Machine, Zone};
+use fleet_model::{Machine, Place, Zone};
 use fleet_provider::{Class, Clock, CreateRequest, Created, Error};
 use futures::future::join_all;
 use google_cloud_compute_v1::model::{Instance, Operation};
@@ -132,6 +132,24 @@ async fn parts(clients: &Clients, at: At<'_>, operation: Option<&Operation>) -> 
         }
     }
     parts
+}
+
+/// The machines of a launch that are there, in every zone that it may have chosen.
+pub(crate) async fn made(
+    clients: &Clients,
+    asked: &CreateRequest<'_>,
+) -> Result<Vec<Machine>, Error> {
+    let names = names(asked);
+    let places: BTreeSet<&Place> = asked.create.pools().map(|pool| &pool.place).collect();
+    let mut found = Vec::new();
+    for place in places {
+        let at = match place.zone.as_str() {
+            Zone::REGIONAL => At::Region(place.region.as_str()),
+            zone => At::Zone(zone),
+        };
+        found.extend(look(clients, asked, at, &names, None, &[]).await?);
+    }
+    Ok(sort(asked, &names, found).0)
 }
 
 /// The machines of a launch that are there now. A list may not show a new machine yet; a look at

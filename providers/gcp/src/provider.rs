@@ -9,7 +9,7 @@ use crate::{
     doctor, image, labels, launch, machines, offerings, prices, reservation, terminate, trace,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Market, Region, Scope};
+use fleet_model::{Cloud, Machine, Market, Region, Scope};
 use fleet_provider::{
     Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
@@ -88,6 +88,10 @@ impl Provider for Gcp {
             flex_start_hours: self.session.settings.flex_start_hours,
         };
         Ok(trace::trace(self.session.clients().await?, request, known).await)
+    }
+
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        launch::made(self.session.clients().await?, request).await
     }
 
     async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {

@@ -5,7 +5,7 @@ use crate::session::LambdaSettings;
 use crate::wire::Kinds;
 use crate::{doctor, launch, machines, offerings, prices, regional, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Scope};
+use fleet_model::{Cloud, Machine, Scope};
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest,
     Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider, TraceRequest, Traced,
@@ -60,6 +60,16 @@ impl Provider for Lambda {
 
     async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
         trace::trace(&self.api, request, self.clock.now()).await
+    }
+
+    /// Lambda takes no question by name: its list is all there is.
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        let token = &request.create.token;
+        let now = self.clock.now();
+        let all = machines::all(&self.api).await?;
+        let all = all.iter().filter(|one| !machines::is_over(one));
+        let ours = |m: &Machine| m.owner.as_ref().is_some_and(|owner| owner.token == *token);
+        Ok(all.map(|instance| machines::machine(instance, now)).filter(ours).collect())
     }
 
     /// Nothing in Lambda's API tells whose account a key is of.

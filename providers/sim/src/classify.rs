@@ -36,14 +36,8 @@ pub(crate) fn classify(cloud: Cloud, asked: Asked, refusal: &Refusal) -> Error {
 
 /// An answer as the table of evidence has it. Words that the cloud's meaning hangs on are part of it.
 pub(crate) fn answer(cloud: Cloud, call: Call, code: &str, message: &str) -> Refusal {
-    let says = |row: &&evidence::Row| {
-        row.code == code
-            && (row.call == call || row.call == Call::Any)
-            && message.contains(row.words)
-    };
-    let fits = evidence::rows(cloud).iter().find(says);
-    let row = fits.unwrap_or_else(|| evidence::row(cloud, call, code));
-    let message = match message.contains(row.words) {
+    let row = evidence::row(cloud, call, code, message);
+    let message = match row.is_in(message) {
         true => message.to_owned(),
         false => format!("{message} ({})", row.words),
     };

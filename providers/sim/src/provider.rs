@@ -275,6 +275,12 @@ impl Provider for SimProvider {
         self.call(Asked::Read, |tx| cloud::trace(tx, request)).await
     }
 
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        let scope = request.create.pool.place.scope();
+        self.check_scope(&scope)?;
+        self.call(Asked::Read, |tx| cloud::made(tx, &scope, &request.create.token)).await
+    }
+
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
         self.check_scope(scope)?;
         // Lambda does not tell.

@@ -257,7 +257,7 @@ impl<'a> Tx<'a> {
     }
 
     /// Whether a list that calls itself complete lacks a machine that is there.
-    fn hides(&self, scope: &Scope, vm: &Vm) -> bool {
+    pub(crate) fn hides(&self, scope: &Scope, vm: &Vm) -> bool {
         if self.other_account(scope.cloud) {
             return true;
         }

@@ -20,7 +20,8 @@ impl Answer {
     /// A refusal that the table knows: `{"error": {"code": 403, "errors": [{"reason": …}], …}}`.
     /// The status is the table's where it has one.
     pub(crate) fn error(call: Call, status: u16, reason: &str, message: impl Into<String>) -> Self {
-        let row = evidence::row(Cloud::Gcp, call, reason);
+        let message = message.into();
+        let row = evidence::row(Cloud::Gcp, call, reason, &message);
         Answer::unheard_of(row.status.unwrap_or(status), reason, message)
     }
 

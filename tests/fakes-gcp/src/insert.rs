@@ -33,7 +33,7 @@ type Cause = (String, String);
 
 /// A cause that the table of evidence knows.
 fn cause(code: &str, words: String) -> Cause {
-    (evidence::row(Cloud::Gcp, Call::Launch, code).code.to_owned(), words)
+    (evidence::row(Cloud::Gcp, Call::Launch, code, &words).code.to_owned(), words)
 }
 
 /// `POST zones/{zone}/instances`.

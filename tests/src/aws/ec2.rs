@@ -78,7 +78,7 @@ pub(crate) fn error(status: u16, code: &str, message: &str) -> Answer {
 /// An error that the table of evidence knows, with the status that was seen with it. Codes that were
 /// seen with none come with 400, as client errors do.
 pub(crate) fn evident(kind: evidence::Call, code: &str, message: &str) -> Answer {
-    let row = evidence::row(Cloud::Aws, kind, code);
+    let row = evidence::row(Cloud::Aws, kind, code, message);
     error(row.status.unwrap_or(400), row.code, message)
 }
 

@@ -130,7 +130,7 @@ pub(crate) fn no(asked: &Asked) -> String {
         "" => format!("<availabilityZone>{}</availabilityZone>", asked.zone),
         subnet => format!("<subnetId>{subnet}</subnetId>"),
     };
-    let code = row(Cloud::Aws, Launch, "InsufficientInstanceCapacity").code;
+    let code = row(Cloud::Aws, Launch, "InsufficientInstanceCapacity", "").code;
     format!(
         "<item><launchTemplateAndOverrides><overrides><instanceType>{}</instanceType>{place}\
          </overrides></launchTemplateAndOverrides><lifecycle>on-demand</lifecycle>\

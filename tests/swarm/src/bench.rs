@@ -48,6 +48,7 @@ fn deaths(record: Option<&Record>) -> Option<(Kind, Kind)> {
                 | Event::CreateRefused { .. }
                 | Event::CreateUnknown { .. }
                 | Event::DestroyRefused { .. }
+                | Event::DestroyUnknown { .. }
         )
     };
     if events.iter().any(intent) {
@@ -252,6 +253,7 @@ fn summary(events: &[Event]) -> String {
         Event::AccountSeen { key, account } => format!("account[{key}={account}]"),
         Event::Readopted { machine, .. } => format!("back[{}={}]", machine.slot, machine.machine),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),
+        Event::DestroyUnknown { slots, code } => format!("unanswered[{} {code}]", slots.len()),
         Event::Vacated { gone } => {
             let gone: Vec<String> =
                 gone.iter().map(|g| format!("{}={} {:?}", g.slot, g.machine, g.how)).collect();

@@ -22,6 +22,11 @@ impl Chance {
         Chance::new(!seed ^ 0x1a57_0000_0000_0000)
     }
 
+    /// And for the true habits of clouds, which came after that.
+    pub(crate) fn habits(seed: u64) -> Self {
+        Chance::new(!seed ^ 0x4ab1_7500_0000_0000)
+    }
+
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.below(limit)

@@ -26,7 +26,10 @@ pub(crate) async fn damage(world: &Arc<World>, desired: &Desired) {
     world.trace(format_args!("the journal is damaged: {}", kind.as_str()));
     let written = world.lock().judge.book.seq;
     let wait = Duration::from_secs(60);
+    // A journal that is lost while the clouds with the machines are silent cannot be missed.
+    world.lock().sheltered = kind == Kind::JournalLost;
     let ended = operator::apply(world, desired, Limits::default(), Person::Away, wait).await;
+    world.lock().sheltered = false;
     let found = match &ended {
         Ended::Failed(RunError::Journal(JournalError::Damaged { .. })) => true,
         // Something else went wrong first.

@@ -8,6 +8,7 @@
 mod bench;
 mod chance;
 mod damage;
+mod habits;
 mod judge;
 mod life;
 mod market;

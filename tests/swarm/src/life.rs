@@ -2,6 +2,7 @@
 //! rest.
 
 use crate::chance::Chance;
+use crate::habits::habits;
 use crate::judge::Violation;
 use crate::operator::{self, Ended, Person};
 use crate::squall::squalls;
@@ -77,9 +78,11 @@ async fn through_the_storm(world: &Arc<World>, wish: Desired) -> Desired {
     let work = join_all((0..people).map(|_| person(world.clone(), wish.clone(), people == 1)));
     let weather = tokio::spawn(storm(world.clone()));
     let later = tokio::spawn(squalls(world.clone()));
+    let habits = tokio::spawn(habits(world.clone()));
     work.await;
     weather.abort();
     later.abort();
+    habits.abort();
     wish.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 

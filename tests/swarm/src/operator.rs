@@ -93,6 +93,7 @@ pub(crate) async fn apply(
         let session = engine.begin(desired, &process.holder(), wait, &|_| {}).await?;
         let mut inputs = session.gather(limits).await?;
         let mut planned = plan(&inputs);
+        judged(&process, &planned);
         if person == Person::Agrees {
             agree(&mut inputs.limits, &planned.report.held);
             let limits = inputs.limits;
@@ -102,6 +103,15 @@ pub(crate) async fn apply(
         carry_out(&process, session, inputs, planned).await
     })
     .await
+}
+
+/// Shows a plan to the judge.
+fn judged(process: &Process, planned: &Planned) {
+    let held = &planned.report.held;
+    if !held.is_empty() {
+        process.world.trace(format_args!("p{} holds back: {held:?}", process.id));
+    }
+    process.world.judge(|judge| judge.check_frozen(process.id, held));
 }
 
 /// Says the numbers that the guards ask for.
@@ -139,7 +149,9 @@ async fn carry_out(
 pub(crate) async fn look(world: &Arc<World>, desired: &Desired) -> Ended {
     command(world, desired, Limits::default(), |process| async move {
         let inputs = engine(&process).gather(desired, Limits::default()).await?;
-        Ok(Some(plan(&inputs)))
+        let planned = plan(&inputs);
+        judged(&process, &planned);
+        Ok(Some(planned))
     })
     .await
 }

@@ -3,7 +3,7 @@
 use crate::weather::Kind;
 use crate::world::World;
 use async_trait::async_trait;
-use fleet_model::Timestamp;
+use fleet_model::{Cloud, Timestamp};
 use fleet_provider::Clock;
 use std::future::Future;
 use std::pin::Pin;
@@ -19,6 +19,8 @@ pub(crate) struct Process {
     pub(crate) world: Arc<World>,
     /// How far its clock is ahead, in milliseconds.
     skew: AtomicI64,
+    /// Whose account it knows is another one than the fleet's.
+    other_account: Option<Cloud>,
     life: Mutex<Life>,
 }
 
@@ -57,6 +59,13 @@ impl Process {
         let doomed = inner.chance.percent(60);
         let doom = inner.chance.pick(&deaths).copied().filter(|_| doomed);
         let after = inner.chance.below(4) * inner.chance.below(3);
+        // Where the fleet never was, any account is as good as another.
+        let known: Vec<Cloud> = inner.judge.book.accounts.iter().copied().collect();
+        let mut other_account = None;
+        if inner.weather.has(Kind::OtherAccount) && !inner.sheltered && inner.habits.percent(20) {
+            other_account = inner.habits.pick(&known).copied();
+        }
+        *inner.counts.entry(Kind::OtherAccount).or_default() += u64::from(other_account.is_some());
         drop(inner);
         let life = Life {
             dead: false,
@@ -67,6 +76,7 @@ impl Process {
             id,
             world: world.clone(),
             skew: AtomicI64::new(skew),
+            other_account,
             life: Mutex::new(life),
         })
     }
@@ -74,6 +84,11 @@ impl Process {
     /// As its lease names it.
     pub(crate) fn holder(&self) -> String {
         format!("p{}", self.id)
+    }
+
+    /// Whether its credentials for a cloud are for another account.
+    pub(crate) fn is_elsewhere(&self, cloud: Cloud) -> bool {
+        self.other_account == Some(cloud)
     }
 
     fn life(&self) -> MutexGuard<'_, Life> {

@@ -35,7 +35,9 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
     end_what_people_must_end(world);
     let mut last = None;
     let mut pools = BTreeSet::new();
-    for reconcile in 1..=MOST {
+    // Plans that left a part of a replacement to the next apply.
+    let mut spread = 0;
+    for reconcile in 1.. {
         let wait = Duration::from_secs(60);
         operator::apply(world, wish, Limits::default(), Person::Agrees, wait).await;
         end_what_people_must_end(world);
@@ -66,8 +68,9 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         let taken = truth.iter().filter(|m| m.notice.is_some_and(|notice| notice.at > calm));
         // What the last apply destroyed is on record until the next one.
         let forgets = planned.plan.steps.is_empty() && planned.plan.has_news();
-        let more = u32::from(forgets);
-        let most = (USUAL + pools.len() as u32 + taken.count() as u32 + more).min(MOST);
+        spread += u32::from(planned.report.held.iter().any(spreads_out));
+        let usual = (USUAL + pools.len() as u32 + taken.count() as u32).min(MOST);
+        let most = (usual + spread).min(2 * MOST) + u32::from(forgets);
         if reconcile >= most {
             // A replacement that budget, surge and the limit on destroys spread over applies goes on.
             if planned.report.held.iter().any(spreads_out) {
@@ -145,8 +148,9 @@ fn blocked(planned: &Planned) -> (BTreeSet<String>, Option<Timestamp>) {
 fn describe(planned: &Planned) -> String {
     let report = &planned.report;
     format!(
-        "{} steps, {} to forget, {} to clear away, {} in doubt, held {:?}, unplaced {:?}",
+        "{} steps ({:?}), {} to forget, {} to clear away, {} in doubt, held {:?}, unplaced {:?}",
         planned.plan.steps.len(),
+        planned.plan.steps.iter().map(|step| &step.why).collect::<Vec<_>>(),
         planned.plan.vacate.len(),
         planned.plan.clear.len(),
         report.in_doubt.len(),

@@ -77,6 +77,7 @@ fn leap(world: &World) -> bool {
     let Some(process) = inner.later.pick(&running).cloned() else { return false };
     let most = if inner.later.percent(50) { 600_000 } else { 3 * 3_600_000 };
     let by = inner.later.below(2 * most + 1) as i64 - most as i64;
+    inner.judge.blurred = true;
     drop(inner);
     process.leap(by);
     true

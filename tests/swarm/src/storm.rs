@@ -57,7 +57,9 @@ pub(crate) async fn storm(world: Arc<World>) {
             continue;
         }
         let kind = world.lock().chance.pick(&kinds).copied();
-        if let Some(kind) = kind
+        // A list that lost a page still shows something; silence shows nothing.
+        let sheltered = world.lock().sheltered;
+        if let Some(kind) = kind.filter(|kind| !sheltered || *kind == Kind::PartialPage)
             && strike(&world, kind)
         {
             world.count(kind);
@@ -187,14 +189,17 @@ fn is_settled(world: &World, machine: &Machine) -> bool {
 
 /// A machine of ours that nobody else laid hands on.
 fn some_machine(world: &World, state: impl Fn(MachineState) -> bool) -> Option<Machine> {
-    let truth = world.sim.machines().ok()?;
-    let mut inner = world.lock();
-    let fit: Vec<Machine> = truth
-        .into_iter()
-        .filter(|m| state(m.state) && !inner.judge.touched.contains(&m.id))
-        .filter(|m| m.owner.is_some())
-        .collect();
-    inner.chance.pick(&fit).cloned()
+    let fit = untouched(world, state);
+    world.lock().chance.pick(&fit).cloned()
+}
+
+/// Machines of ours that nobody else laid hands on.
+pub(crate) fn untouched(world: &World, state: impl Fn(MachineState) -> bool) -> Vec<Machine> {
+    let truth = world.sim.machines().unwrap_or_default();
+    let inner = world.lock();
+    let ours =
+        |machine: &Machine| machine.owner.is_some() && !inner.judge.touched.contains(&machine.id);
+    truth.into_iter().filter(|machine| state(machine.state) && ours(machine)).collect()
 }
 
 /// Some process stands still.

@@ -109,6 +109,16 @@ kinds! {
     ClockLeap = "clockLeap",
     /// The store does nothing, because somebody else's try seems to be under way.
     StoreBusy = "store409",
+    /// A machine is shut down from inside, and stays.
+    Stopped = "machineStopped",
+    /// Machines are called failed by their cloud, and go on running.
+    Failed = "machineFailed",
+    /// Lists that call themselves complete lack machines that are there.
+    ShortList = "shortList",
+    /// Machines on demand go, several at once, and nobody says why.
+    ManyVanish = "manyVanish",
+    /// A process has credentials for another account.
+    OtherAccount = "otherAccount",
 }
 
 /// Kinds that came later. Chance of their own decides about them, so that worlds without them are
@@ -117,6 +127,10 @@ const LATER: [Kind; 4] = [Kind::ChildLeft, Kind::LostRequest, Kind::Blurred, Kin
 
 /// And those that came last, for the same reason.
 pub(crate) const LAST: [Kind; 1] = [Kind::StoreBusy];
+
+/// The true habits of clouds, for the same reason.
+pub(crate) const HABITS: [Kind; 5] =
+    [Kind::Stopped, Kind::Failed, Kind::ShortList, Kind::ManyVanish, Kind::OtherAccount];
 
 /// How often each kind happened.
 pub type Counts = BTreeMap<Kind, u64>;
@@ -138,15 +152,24 @@ pub(crate) struct Weather {
 }
 
 impl Weather {
-    pub(crate) fn draw(chance: &mut Chance, later: &mut Chance, last: &mut Chance) -> Self {
+    pub(crate) fn draw(
+        chance: &mut Chance,
+        later: &mut Chance,
+        last: &mut Chance,
+        habits: &mut Chance,
+    ) -> Self {
         let share = [0, 12, 12, 25, 25, 50][chance.below(6) as usize];
-        let since = |kind: &Kind| LATER.contains(kind) || LAST.contains(kind);
+        let since =
+            |kind: &Kind| [&LATER[..], &LAST, &HABITS].iter().any(|kinds| kinds.contains(kind));
         let first = Kind::ALL.iter().copied().filter(|kind| !since(kind));
         let mut on: BTreeSet<Kind> = first.filter(|_| chance.percent(share)).collect();
         if later.percent(60) {
             on.extend(LATER.into_iter().filter(|_| later.percent(60)));
         }
         on.extend(LAST.into_iter().filter(|_| last.percent(25)));
+        if habits.percent(50) {
+            on.extend(HABITS.into_iter().filter(|_| habits.percent(40)));
+        }
         let skew = chance.between(1, 25);
         let most = 300 - 2 * skew;
         let total = if chance.percent(50) { most } else { chance.between(20, most) };

@@ -6,8 +6,8 @@ use crate::process::Process;
 use crate::weather::Kind;
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, Create, FleetName, FleetUid, MachineState, Operation, Remains, Scope, Template, Token,
-    Victim,
+    Cloud, Create, FleetName, FleetUid, Machine, MachineState, Operation, Remains, Scope, Template,
+    Token, Victim,
 };
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
@@ -148,6 +148,28 @@ impl Wire {
     }
 }
 
+impl Wire {
+    /// Whether the credentials are for another account, where nothing of ours is.
+    fn is_elsewhere(&self) -> bool {
+        self.process.is_elsewhere(self.cloud())
+    }
+
+    /// What the judge hears when another account is listed: nothing of ours answered.
+    fn list_elsewhere(&self, scope: &Scope) -> Listing {
+        let silent = Err(self.silence(Class::Auth));
+        self.tell_list(scope, &silent);
+        Listing::Complete(Vec::new())
+    }
+
+    /// A change in another account is one too many, whatever comes of it.
+    fn change_elsewhere(&self, does: &str) -> Error {
+        let (id, cloud) = (self.process.id, self.cloud());
+        let what = format!("p{id} {does} in an account of {cloud} that is not the fleet's");
+        self.process.world.judge(|judge| judge.fail('E', what));
+        self.silence(Class::Auth)
+    }
+}
+
 #[async_trait]
 impl Provider for Wire {
     fn cloud(&self) -> Cloud {
@@ -166,6 +188,9 @@ impl Provider for Wire {
             judge.draws(process.id, scope, Operation::Look, 1);
         });
         tokio::time::sleep(self.way()).await;
+        if self.is_elsewhere() {
+            return Ok(self.list_elsewhere(scope));
+        }
         let mut answer = self.cloud.machines(scope).await;
         tokio::time::sleep(self.way()).await;
         process.awake().await;
@@ -189,6 +214,9 @@ impl Provider for Wire {
             judge.draws(process.id, first, Operation::Look, calls);
         });
         tokio::time::sleep(self.way()).await;
+        if self.is_elsewhere() {
+            return scopes.iter().map(|scope| Ok(self.list_elsewhere(scope))).collect();
+        }
         let mut answers = self.cloud.list(scopes).await;
         tokio::time::sleep(self.way()).await;
         process.awake().await;
@@ -206,6 +234,9 @@ impl Provider for Wire {
         let (process, world) = (&self.process, &self.process.world);
         world.judge(|judge| judge.draws(process.id, request.scope, Operation::Look, 1));
         tokio::time::sleep(self.way()).await;
+        if self.is_elsewhere() {
+            return Ok(vec![Traced::Gone(None); request.missing.len()]);
+        }
         let mut answer = self.cloud.trace(request).await;
         tokio::time::sleep(self.way()).await;
         process.awake().await;
@@ -223,12 +254,41 @@ impl Provider for Wire {
         answer
     }
 
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        let (process, world) = (&self.process, &self.process.world);
+        let (scope, token) = (request.create.pool.place.scope(), &request.create.token);
+        world.judge(|judge| judge.draws(process.id, &scope, Operation::Look, 1));
+        tokio::time::sleep(self.way()).await;
+        if self.is_elsewhere() {
+            return Ok(Vec::new());
+        }
+        let mut answer = self.cloud.made(request).await;
+        tokio::time::sleep(self.way()).await;
+        process.awake().await;
+        if world.strikes(Kind::LostAnswer) {
+            answer = Err(self.silence(Class::Retry { after: None }));
+        }
+        let word = match &answer {
+            Ok(machines) => format!("{} machines", machines.len()),
+            Err(error) => error.code.clone(),
+        };
+        let token = short(token.as_str());
+        world.trace(format_args!("p{} asks what {token} made: {word}", process.id));
+        answer
+    }
+
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
-        self.cloud.identity(scope).await
+        match self.is_elsewhere() {
+            true => Ok(Some("another".into())),
+            false => self.cloud.identity(scope).await,
+        }
     }
 
     async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
         let (process, world) = (&self.process, &self.process.world);
+        if self.is_elsewhere() {
+            return Ok(Vec::new());
+        }
         let mut answer = self.cloud.remains(scope).await;
         if self.cloud() == Cloud::Azure && world.strikes_later(Kind::ChildLeft) {
             answer = Err(self.silence(Class::Retry { after: None }));
@@ -242,6 +302,9 @@ impl Provider for Wire {
     }
 
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
+        if self.is_elsewhere() {
+            return Err(self.change_elsewhere("clears away"));
+        }
         let (process, world) = (self.process.clone(), self.process.world.clone());
         world.look();
         world.judge(|judge| {
@@ -269,6 +332,9 @@ impl Provider for Wire {
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {
+        if self.is_elsewhere() {
+            return Err(self.change_elsewhere("launches"));
+        }
         let (process, world) = (self.process.clone(), self.process.world.clone());
         let token = request.create.token.clone();
         world.trace(format_args!("p{} sends {}", process.id, short(token.as_str())));
@@ -318,6 +384,9 @@ impl Provider for Wire {
     }
 
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
+        if self.is_elsewhere() {
+            return Err(self.change_elsewhere("ends machines"));
+        }
         let (process, world) = (self.process.clone(), self.process.world.clone());
         world.judge(|judge| {
             judge.draws(process.id, request.scope, Operation::End, 1);

@@ -31,6 +31,8 @@ pub(crate) struct Inner {
     pub(crate) later: Chance,
     /// And for those that came last.
     last: Chance,
+    /// And for the true habits of clouds.
+    pub(crate) habits: Chance,
     pub(crate) weather: Weather,
     pub(crate) judge: Judge,
     pub(crate) counts: Counts,
@@ -38,6 +40,8 @@ pub(crate) struct Inner {
     pub(crate) lost_before: BTreeSet<Token>,
     /// Nothing can be written.
     pub(crate) disk_full: bool,
+    /// What is judged now must not be disturbed: no cloud falls silent.
+    pub(crate) sheltered: bool,
     /// Where the fleet may stand.
     pub(crate) clouds: Vec<Cloud>,
     /// Processes that may be running.
@@ -55,8 +59,8 @@ impl World {
     ) -> Arc<Self> {
         let preset = if chance.percent(50) { Preset::Calm } else { Preset::Lifelike };
         let settings = Settings { seed, preset, latency: Duration::ZERO };
-        let mut last = Chance::last(seed);
-        let weather = Weather::draw(&mut chance, &mut later, &mut last);
+        let (mut last, mut habits) = (Chance::last(seed), Chance::habits(seed));
+        let weather = Weather::draw(&mut chance, &mut later, &mut last, &mut habits);
         let sim = Sim::on_tokio_time(settings, CATALOG.clone());
         let world = Arc::new(World {
             sim,
@@ -66,11 +70,13 @@ impl World {
                 chance,
                 later,
                 last,
+                habits,
                 weather,
                 judge: Judge::new(preset == Preset::Calm),
                 counts: Counts::new(),
                 lost_before: BTreeSet::new(),
                 disk_full: false,
+                sheltered: false,
                 clouds: wish.placement.clouds.iter().map(|rule| rule.cloud).collect(),
                 running: Vec::new(),
                 trace: Trace::new(keep_trace),
@@ -111,6 +117,9 @@ impl World {
     pub(crate) fn strikes(&self, kind: Kind) -> bool {
         let mut inner = self.lock();
         let rate = inner.weather.rate;
+        if inner.sheltered && kind == Kind::LostAnswer {
+            return false;
+        }
         inner.weather.has(kind) && inner.chance.percent(rate) && {
             *inner.counts.entry(kind).or_default() += 1;
             true

@@ -76,7 +76,7 @@ fn a_launch_in_doubt_is_cleared_up_after_when_absence_is_proof() {
     let Action::Create(create) = &first.plan.steps[0].action else { panic!("{first:#?}") };
     fold(&mut world.recorded, &Event::CreateIntended { create: create.clone() }, at(0));
     leave(&mut world, &"fleet-x".into(), &create.token);
-    for (second, clears) in [(299, 0), (300, 1)] {
+    for (second, clears) in [(329, 0), (330, 1)] {
         world.observed.taken_at = at(second);
         let planned = plan(&world);
         assert_eq!(check(&world, &planned), []);

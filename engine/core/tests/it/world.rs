@@ -98,6 +98,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         machines: BTreeMap::new(),
         complete: catalog.places.iter().map(Place::scope).collect(),
         gaps: vec![],
+        glimpsed: BTreeMap::new(),
         gone: BTreeMap::new(),
         accounts: BTreeMap::new(),
         remains: BTreeMap::new(),

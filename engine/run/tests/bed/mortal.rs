@@ -1,7 +1,7 @@
 //! A process that dies at a chosen moment: around any write of the journal and any request.
 
 use async_trait::async_trait;
-use fleet_model::{Cloud, Scope};
+use fleet_model::{Cloud, Machine, Scope};
 use fleet_provider::{
     CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered, OfferingsRequest,
     Provider, TraceRequest, Traced,
@@ -129,6 +129,9 @@ impl Provider for MortalProvider {
     }
     async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
         self.inner.trace(request).await
+    }
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        self.inner.made(request).await
     }
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
         self.inner.identity(scope).await

@@ -89,17 +89,24 @@ impl<'a> Bench<'a> {
         }
     }
 
+    fn request<'b>(
+        &'b self,
+        create: &'b Create,
+        labels: &'b BTreeMap<String, String>,
+    ) -> CreateRequest<'b> {
+        let Bench { fleet, name, template, .. } = self;
+        CreateRequest { fleet, name, labels, create, template }
+    }
+
     /// One create call.
     pub(super) async fn create_once(&self, create: &Create) -> Result<Created, Error> {
-        let labels = BTreeMap::new();
-        let request = CreateRequest {
-            fleet: &self.fleet,
-            name: &self.name,
-            labels: &labels,
-            create,
-            template: &self.template,
-        };
-        self.provider.create(&request).await
+        self.provider.create(&self.request(create, &BTreeMap::new())).await
+    }
+
+    /// What a launch made, asked for by its own names.
+    pub(super) async fn made(&self, create: &Create) -> Result<Vec<Machine>, Verdict> {
+        let made = self.provider.made(&self.request(create, &BTreeMap::new())).await;
+        made.map_err(|error| Verdict::Failed(format!("what a launch made is not told: {error}")))
     }
 
     /// A create call, repeated while it is throttled.

@@ -52,6 +52,16 @@ pub(super) async fn same_token_after_a_lost_answer(bench: &Bench<'_>) -> Outcome
     })
 }
 
+pub(super) async fn a_launch_is_found_by_its_own_names(bench: &Bench<'_>) -> Outcome {
+    let create = bench.ask("t", bench.several(2));
+    let machines = bench.launch(&create).await?;
+    bench.settled(&machines).await?;
+    let made = bench.made(&create).await?;
+    ensure(ids(&made) == ids(&machines), || format!("made {made:?}, and not {machines:?}"))?;
+    let none = bench.made(&bench.ask("never-sent", 1)).await?;
+    ensure(none.is_empty(), || format!("a launch that was never sent made {none:?}"))
+}
+
 pub(super) async fn machines_are_what_was_asked_for(bench: &Bench<'_>) -> Outcome {
     let ask = bench.ask("a", bench.several(3));
     let machines = bench.launch(&ask).await?;

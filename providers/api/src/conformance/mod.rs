@@ -116,6 +116,7 @@ pub async fn run(harness: &dyn Harness) -> ConformanceReport {
         same_token_same_machines,
         same_token_at_the_same_time,
         same_token_after_a_lost_answer,
+        a_launch_is_found_by_its_own_names,
         machines_are_what_was_asked_for,
         tags_are_there_from_the_first_listing,
         partial_fulfilment_is_an_answer,

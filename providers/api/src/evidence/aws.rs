@@ -4,38 +4,15 @@
 //! Errors inside a 200 of `CreateFleet` are judged as if they came with 400: the call was answered,
 //! so its refusals are refusals.
 
-use super::{Call, GUESS, Means, Row};
+use super::{Call, GUESS, Means, Row, entry, seen};
 use crate::Reach;
 use Call::{Any, End, Launch};
 use Means::{Auth, Capacity, Freeze, Invalid, Later, Quota, Refused, Silence, Throttled};
 use Reach::{Account, AccountMarket, Class, Market, Pool, Region, Zone};
-use fleet_model::Cloud;
-
-const fn row(
-    call: Call,
-    status: Option<u16>,
-    code: &'static str,
-    words: &'static str,
-    means: Means,
-    source: &'static str,
-) -> Row {
-    Row { cloud: Cloud::Aws, call, status, code, words, means, source }
-}
-
-/// A code that was seen with any words.
-const fn seen(
-    call: Call,
-    status: Option<u16>,
-    code: &'static str,
-    means: Means,
-    source: &'static str,
-) -> Row {
-    row(call, status, code, "", means, source)
-}
 
 /// A code with a status that nobody has pasted.
 const fn listed(call: Call, code: &'static str, means: Means, source: &'static str) -> Row {
-    row(call, None, code, "", means, source)
+    seen(call, None, code, means, source)
 }
 
 /// AWS's own list of codes.
@@ -158,7 +135,7 @@ pub(super) const ROWS: &[Row] = &[
     listed(Launch, "ResourceLimitExceeded", Quota(15, Region), CODES),
     listed(Any, "ConcurrentMutationLimitExceeded", Later(5), TERRAFORM),
     // Rights, as narrow as the words say. The text of a region that is not open is that of wrong keys.
-    row(
+    entry(
         Any,
         None,
         "AuthFailure",
@@ -181,7 +158,7 @@ pub(super) const ROWS: &[Row] = &[
         Refused(5, AccountMarket),
         "karpenter instance.go",
     ),
-    row(Any, Some(403), "UnauthorizedOperation", "iam:PassRole", Auth(Account), GUESS),
+    entry(Any, Some(403), "UnauthorizedOperation", "iam:PassRole", Auth(Account), GUESS),
     seen(Any, Some(403), "UnauthorizedOperation", Auth(Region), "aws/karpenter-provider-aws#7692"),
     listed(Any, "UnauthorizedOperation", Auth(Region), GUESS),
     seen(Any, Some(403), "InvalidClientTokenId", Auth(Region), "segmentio/aws-okta#225"),
@@ -211,7 +188,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     listed(Launch, "Blocked", Refused(60, Region), CODES),
     // A new instance profile is unknown to EC2 for up to two minutes.
-    row(
+    entry(
         Launch,
         None,
         "InvalidParameterValue",
@@ -219,7 +196,7 @@ pub(super) const ROWS: &[Row] = &[
         Refused(2, Region),
         "terraform ec2_instance.go",
     ),
-    row(
+    entry(
         Launch,
         None,
         "InvalidParameterValue",

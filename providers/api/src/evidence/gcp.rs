@@ -4,36 +4,24 @@
 //! the reason of its `details`) and the errors inside an operation that has ended
 //! (`ZONE_RESOURCE_POOL_EXHAUSTED`, status 0 here). Which limit is reached stands only in the words.
 
-use super::{Call, GUESS, Means, Row};
+use super::{Call, GUESS, Means, Row, entry, seen};
 use crate::Reach;
-use fleet_model::Cloud;
-
-const fn row(
-    call: Call,
-    status: Option<u16>,
-    code: &'static str,
-    words: &'static str,
-    means: Means,
-    source: &'static str,
-) -> Row {
-    Row { cloud: Cloud::Gcp, call, status, code, words, means, source }
-}
 
 const fn throttled(code: &'static str, source: &'static str) -> Row {
-    row(Call::Any, None, code, "", Means::Throttled, source)
+    seen(Call::Any, None, code, Means::Throttled, source)
 }
 
 /// Turned away for rights, whatever was asked.
 const fn auth(status: Option<u16>, code: &'static str, source: &'static str) -> Row {
-    row(Call::Any, status, code, "", Means::Auth(Reach::Account), source)
+    seen(Call::Any, status, code, Means::Auth(Reach::Account), source)
 }
 
 const fn full(status: Option<u16>, code: &'static str, source: &'static str) -> Row {
-    row(Call::Launch, status, code, "", Means::Capacity(3, Reach::Pool), source)
+    seen(Call::Launch, status, code, Means::Capacity(3, Reach::Pool), source)
 }
 
 const fn wrong(status: Option<u16>, code: &'static str, source: &'static str) -> Row {
-    row(Call::Launch, status, code, "", Means::Invalid(Reach::Pool), source)
+    seen(Call::Launch, status, code, Means::Invalid(Reach::Pool), source)
 }
 
 /// A launch over a limit: found at once or later, named in the words.
@@ -44,7 +32,7 @@ const fn limit(
     reach: Reach,
     source: &'static str,
 ) -> Row {
-    row(Call::Launch, None, code, words, Means::Quota(minutes, reach), source)
+    entry(Call::Launch, None, code, words, Means::Quota(minutes, reach), source)
 }
 
 /// A condition of an organisation or a reservation, under both of its codes.
@@ -54,7 +42,7 @@ const fn condition(
     means: Means,
     source: &'static str,
 ) -> Row {
-    row(Call::Launch, None, code, words, means, source)
+    entry(Call::Launch, None, code, words, means, source)
 }
 
 const SKYPILOT_QUOTA: &str = "skypilot-org/skypilot#4333";
@@ -82,9 +70,16 @@ const PROJECT: Means = Means::Invalid(Reach::Account);
 /// The first that fits counts.
 pub(super) const ROWS: &[Row] = &[
     // Words that are plainer than any code that nobody noted with them.
-    row(Call::Launch, None, "*", "does not currently have sufficient capacity", NO_ROOM, BULK),
-    row(Call::Launch, Some(503), "*", "does not currently have sufficient capacity", NO_ROOM, BULK),
-    row(Call::Launch, None, "*", "failed to start due to preemption", LOST, PREEMPTED),
+    entry(Call::Launch, None, "*", "does not currently have sufficient capacity", NO_ROOM, BULK),
+    entry(
+        Call::Launch,
+        Some(503),
+        "*",
+        "does not currently have sufficient capacity",
+        NO_ROOM,
+        BULK,
+    ),
+    entry(Call::Launch, None, "*", "failed to start due to preemption", LOST, PREEMPTED),
     // Over the rate is a 403 here.
     throttled("rateLimitExceeded", "403: hashicorp/terraform-provider-google#8360"),
     throttled("userRateLimitExceeded", GUESS),
@@ -96,24 +91,22 @@ pub(super) const ROWS: &[Row] = &[
         "403: hashicorp/terraform-provider-google#9207, terraform-example-foundation",
     ),
     // A 403 whose details hold no reason still has words (google-cloud-rust, error/rpc.rs).
-    row(Call::Any, Some(403), "Http403", "rate limit exceeded", Means::Throttled, GUESS),
+    entry(Call::Any, Some(403), "Http403", "rate limit exceeded", Means::Throttled, GUESS),
     // Somebody else is changing it.
-    row(Call::Any, None, "RESOURCE_NOT_READY", "", Means::Later(5), GUESS),
-    row(
+    seen(Call::Any, None, "RESOURCE_NOT_READY", Means::Later(5), GUESS),
+    seen(
         Call::Any,
         None,
         "resourceNotReady",
-        "",
         Means::Later(5),
         "400: googleapis/google-api-python-client#485, opstrace/opstrace#1218",
     ),
-    row(Call::Any, None, "RESOURCE_IN_USE", "", Means::Later(5), GUESS),
+    seen(Call::Any, None, "RESOURCE_IN_USE", Means::Later(5), GUESS),
     // No room.
-    row(
+    seen(
         Call::Launch,
         Some(0),
         "ZONE_RESOURCE_POOL_EXHAUSTED",
-        "",
         NO_ROOM,
         "CCExtractor/sample-platform#901, google/syzkaller#4385",
     ),
@@ -136,34 +129,31 @@ pub(super) const ROWS: &[Row] = &[
     full(Some(500), "resourcePoolExhausted", GUESS),
     full(Some(503), "resourcePoolExhausted", GUESS),
     // Subnets are a region's.
-    row(Call::Launch, None, "IP_SPACE_EXHAUSTED*", "", Means::Capacity(3, Reach::Region), GUESS),
+    seen(Call::Launch, None, "IP_SPACE_EXHAUSTED*", Means::Capacity(3, Reach::Region), GUESS),
     // Alone it is seen for lack of room and for wrong requests alike.
-    row(
+    seen(
         Call::Launch,
         None,
         "VM_MIN_COUNT_NOT_REACHED",
-        "",
         UNTOLD,
         "googleapis/google-cloud-go#5168; cluster-toolkit, Slurm troubleshooting",
     ),
     // "Empirically" a preemption while being made. If it were ever "not sold here", minutes only
     // mean that we ask again.
-    row(
+    seen(
         Call::Launch,
         None,
         "UNSUPPORTED_OPERATION",
-        "",
         LOST,
         "skypilot-org/skypilot, _gcp_handler; code and words not seen in one place",
     ),
-    row(Call::Launch, Some(0), "RESOURCE_NOT_FOUND", "/images/", HERE, GUESS),
-    row(Call::Launch, Some(0), "RESOURCE_NOT_FOUND", "/networks/", PROJECT, GUESS),
-    row(Call::Launch, Some(0), "RESOURCE_NOT_FOUND", "/subnetworks/", REGION, GUESS),
-    row(
+    entry(Call::Launch, Some(0), "RESOURCE_NOT_FOUND", "/images/", HERE, GUESS),
+    entry(Call::Launch, Some(0), "RESOURCE_NOT_FOUND", "/networks/", PROJECT, GUESS),
+    entry(Call::Launch, Some(0), "RESOURCE_NOT_FOUND", "/subnetworks/", REGION, GUESS),
+    seen(
         Call::Launch,
         Some(0),
         "RESOURCE_NOT_FOUND",
-        "",
         LOST,
         "skypilot-org/skypilot#1797, #1842; dstackai/dstack source",
     ),
@@ -212,7 +202,7 @@ pub(super) const ROWS: &[Row] = &[
     condition("conditionNotMet", "constraints/compute.requireShieldedVm", PROJECT, POLICY),
     condition("conditionNotMet", "", HERE, "412: fortinet/fortigate-terraform-deploy#34"),
     // Rights.
-    row(
+    entry(
         Call::Launch,
         Some(403),
         "forbidden",
@@ -235,25 +225,23 @@ pub(super) const ROWS: &[Row] = &[
     auth(None, "ACCESS_TOKEN_SCOPE_INSUFFICIENT", GUESS),
     auth(None, "inactiveBillingState", GUESS),
     // Names in use. Whose it is has to be looked at.
-    row(
+    seen(
         Call::Launch,
         Some(409),
         "alreadyExists",
-        "",
         Means::Freeze,
         "dstackai/dstack#989, scylladb/scylla-machine-image#184",
     ),
-    row(
+    seen(
         Call::Launch,
         Some(0),
         "RESOURCE_ALREADY_EXISTS",
-        "",
         Means::Freeze,
         "recorded: insert-name-conflict-is-an-operation-error",
     ),
-    row(Call::Launch, Some(409), "duplicate", "", Means::Freeze, GUESS),
+    seen(Call::Launch, Some(409), "duplicate", Means::Freeze, GUESS),
     // Wrong requests. A network that is not there is not there for any pool.
-    row(
+    entry(
         Call::Launch,
         Some(400),
         "invalid",
@@ -261,9 +249,9 @@ pub(super) const ROWS: &[Row] = &[
         PROJECT,
         "public troubleshooting pages of projects without a default network",
     ),
-    row(Call::Launch, Some(400), "invalid", "networkInterfaces[0].subnetwork'", REGION, GUESS),
-    row(Call::Launch, Some(400), "invalid", "", HERE, "dstackai/dstack#696"),
-    row(Call::Look, Some(400), "invalid", "", HERE, GUESS),
+    entry(Call::Launch, Some(400), "invalid", "networkInterfaces[0].subnetwork'", REGION, GUESS),
+    seen(Call::Launch, Some(400), "invalid", HERE, "dstackai/dstack#696"),
+    seen(Call::Look, Some(400), "invalid", HERE, GUESS),
     wrong(Some(400), "invalidParameter", GUESS),
     wrong(Some(400), "badRequest", GUESS),
     wrong(Some(400), "required", GUESS),
@@ -272,34 +260,31 @@ pub(super) const ROWS: &[Row] = &[
     wrong(None, "INVALID_FIELD_VALUE", GUESS),
     wrong(None, "INVALID_USAGE", GUESS),
     wrong(None, "INVALID_STATE", GUESS),
-    row(Call::Look, Some(404), "notFound", "", HERE, "recorded: instance-template-delete-then-404"),
+    seen(Call::Look, Some(404), "notFound", HERE, "recorded: instance-template-delete-then-404"),
     // Deletes.
-    row(
+    seen(
         Call::End,
         Some(404),
         "notFound",
-        "",
         Means::Later(5),
         "recorded: instance-template-delete-then-404",
     ),
-    row(
+    seen(
         Call::End,
         Some(0),
         "RESOURCE_NOT_FOUND",
-        "",
         Means::Later(5),
         "recorded: operations-aggregated-preempted (a stop)",
     ),
-    row(
+    seen(
         Call::End,
         Some(400),
         "invalidResourceUsage",
-        "",
         Means::Invalid(Reach::Pool),
         "deletion protection: hashicorp/terraform-provider-google#1211",
     ),
     // Words, where the code says nothing: details without a reason.
-    row(
+    entry(
         Call::Launch,
         Some(403),
         "Http403",
@@ -307,23 +292,23 @@ pub(super) const ROWS: &[Row] = &[
         Means::Quota(60, Reach::AccountClass),
         GUESS,
     ),
-    row(Call::Launch, Some(403), "Http403", "quota '", Means::Quota(15, Reach::Class), GUESS),
+    entry(Call::Launch, Some(403), "Http403", "quota '", Means::Quota(15, Reach::Class), GUESS),
     // Everything else that an answer may carry and that a fake plays: silence, whatever it says.
-    row(
+    seen(
         Call::Any,
         Some(503),
         "backendError",
-        "",
         Means::Silence,
         "mitchellh/vagrant-google#112, #148",
     ),
-    row(Call::Any, Some(500), "internalError", "", Means::Silence, "mitchellh/vagrant-google#148"),
+    seen(Call::Any, Some(500), "internalError", Means::Silence, "mitchellh/vagrant-google#148"),
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::{Class, Error, evidence::judge};
+    use fleet_model::Cloud;
     use std::time::Duration;
 
     fn launch(status: u16, code: &str, words: &str) -> Error {
@@ -362,7 +347,11 @@ mod tests {
             ("CONDITION_NOT_MET", HERE),
             ("RESOURCE_NOT_FOUND", LOST),
         ] {
-            assert_eq!(crate::evidence::row(Cloud::Gcp, Call::Launch, code).means, means, "{code}");
+            assert_eq!(
+                crate::evidence::row(Cloud::Gcp, Call::Launch, code, "").means,
+                means,
+                "{code}"
+            );
         }
     }
 

@@ -14,7 +14,7 @@ pub(crate) use children::{clear, clear_failed, remains};
 pub(crate) use end::end;
 pub(crate) use gcp::bulk_insert;
 pub(crate) use lambda::{by_name, launch};
-pub(crate) use trace::trace;
+pub(crate) use trace::{made, trace};
 
 use crate::chance::{below, bytes, mix, mix2, text};
 use crate::event::{Born, Event, Launched, Refusal};

@@ -3,7 +3,8 @@
 use crate::event::Refusal;
 use crate::time::{Ms, from_stamp};
 use crate::tx::Tx;
-use fleet_model::{Cloud, MachineState, Scope};
+use crate::vm::Vm;
+use fleet_model::{Cloud, Machine, MachineState, Scope, Token};
 use fleet_provider::{Missing, TraceRequest, Traced};
 
 /// For this long a new machine may be unknown to calls that ask for it: EC2 and Lambda need minutes,
@@ -20,6 +21,30 @@ fn unsure_for(cloud: Cloud) -> Ms {
 pub(crate) fn trace(tx: &mut Tx<'_>, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Refusal> {
     tx.read(request.scope, |tx| {
         request.missing.iter().map(|missing| one(tx, request.scope, missing)).collect()
+    })
+}
+
+/// What a launch made. By name Google and Azure know a machine that their lists do not show; EC2 knows
+/// tags when its lists do, and Lambda has nothing but its list.
+pub(crate) fn made(tx: &mut Tx<'_>, scope: &Scope, token: &Token) -> Result<Vec<Machine>, Refusal> {
+    tx.read(scope, |tx| {
+        let (cloud, now) = (scope.cloud, tx.now());
+        if tx.other_account(cloud) {
+            return Vec::new();
+        }
+        let by_name = matches!(cloud, Cloud::Gcp | Cloud::Azure);
+        let known = |vm: &&Vm| {
+            let listed = vm.is_listed(cloud, now);
+            if cloud == Cloud::Lambda { listed && !tx.hides(scope, vm) } else { listed || by_name }
+        };
+        let all = tx.world.vms.values().filter(known).filter_map(|vm| tx.world.describe(vm));
+        let ours = |machine: &Machine| {
+            let owner = machine.owner.as_ref();
+            machine.state != MachineState::Terminated
+                && machine.place.scope() == *scope
+                && owner.is_some_and(|owner| owner.token == *token)
+        };
+        all.filter(ours).collect()
     })
 }
 

@@ -3,7 +3,7 @@
 use crate::conformance::Twin;
 use crate::support::{AWS_CPU, AWS_CPU_SPOT, pool, sim};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, PoolId, Scope, Token};
+use fleet_model::{Cloud, Create, Machine, PoolId, Scope, Token};
 use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
@@ -48,6 +48,10 @@ impl Provider for Broken {
 
     async fn trace(&self, request: &TraceRequest<'_>) -> Result<Vec<Traced>, Error> {
         self.inner.trace(request).await
+    }
+
+    async fn made(&self, request: &CreateRequest<'_>) -> Result<Vec<Machine>, Error> {
+        self.inner.made(request).await
     }
 
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {

@@ -15,7 +15,7 @@ pub(super) fn data(body: Value) -> Answer {
 pub(super) fn refusal(call: Call, code: &str, message: &str) -> Answer {
     // Where the table takes any status: the description has 404 for what is not there.
     let usual = if code == NOT_THERE { 404 } else { 400 };
-    let status = row(Cloud::Lambda, call, code).status.unwrap_or(usual);
+    let status = row(Cloud::Lambda, call, code, message).status.unwrap_or(usual);
     error(status, code, message)
 }
 

@@ -2,7 +2,8 @@
 //! it, so that a mistake there is not a mistake here.
 
 use fleet_model::{
-    Block, BlockScope, Create, Event, MachineId, Operation, PoolId, SlotName, Timestamp, Token,
+    Block, BlockScope, Cloud, Create, Event, MachineId, Operation, PoolId, SlotName, Timestamp,
+    Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -39,6 +40,8 @@ pub(crate) struct Book {
     pub(crate) blocks: Vec<(Timestamp, Block)>,
     /// The true time at which the last of them was.
     pub(crate) last_block: Timestamp,
+    /// Clouds of which the fleet's account is on record.
+    pub(crate) accounts: BTreeSet<Cloud>,
     pub(crate) seq: u64,
     pub(crate) epoch: u64,
     /// Events that changed what is on record.
@@ -58,7 +61,7 @@ impl Book {
 
     /// Until when nobody can say how old some records are: a clock that was ahead wrote them.
     pub(crate) fn ahead_until(&self, now: Timestamp) -> Option<Timestamp> {
-        let settle = Duration::from_secs(300);
+        let settle = Duration::from_secs(330);
         let doubts = self.open().map(|intent| intent.sent).filter(|sent| *sent > now);
         let doubts = doubts.map(|sent| sent.checked_add(settle).unwrap_or(Timestamp::MAX));
         let blocks = self.blocks.iter().filter(|(heard, _)| *heard > now);
@@ -145,11 +148,14 @@ impl Book {
                     self.filled.entry(new.slot.name).or_insert(filled);
                 }
             }
+            Event::AccountSeen { key, .. } => {
+                self.accounts.insert(key.cloud);
+            }
             Event::Opened { .. }
-            | Event::AccountSeen { .. }
             | Event::Failed { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
+            | Event::DestroyUnknown { .. }
             | Event::RoundEnded { .. } => {}
         }
     }

@@ -2,12 +2,14 @@
 //! I: everything that a launch made is on record, also what nobody asked for.
 
 use super::Judge;
+use super::book::Intent;
 use crate::bench::short;
 use crate::market::CATALOG;
-use fleet_model::{Cloud, Desired, Event, InstanceType, MachineId, MicroUsd, PoolId, Token, Units};
+use fleet_model::{Desired, Event, MachineId, MicroUsd, PoolId, Token, Units};
 use std::collections::BTreeSet;
 
-fn weight(desired: &Desired, cloud: Cloud, of: &InstanceType) -> Units {
+fn weigh(desired: &Desired, pool: &PoolId) -> Units {
+    let (cloud, of) = (pool.place.cloud, &pool.instance_type);
     let kind = CATALOG.kinds.iter().find(|kind| kind.cloud == cloud && kind.name == *of);
     kind.and_then(|kind| fleet_core::weight(desired, kind)).unwrap_or_default()
 }
@@ -15,21 +17,61 @@ fn weight(desired: &Desired, cloud: Cloud, of: &InstanceType) -> Units {
 impl Judge {
     /// Capacity that stands and stays, and that launches which are not settled may bring.
     pub(super) fn held(&self, desired: &Desired) -> Units {
-        let weigh = |pool: &PoolId| weight(desired, pool.place.cloud, &pool.instance_type);
+        self.stands(desired) + self.under_way(desired, |_| true)
+    }
+
+    /// Capacity that stands and stays.
+    pub(super) fn stands(&self, desired: &Desired) -> Units {
         let regular = self
             .ours()
             .filter(|(machine, birth)| self.fills(machine, birth) && Self::stays(machine));
-        let stands: Units = regular.map(|(machine, _)| weigh(&machine.pool())).sum();
-        let open: Units = self
-            .book
-            .open()
-            .map(|intent| {
-                let made = |slot: &&fleet_model::SlotId| self.filler(slot.name).is_none();
-                let slots = intent.create.slots.iter().filter(made).count() as u64;
-                Units(weigh(&intent.create.pool).0 * slots)
-            })
-            .sum();
-        stands + open
+        regular.map(|(machine, _)| weigh(desired, &machine.pool())).sum()
+    }
+
+    /// Capacity that launches which are not settled may bring.
+    fn under_way(&self, desired: &Desired, which: impl Fn(&Intent) -> bool) -> Units {
+        let open = self.book.open().filter(|intent| which(intent));
+        open.map(|intent| {
+            let made = |slot: &&fleet_model::SlotId| self.filler(slot.name).is_none();
+            let slots = intent.create.slots.iter().filter(made).count() as u64;
+            Units(weigh(desired, &intent.create.pool).0 * slots)
+        })
+        .sum()
+    }
+
+    /// A launch in doubt is sent again: does the spec of now want it, and what else this process
+    /// sends?
+    pub(super) fn check_resends(&mut self, process: u32, event: &Event) {
+        let Event::CreateResent { token } = event else { return };
+        let Some(facts) = self.processes.get(&process) else { return };
+        let desired = &facts.desired;
+        let Some(intent) = self.book.intents.get(token) else { return };
+        let of_this = |intent: &Intent| intent.sender == process;
+        let held = self.stands(desired) + self.under_way(desired, of_this);
+        let target = match facts.limits.destroy_all {
+            true => Units::default(),
+            false => desired.capacity.target.max(facts.stood_before),
+        };
+        let most = Units(target.0 + self.spare(process, &intent.create.pool));
+        if held > most {
+            let token = short(token.as_str());
+            let what = format!("p{process} sends {token} again for {held} of {target} wanted");
+            self.fail('H', what);
+        }
+    }
+
+    /// What may stand beyond the target: machines come whole, and whoever is replaced stands until its
+    /// replacement does.
+    fn spare(&self, process: u32, pool: &PoolId) -> u64 {
+        let Some(facts) = self.processes.get(&process) else { return 0 };
+        let desired = &facts.desired;
+        let sensible = CATALOG
+            .kinds
+            .iter()
+            .filter_map(|kind| fleet_core::weight(desired, kind))
+            .filter(|weight| weight.0 <= 8 * 1000);
+        let each = weigh(desired, pool).max(sensible.max().unwrap_or_default());
+        each.0 * (1 + u64::from(self.allowance(process)))
     }
 
     /// A launch was written down: is that still within what is wanted?
@@ -38,23 +80,12 @@ impl Judge {
         let Some(facts) = self.processes.get(&process) else { return };
         let desired = &facts.desired;
         let held = self.held(desired);
-        let largest = CATALOG
-            .kinds
-            .iter()
-            .filter_map(|kind| fleet_core::weight(desired, kind))
-            .filter(|weight| weight.0 <= 8 * 1000)
-            .max()
-            .unwrap_or_default();
-        let each =
-            weight(desired, create.pool.place.cloud, &create.pool.instance_type).max(largest);
-        // Whoever is replaced stands until its replacement does.
-        let surge = u64::from(self.allowance(process));
         let target = desired.capacity.target;
-        let most = Units(target.max(facts.held_before).0 + each.0 * (1 + surge));
+        let most = Units(target.max(facts.held_before).0 + self.spare(process, &create.pool));
         if held > most {
             self.fail('H', format!("p{process} would have {held} of {target}, {most} at most"));
         }
-        self.check_money(process, surge);
+        self.check_money(process, u64::from(self.allowance(process)));
     }
 
     fn check_money(&mut self, process: u32, surge: u64) {

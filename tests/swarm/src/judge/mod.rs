@@ -9,6 +9,7 @@ mod f_g_ends;
 mod h_i_amounts;
 mod j_k_calls;
 mod j_rates;
+mod k_failures;
 mod m_children;
 
 use book::Book;
@@ -54,8 +55,13 @@ pub(crate) struct Facts {
     ended: BTreeSet<MachineId>,
     /// The most machines that were on record and not ending while it ran.
     most_live: u32,
-    /// Capacity that stood when it began.
+    /// Capacity that stood or was under way when it began, and what stood.
     held_before: Units,
+    stood_before: Units,
+    /// When that was, truly.
+    began: Timestamp,
+    /// What was on record then.
+    changes: u64,
     wrote: bool,
     calls: j_k_calls::Calls,
     rates: j_rates::Rates,
@@ -74,6 +80,8 @@ pub(crate) struct Judge {
     pub(crate) book: Book,
     /// Machines that requests of ours made.
     pub(crate) births: BTreeMap<MachineId, Birth>,
+    /// Machines that their clouds call failed, and since when.
+    failed: BTreeMap<MachineId, Timestamp>,
     /// Machines whose tags others changed, or that others launched.
     pub(crate) touched: BTreeSet<MachineId>,
     /// The true time, at the last look.
@@ -87,6 +95,9 @@ pub(crate) struct Judge {
     leases: BTreeMap<u32, u64>,
     /// The last one that somebody acted on, and who.
     acted: Option<(u64, u32)>,
+    /// Lists lacked machines and called themselves whole, or a clock was set: nobody knows which
+    /// machines a process took for failed, and when.
+    pub(crate) blurred: bool,
     /// Whether prices stand still, so that money can be checked to the cent.
     fixed_prices: bool,
 }
@@ -97,6 +108,7 @@ impl Judge {
             violations: Vec::new(),
             book: Book::default(),
             births: BTreeMap::new(),
+            failed: BTreeMap::new(),
             touched: BTreeSet::new(),
             now: Timestamp::UNIX_EPOCH,
             truth: Vec::new(),
@@ -104,6 +116,7 @@ impl Judge {
             processes: BTreeMap::new(),
             leases: BTreeMap::new(),
             acted: None,
+            blurred: false,
             fixed_prices,
         }
     }
@@ -115,7 +128,7 @@ impl Judge {
 
     /// A process begins to work towards something.
     pub(crate) fn begins(&mut self, process: u32, desired: &Desired, limits: Limits) {
-        let held_before = self.held(desired);
+        let (held_before, stood_before) = (self.held(desired), self.stands(desired));
         let facts = Facts {
             desired: desired.clone(),
             limits,
@@ -123,6 +136,9 @@ impl Judge {
             ended: BTreeSet::new(),
             most_live: self.book.live(),
             held_before,
+            stood_before,
+            began: self.now,
+            changes: self.book.changes,
             wrote: false,
             calls: j_k_calls::Calls::default(),
             rates: j_rates::Rates::default(),
@@ -149,6 +165,7 @@ impl Judge {
         self.now = now;
         self.truth = truth.to_vec();
         self.remains = remains;
+        self.note_failures();
         self.check_births(surplus);
         self.check_one_per_slot();
     }
@@ -168,6 +185,7 @@ impl Judge {
             self.book.fold(process, event, record.at, self.now);
             self.tell_twins_apart(event);
             self.check_amounts(process, event);
+            self.check_resends(process, event);
         }
         let live = self.book.live();
         if let Some(facts) = self.processes.get_mut(&process) {
@@ -179,6 +197,7 @@ impl Judge {
         match event {
             Event::CreateIntended { create } => {
                 self.check_intent(create);
+                self.check_works(process, create);
                 self.check_complete(process, &create.pool.place.scope(), "launches in");
             }
             Event::Created { token, machines, missing: _, surplus } => {
@@ -207,6 +226,7 @@ impl Judge {
             | Event::CreateResent { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyRefused { .. }
+            | Event::DestroyUnknown { .. }
             | Event::Blocked { .. }
             | Event::RoundEnded { .. } => {}
         }
