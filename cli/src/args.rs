@@ -253,6 +253,9 @@ pub(crate) struct DestroyArgs {
     /// Do not ask for the fleet's name
     #[arg(short, long)]
     pub yes: bool,
+    /// Accept exactly this many vanished machines as lost
+    #[arg(long, value_name = "N")]
+    pub accept_loss: Option<u32>,
     /// Wait this long for another apply to be done [default: not at all]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]

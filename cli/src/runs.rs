@@ -30,8 +30,11 @@ pub(crate) fn failed(cause: RunError) -> Failure {
         RunError::Store(cause)
         | RunError::Lease(LeaseError::Store(cause))
         | RunError::Journal(JournalError::Store(cause)) => failure.hint(store_hint(&cause)),
-        RunError::Journal(_) => failure
-            .hint("nothing was changed after it; docs/state.md says what a journal looks like"),
+        RunError::Journal(JournalError::Damaged { .. }) => failure.hint(
+            "nothing was changed; bring that record back from a backup or an older version of the \
+             object. Without one: docs/state.md, \"A damaged journal\"",
+        ),
+        RunError::Journal(_) => failure,
         RunError::Lease(_) | RunError::Unsound { .. } => failure,
     }
 }

@@ -1,26 +1,43 @@
 //! Fleets whose spec is at hand, and fleets of which only the journal knows.
 
 use crate::context::{Context, DEFAULT_SPEC};
+use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
+use crate::out::Out;
 use crate::runs::failed;
+use crate::style::WARN;
+use crate::text::count;
 use fleet_model::{
     Budget, CapacityGoal, Cloud, CloudRule, Desired, FleetName, InstanceRules, PlacementRules,
     Spread, Strategy, Unit, Units, digest,
 };
+use fleet_run::Engine;
+use fleet_spec::LoadedFleet;
 use std::path::{Path, PathBuf};
 
 /// The fleets that a read-only command or a destroy speaks of: those of the specs that are named;
-/// without any, those of the default spec; without that, every fleet with a journal.
+/// without any, those of the default spec; without that, or by names that it does not know, fleets with
+/// a journal.
 pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<Desired>> {
-    if !specs.is_empty() || Path::new(DEFAULT_SPEC).exists() {
-        let loaded = context.specs(specs)?;
-        return Ok(loaded.fleets.into_iter().map(|fleet| fleet.desired).collect());
-    }
-    let known = context.journals()?.fleets().await.map_err(failed)?;
+    let known = || async { context.journals()?.fleets().await.map_err(failed) };
     let wanted = &context.global.fleet;
+    if !specs.is_empty() || Path::new(DEFAULT_SPEC).exists() {
+        let failure = match context.specs(specs) {
+            Ok(loaded) => {
+                return Ok(loaded.fleets.into_iter().map(|fleet| fleet.desired).collect());
+            }
+            Err(failure) => failure,
+        };
+        // A fleet whose spec is gone, or has another name now, is asked for by its old name.
+        let known = known().await?;
+        let recorded = |name: &String| known.iter().any(|k| k.as_str() == name);
+        if !specs.is_empty() || wanted.is_empty() || !wanted.iter().all(recorded) {
+            return Err(failure);
+        }
+    }
+    let known = known().await?;
     if let Some(missing) = wanted.iter().find(|name| !known.iter().any(|k| k.as_str() == *name)) {
-        return Err(Failure::new(format!("there is no fleet `{missing}` in {}", context.state()))
-            .hint(format!("name its spec, or one of: {}", list(&known))));
+        return Err(no_such_fleet(context, missing, &known));
     }
     let mut fleets: Vec<Desired> = known
         .iter()
@@ -33,6 +50,39 @@ pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<D
     }
     fleets.sort_by(|a, b| a.fleet.cmp(&b.fleet));
     Ok(fleets)
+}
+
+/// Says so if a fleet is new here while machines of another stand that no spec names: somebody may have
+/// renamed it, and a name is all that ties a spec to its machines.
+pub(crate) async fn tell_of_unnamed(
+    engine: &Engine,
+    fleets: &[LoadedFleet],
+    out: &mut Out,
+) -> Answer<()> {
+    let known = engine.fleets().await.map_err(failed)?;
+    let named = |name: &FleetName| fleets.iter().any(|fleet| fleet.desired.fleet == *name);
+    if fleets.iter().all(|fleet| known.contains(&fleet.desired.fleet)) {
+        return Ok(());
+    }
+    for name in known.iter().filter(|name| !named(name)) {
+        // A journal that cannot be read is another command's story.
+        let machines = engine.standing(name).await.unwrap_or_default() as u64;
+        if machines > 0 {
+            let machines = count(machines, "machine");
+            out.aside(format!(
+                "{WARN}note:{WARN:#} fleet `{name}` has {machines} here, and none of these specs names it. If you \
+                 renamed it, they stay and cost money until `fleet destroy --fleet {name}`."
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// A name that neither specs nor journals know. The same exit code as for a name that is in no spec.
+pub(crate) fn no_such_fleet(context: &Context, name: &str, known: &[FleetName]) -> Failure {
+    Failure::new(format!("there is no fleet `{name}` in {}", context.state()))
+        .hint(format!("fleets here: {}", list(known)))
+        .exit(Exit::SpecInvalid)
 }
 
 fn list(names: &[FleetName]) -> String {

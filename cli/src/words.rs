@@ -160,8 +160,8 @@ pub(crate) fn hold(hold: &Hold) -> Said {
         ),
         Hold::BootFailures { group, failures, until } => said(
             format!(
-                "boot failures: {failures} machines of {group} ended within minutes of their \
-                 launch, one after another, so {group} launches nothing until {}",
+                "boot failures: {failures} machines of {group} never came up, or failed or ended soon \
+                 after their launch, so {group} launches nothing until {}",
                 when(*until)
             ),
             "look at their console output and mend the template: a changed template is tried at once",
@@ -178,7 +178,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                 "{scope} did not answer: {} recorded there stay as they are",
                 count(*machines, "machine")
             ),
-            format!("apply again when {scope} answers"),
+            format!("try again when {scope} answers"),
         ),
     }
 }
@@ -443,7 +443,7 @@ pub(crate) fn notice(notice: &Notice) -> Said {
                  record until they are cleared away",
                 clean_line(machine.as_str())
             ),
-            "`fleet apply` clears them away",
+            "the next `fleet apply` or `fleet destroy` clears them away",
         ),
         Notice::OldTemplate { machines } => Said {
             what: format!("{} made from an older template", count(*machines, "machine")),
@@ -512,11 +512,11 @@ pub(crate) fn block_scope(scope: &BlockScope) -> String {
 /// What to do about a gap.
 pub(crate) fn gap_next(cause: GapCause) -> &'static str {
     match cause {
-        GapCause::Unreachable | GapCause::PartialList => "apply again when it answers in full",
+        GapCause::Unreachable | GapCause::PartialList => "try again when it answers in full",
         GapCause::NotAllowed => "check the credentials and their permissions",
-        GapCause::Throttled => "apply again in a few minutes",
-        GapCause::BreakerOpen => "apply again after that; one request is then let through",
-        GapCause::ListWrong => "apply again when the list shows them",
+        GapCause::Throttled => "try again in a few minutes",
+        GapCause::BreakerOpen => "try again after that; one request is then let through",
+        GapCause::ListWrong => "try again when the list shows them",
         GapCause::OtherAccount => "use the credentials of the account that the fleet runs in",
     }
 }

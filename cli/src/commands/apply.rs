@@ -13,6 +13,7 @@ use crate::runs::{failed, holder, limits, verdict};
 use crate::saved::SavedPlan;
 use crate::text::count;
 use crate::watch::{Watch, stop_on_signal};
+use crate::without::tell_of_unnamed;
 use fleet_core::{Planned, plan};
 use fleet_model::{Desired, Inputs, Limits};
 use fleet_run::{Converged, Engine, Session, Stop};
@@ -47,6 +48,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     super::validate::warn(&task.loaded, context.global.output, out);
     let fleets = &task.loaded.fleets;
     let engine = context.engine(catalog, fleets.iter().map(|fleet| &fleet.desired))?;
+    tell_of_unnamed(&engine, fleets, out).await?;
     let mut ready = Vec::new();
     let mut worst = Exit::Done;
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "apply" };

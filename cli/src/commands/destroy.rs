@@ -27,7 +27,8 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
     let mut worst = Exit::Done;
     let mut ready = Vec::new();
     for desired in &fleets {
-        let limits = Limits { destroy_all: true, ..Limits::default() };
+        let limits =
+            Limits { destroy_all: true, accept_loss: args.accept_loss, ..Limits::default() };
         let mut one = match lead.prepare(desired, limits, None).await {
             Ok(one) => one,
             Err(failure) => {

@@ -3,10 +3,11 @@
 use crate::args::{Format, HistoryArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::fail::{Answer, Failure};
+use crate::fail::Answer;
 use crate::out::Out;
 use crate::render::history;
 use crate::runs::failed;
+use crate::without::no_such_fleet;
 use fleet_model::FleetName;
 use serde_json::json;
 
@@ -19,21 +20,24 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
     if wanted.is_empty() {
         wanted = known.iter().map(FleetName::as_str).collect();
     }
+    if let Some(missing) = wanted.iter().find(|name| !known.iter().any(|k| k.as_str() == **name)) {
+        return Err(no_such_fleet(context, missing, &known));
+    }
     if wanted.is_empty() {
-        return Err(Failure::new(format!("there is no journal in {}", context.state()))
-            .hint("nothing was applied with this --state yet"));
+        out.aside(format!("Nothing was applied with --state {} yet.", context.state()));
     }
     let mut documents = Vec::new();
+    let mut worst = Exit::Done;
     for (nth, name) in wanted.iter().enumerate() {
-        if !known.iter().any(|fleet| fleet.as_str() == *name) {
-            let known: Vec<&str> = known.iter().map(FleetName::as_str).collect();
-            return Err(Failure::new(format!(
-                "fleet `{name}` has no journal in {}",
-                context.state()
-            ))
-            .hint(format!("fleets here: {}", known.join(", "))));
-        }
-        let records = engine.history(&FleetName::new(*name)).await.map_err(failed)?;
+        // One journal that cannot be read hides no other.
+        let records = match engine.history(&FleetName::new(*name)).await.map_err(failed) {
+            Ok(records) => records,
+            Err(failure) => {
+                worst = worst.max(failure.exit);
+                out.aside(failure);
+                continue;
+            }
+        };
         let from = args.last.map_or(0, |last| records.len().saturating_sub(last));
         let records = &records[from..];
         match context.global.output {
@@ -50,5 +54,5 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
     if context.global.output == Format::Json {
         out.json(&json!({ "formatVersion": 1, "fleets": documents }))?;
     }
-    Ok(Exit::Done)
+    Ok(worst)
 }

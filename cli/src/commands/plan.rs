@@ -9,6 +9,7 @@ use crate::render::{plan_json, plan_markdown, plan_text};
 use crate::runs::{failed, limits};
 use crate::saved::{PlanKind, SavedFleet, SavedInputs, SavedPlan, write};
 use crate::style::DIM;
+use crate::without::tell_of_unnamed;
 use fleet_core::{Planned, plan};
 use fleet_model::{Inputs, PLAN_FORMAT};
 use tracing::Instrument;
@@ -88,6 +89,7 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Vec
     context.launchable(&loaded, &catalog)?;
     super::validate::warn(&loaded, context.global.output, out);
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
+    tell_of_unnamed(&engine, &loaded.fleets, out).await?;
     let mut all = Vec::new();
     for fleet in &loaded.fleets {
         let span = tracing::info_span!("gather", fleet = %fleet.desired.fleet);

@@ -3,15 +3,18 @@
 use crate::args::{Format, SpecArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::fail::Answer;
+use crate::fail::{Answer, Failure};
 use crate::out::Out;
 use crate::render::columns::{Columns, left, right};
 use crate::render::{place, plan_json};
 use crate::runs::failed;
 use crate::style::{ADD, DIM, HINT, WARN};
 use crate::text::{clean_line, count, markdown, price, when};
-use fleet_run::{Orphan, Sweep};
+use crate::words;
+use fleet_model::{Cloud, Gap, GapCause};
+use fleet_run::{Orphan, Stray, Sweep};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 
 /// Runs `fleet sweep`. Every region of every cloud is asked, whatever the specs say: an orphan
 /// stands where nobody expects it.
@@ -26,11 +29,17 @@ pub(crate) async fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> An
         Format::Text => text(&sweep, out),
         Format::Markdown => {
             out.text(format!("{} found", count(sweep.orphans.len() as u64, "orphan")));
-            for Orphan { machine } in &sweep.orphans {
+            for Orphan { machine, stray } in &sweep.orphans {
                 let pool = markdown(&machine.pool().to_string());
-                out.text(format!("- `{}` in {pool}", clean_line(machine.id.as_str())));
+                let (id, why) = (clean_line(machine.id.as_str()), markdown(&why(stray)));
+                out.text(format!("- `{id}` in {pool}: {why}"));
             }
         }
+    }
+    // Who was not answered at all has swept nothing.
+    if sweep.scopes == 0 && !sweep.gaps.is_empty() {
+        return Err(Failure::new("no cloud answered, so nothing was swept")
+            .hint("`fleet doctor` shows what is missing"));
     }
     Ok(if sweep.orphans.is_empty() { Exit::Done } else { Exit::Unsettled })
 }
@@ -41,16 +50,19 @@ fn text(sweep: &Sweep, out: &mut Out) {
         count(sweep.seen as u64, "machine"),
         count(sweep.scopes as u64, "region")
     );
-    if sweep.orphans.is_empty() {
+    if sweep.scopes == 0 && sweep.orphans.is_empty() {
+        // There is nothing to say of what was not seen.
+    } else if sweep.orphans.is_empty() {
         out.text(format!("{ADD}no orphans{ADD:#}: {looked}, every one in a journal"));
     } else {
         let orphans = count(sweep.orphans.len() as u64, "orphan");
         out.text(format!("{WARN}{orphans}{WARN:#}: {looked}, these in no journal here\n"));
         let mut table = Columns::default();
-        let heads = ["machine", "type", "where", "market", "launched", "fleet identity"];
-        table.styled(DIM, heads.map(left).into_iter().chain([right("$/h")]));
-        for Orphan { machine } in &sweep.orphans {
-            let owner = machine.owner.as_ref().map_or("", |owner| owner.fleet.as_str());
+        let heads = ["machine", "type", "where", "market", "launched", "fleet"];
+        let last = [right("$/h"), left("why")];
+        table.styled(DIM, heads.map(left).into_iter().chain(last));
+        for Orphan { machine, stray } in &sweep.orphans {
+            let owner = machine.owner.as_ref().map_or("", |owner| owner.name.as_str());
             table.row([
                 left(clean_line(machine.id.as_str())),
                 left(clean_line(machine.instance_type.as_str())),
@@ -59,22 +71,73 @@ fn text(sweep: &Sweep, out: &mut Out) {
                 left(when(machine.launched_at)),
                 left(clean_line(owner)),
                 right(price(machine.price)),
+                left(why(stray)),
             ]);
         }
         out.text(table.render("  ").trim_end());
-        out.text(format!(
-            "\n{HINT}→{HINT:#} they may belong to fleets with another --state; if not, end them by hand"
-        ));
+        let copies = |orphan: &&Orphan| matches!(orphan.stray, Stray::CopyOf(_));
+        let copied = sweep.orphans.iter().filter(copies).count();
+        if copied < sweep.orphans.len() {
+            out.text(format!(
+                "\n{HINT}→{HINT:#} a fleet may be in the care of another --state; what nobody needs, end by hand"
+            ));
+        }
+        if copied > 0 {
+            out.text(format!(
+                "\n{HINT}→{HINT:#} a copy belongs to whoever launched it from one of ours: ask before you end it, \
+                 and take our tags (fleet-*) off it"
+            ));
+        }
     }
-    for gap in &sweep.gaps {
-        let (scope, cause) = (&gap.scope, gap.cause);
-        out.text(format!("{WARN}gap{WARN:#}  {scope} {cause}: orphans may hide there"));
+    for (whose, regions, gap) in by_cause(&sweep.gaps) {
+        let (cause, next) = (gap.cause, words::gap_next(gap.cause));
+        out.text(format!("{WARN}gap{WARN:#}  {whose} {cause} ({regions}): orphans may hide there"));
+        out.text(format!("     {}", clean_line(&gap.detail)));
+        out.text(format!("     {HINT}→{HINT:#} {next}"));
     }
 }
 
+/// Why nobody accounts for a machine, in words.
+fn why(stray: &Stray) -> String {
+    match stray {
+        Stray::UnknownFleet => "no journal here is of its fleet".into(),
+        Stray::NotRecorded => "its fleet's journal does not know it".into(),
+        Stray::Surplus => "a launch made one too many".into(),
+        Stray::CopyOf(original) => {
+            format!("a copy: its tags are those of {}", clean_line(original.as_str()))
+        }
+    }
+}
+
+/// Gaps of one cloud that have one cause are one line: who has no credentials has none in forty
+/// regions.
+fn by_cause(gaps: &[Gap]) -> Vec<(String, String, &Gap)> {
+    let mut groups: BTreeMap<(Cloud, GapCause), Vec<&Gap>> = BTreeMap::new();
+    for gap in gaps {
+        groups.entry((gap.scope.cloud, gap.cause)).or_default().push(gap);
+    }
+    let mut lines = Vec::new();
+    for ((cloud, _), gaps) in groups {
+        lines.push(match gaps[..] {
+            [one] => (one.scope.to_string(), "1 region".into(), one),
+            _ => (cloud.to_string(), count(gaps.len() as u64, "region"), gaps[0]),
+        });
+    }
+    lines
+}
+
 fn document(sweep: &Sweep) -> Value {
-    let one = |Orphan { machine }: &Orphan| {
+    let one = |Orphan { machine, stray }: &Orphan| {
+        let (because, copy_of) = match stray {
+            Stray::UnknownFleet => ("unknown-fleet", None),
+            Stray::NotRecorded => ("not-recorded", None),
+            Stray::Surplus => ("surplus", None),
+            Stray::CopyOf(original) => ("copy", Some(original)),
+        };
         json!({
+            "because": because,
+            "copyOf": copy_of,
+            "fleet": machine.owner.as_ref().map(|owner| &owner.name),
             "id": machine.id,
             "provider": machine.place.cloud,
             "region": machine.place.region,

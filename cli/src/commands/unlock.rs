@@ -8,6 +8,7 @@ use crate::fail::{Answer, Failure};
 use crate::out::Out;
 use crate::runs::failed;
 use crate::text::{clean_line, span};
+use crate::without::no_such_fleet;
 use fleet_model::FleetName;
 use fleet_run::{Held, Lease};
 use serde_json::json;
@@ -47,9 +48,7 @@ pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> 
 async fn holder(context: &Context, fleet: &FleetName) -> Answer<Option<Held>> {
     let known = context.journals()?.fleets().await.map_err(failed)?;
     if !known.contains(fleet) {
-        let known: Vec<&str> = known.iter().map(FleetName::as_str).collect();
-        return Err(Failure::new(format!("there is no fleet `{fleet}` in {}", context.state()))
-            .hint(format!("fleets here: {}", known.join(", "))));
+        return Err(no_such_fleet(context, fleet.as_str(), &known));
     }
     Lease::holder(&context.store()?, fleet).await.map_err(|cause| failed(cause.into()))
 }

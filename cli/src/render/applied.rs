@@ -100,7 +100,7 @@ pub(crate) fn text(applied: &Applied) -> String {
     out.push_str(attention(report).trim_start_matches('\n'));
     if !last.plan.is_empty() {
         let why = if applied.stopped { "stopped on request" } else { "not everything is done" };
-        out.push_str(&format!("  {why}; apply again to go on\n"));
+        out.push_str(&format!("  {why}; run the same command again to go on\n"));
     }
     out.trim_end().to_owned()
 }

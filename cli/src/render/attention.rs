@@ -6,7 +6,7 @@ use crate::words::{self, Said};
 use fleet_model::Report;
 
 /// What to do about a request without an answer.
-const IN_DOUBT_NEXT: &str = "the next apply asks the clouds what became of it before anything else";
+const IN_DOUBT_NEXT: &str = "the next run asks the clouds what became of it before anything else";
 
 /// Everything that is not as it should be, each with its reason and what to do next.
 pub(crate) fn attention(report: &Report) -> String {

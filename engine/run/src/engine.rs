@@ -11,7 +11,7 @@ use crate::store::Store;
 use fleet_core::{Eligible, eligible, rejection};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
-    Offering, Operation, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
+    Offering, Operation, PoolId, Quota, Recorded, Scope, SlotRecord, SlotState, Template, digest,
 };
 use fleet_provider::{Clock, Offered, OfferingsRequest, Provider};
 use futures::future::join_all;
@@ -85,6 +85,14 @@ impl Engine {
     /// Every record of a fleet's journal, oldest first.
     pub async fn history(&self, fleet: &FleetName) -> Result<Vec<Record>, RunError> {
         Ok(Journal::history(&self.store, fleet).await?)
+    }
+
+    /// How many machines of a fleet are on record.
+    pub async fn standing(&self, fleet: &FleetName) -> Result<usize, RunError> {
+        let journal = Journal::open(&self.store, fleet, self.clock.clone()).await?;
+        let slots = journal.recorded().await.slots;
+        let filled = |slot: &SlotRecord| matches!(slot.state, SlotState::Filled { .. });
+        Ok(slots.into_values().filter(filled).count())
     }
 
     /// Fleets that have a journal here.

@@ -36,5 +36,5 @@ pub use progress::{Progress, StepResult, Stop};
 pub use record::Record;
 pub use session::{Converged, Session};
 pub use store::{Store, StoreError, shown};
-pub use sweep::{Orphan, Sweep};
+pub use sweep::{Orphan, Stray, Sweep};
 pub use trouble::Trouble;

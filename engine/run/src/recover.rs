@@ -57,7 +57,7 @@ impl Session<'_> {
         observed: &Observed,
     ) -> Vec<Event> {
         let events = verdict(attempt, &listed, observed);
-        let whole = attempt.create.slots.iter().all(|slot| is_filled(*slot, &listed));
+        let whole = is_whole(&attempt.create, &listed);
         if events.is_empty() || whole || bugs::on(Bug::ListBelieved) {
             return events;
         }
@@ -141,8 +141,16 @@ fn settles_in(attempt: &Attempt, now: Timestamp) -> Duration {
     ABSENCE_PROVES.saturating_sub(age)
 }
 
-fn is_filled(slot: SlotId, found: &[&Machine]) -> bool {
-    found.iter().any(|machine| machine.owner.as_ref().is_some_and(|owner| owner.slot == slot))
+/// Whether every slot of a request is filled. Slots, not machines: a cloud that made one too many may
+/// still hide one that was asked for.
+fn is_whole(create: &Create, found: &[&Machine]) -> bool {
+    if bugs::on(Bug::MachinesCountedForSlots) {
+        return found.len() >= create.slots.len();
+    }
+    let fills = |slot: &SlotId, machine: &Machine| {
+        machine.owner.as_ref().is_some_and(|owner| owner.slot == *slot)
+    };
+    create.slots.iter().all(|slot| found.iter().any(|machine| fills(slot, machine)))
 }
 
 /// What a look at the clouds says of a request; nothing if it says nothing for sure.
@@ -154,12 +162,7 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
     }
     // Old enough when we looked, not when we come to judge it.
     let settled = settles_in(attempt, observed.taken_at).is_zero();
-    // Slots, not machines: a cloud that made one too many may still hide one that was asked for.
-    let whole = match bugs::on(Bug::MachinesCountedForSlots) {
-        true => found.len() >= create.slots.len(),
-        false => create.slots.iter().all(|slot| is_filled(*slot, found)),
-    };
-    if whole || (settled && !found.is_empty()) {
+    if is_whole(create, found) || (settled && !found.is_empty()) {
         let machines = found.iter().map(|machine| (*machine).clone()).collect();
         let created = Created::all(machines);
         launch_outcome(create, Ok(created), observed.taken_at).events

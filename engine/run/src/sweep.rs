@@ -3,7 +3,9 @@
 use crate::engine::Engine;
 use crate::error::RunError;
 use crate::journal::Journal;
-use fleet_model::{Gap, Machine, MachineId, Place, Recorded, Scope, SlotState};
+use fleet_model::{
+    FleetUid, Gap, Machine, MachineId, Place, Recorded, Scope, SlotId, SlotState, Token,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A machine with tags of ours that no journal here knows.
@@ -11,6 +13,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Orphan {
     /// The machine.
     pub machine: Machine,
+    /// Why nobody accounts for it.
+    pub stray: Stray,
+}
+
+/// Why nobody accounts for a machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stray {
+    /// No journal here is of its fleet.
+    UnknownFleet,
+    /// The journal of its fleet does not know it.
+    NotRecorded,
+    /// A launch made one too many.
+    Surplus,
+    /// Its tags are those of another machine, which the journal knows: somebody launched one like it.
+    CopyOf(MachineId),
 }
 
 /// What a sweep found.
@@ -26,6 +43,50 @@ pub struct Sweep {
     pub seen: usize,
 }
 
+/// What the journals here know.
+#[derive(Default)]
+struct Journals {
+    fleets: BTreeSet<FleetUid>,
+    machines: BTreeSet<MachineId>,
+    surplus: BTreeSet<MachineId>,
+    doubtful: BTreeSet<Token>,
+    /// Who fills each slot.
+    fills: BTreeMap<(FleetUid, SlotId), MachineId>,
+}
+
+impl Journals {
+    fn add(&mut self, recorded: Recorded) {
+        let Some(uid) = recorded.uid else { return };
+        for (name, record) in recorded.slots {
+            if let SlotState::Filled { machine, .. } = record.state {
+                let slot = SlotId { name, generation: record.generation };
+                self.machines.insert(machine.clone());
+                self.fills.insert((uid.clone(), slot), machine);
+            }
+        }
+        self.surplus.extend(recorded.surplus);
+        self.doubtful.extend(recorded.in_doubt.into_keys());
+        self.fleets.insert(uid);
+    }
+
+    /// Why nobody accounts for a machine; `None` if somebody does, or may.
+    fn stray(&self, machine: &Machine) -> Option<Stray> {
+        let owner = machine.owner.as_ref()?;
+        if self.machines.contains(&machine.id) || self.doubtful.contains(&owner.token) {
+            return None;
+        }
+        if self.surplus.contains(&machine.id) {
+            return Some(Stray::Surplus);
+        }
+        let original = self.fills.get(&(owner.fleet.clone(), owner.slot));
+        Some(match original {
+            Some(original) => Stray::CopyOf(original.clone()),
+            None if self.fleets.contains(&owner.fleet) => Stray::NotRecorded,
+            None => Stray::UnknownFleet,
+        })
+    }
+}
+
 impl Engine {
     /// Asks every region of every configured cloud. The clouds are read first and the journals
     /// second, so that a launch in between is not taken for an orphan; a second look confirms.
@@ -35,33 +96,19 @@ impl Engine {
             self.catalog.places.iter().filter(here).map(Place::scope).collect();
         let nothing = Recorded::default();
         let first = self.observe(scopes.clone(), &nothing).await;
-        let mut known: BTreeSet<MachineId> = BTreeSet::new();
-        let mut doubtful = BTreeSet::new();
+        let mut journals = Journals::default();
         for fleet in self.fleets().await? {
             let journal = Journal::open(&self.store, &fleet, self.clock.clone()).await?;
-            let recorded = journal.recorded().await;
-            known.extend(recorded.slots.into_values().filter_map(|slot| match slot.state {
-                SlotState::Filled { machine, .. } => Some(machine),
-                SlotState::Vacant | SlotState::InDoubt { .. } => None,
-            }));
-            doubtful.extend(recorded.in_doubt.into_keys());
+            journals.add(journal.recorded().await);
         }
         let second = self.observe(scopes, &nothing).await;
-        let suspects: BTreeMap<&MachineId, &Machine> = second
-            .machines
-            .iter()
-            .filter(|(id, machine)| {
-                let owner = machine.owner.as_ref();
-                let in_doubt = owner.is_some_and(|owner| doubtful.contains(&owner.token));
-                machine.state.is_live()
-                    && owner.is_some()
-                    && !in_doubt
-                    && !known.contains(*id)
-                    && first.machines.contains_key(*id)
-            })
-            .collect();
+        let twice = second.machines.values().filter(|m| first.machines.contains_key(&m.id));
+        let stray = |machine: &Machine| {
+            let stray = journals.stray(machine)?;
+            Some(Orphan { machine: machine.clone(), stray })
+        };
         Ok(Sweep {
-            orphans: suspects.values().map(|m| Orphan { machine: (*m).clone() }).collect(),
+            orphans: twice.filter(|m| m.state.is_live()).filter_map(stray).collect(),
             scopes: second.complete.len(),
             seen: second.machines.len(),
             gaps: second.gaps,

@@ -314,6 +314,24 @@ async fn a_lost_journal_makes_no_second_fleet() {
 }
 
 #[tokio::test]
+async fn a_lost_journal_is_noticed_by_what_is_left_of_a_list() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    bed.apply(&fleet).await;
+    bed.sim.advance(Duration::from_secs(600)).expect("time");
+    for cloud in fleet_model::Cloud::ALL {
+        bed.sim.partial_lists(cloud.into()).expect("a fault");
+    }
+    let elsewhere = fleet_run::Store::in_memory();
+    let forgetful = bed::engine(&bed.sim, &elsewhere, |provider| provider);
+    bed::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
+    assert_eq!(bed.live().len(), 20, "machines of that name stand already");
+    let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
+    let held = fleet_core::plan(&inputs).report.held;
+    assert!(held.iter().any(|hold| matches!(hold, Hold::JournalLost { .. })), "{held:?}");
+}
+
+#[tokio::test]
 async fn a_change_of_mix_never_doubles_the_fleet() {
     let bed = Bed::lifelike();
     bed.apply(&desired(&cpu(40))).await;
@@ -357,6 +375,12 @@ impl fleet_provider::Provider for Counted {
         request: &fleet_provider::TraceRequest<'_>,
     ) -> Result<Vec<fleet_provider::Traced>, fleet_provider::Error> {
         self.inner.trace(request).await
+    }
+    async fn made(
+        &self,
+        request: &fleet_provider::CreateRequest<'_>,
+    ) -> Result<Vec<fleet_model::Machine>, fleet_provider::Error> {
+        self.inner.made(request).await
     }
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, fleet_provider::Error> {
         self.inner.identity(scope).await

@@ -63,13 +63,55 @@ fn a_machine_is_forgotten_when_its_disk_is_gone() {
     lives_well(&[36, 58, 66, 47_197, 68_319]);
 }
 
+/// C, A: a journal was lost, and a list that had lost a page showed five machines of the fleet: nobody
+/// counted them, and a second fleet was launched elsewhere. (`a_lost_journal_makes_no_second_fleet`)
+#[test]
+fn machines_in_a_partial_list_are_machines() {
+    lives_well(&[70_005_990]);
+}
+
+/// B: a request left seven seconds after its record, its machines were listed five minutes later, and
+/// the window had counted from the record. (`recover::tests`)
+#[test]
+fn the_window_begins_when_a_request_may_have_left() {
+    lives_well(&[70_010_766]);
+}
+
+/// O, the judge's own mistake: the last of several applies that share a replacement destroys machines,
+/// which stay on record until the one after it.
+#[test]
+fn what_the_last_apply_destroyed_is_forgotten_by_the_next() {
+    lives_well(&[70_035_458, 320_230, 15_110, 339_215]);
+}
+
+/// K: failures were counted in one row, which another template, another cloud, or the end of an old
+/// machine began anew.
+#[test]
+fn failures_add_up_whatever_comes_between() {
+    lives_well(&[138, 146, 3118, 10_023, 16_794]);
+}
+
+/// A, B: a list that lacked machines and called itself whole was proof that a launch had made none.
+#[test]
+fn a_launch_in_doubt_is_asked_for_by_name() {
+    lives_well(&[170, 411, 496, 650]);
+}
+
+/// G: machines whose end was asked for and not answered were gone, and the fleet froze over them.
+#[test]
+fn an_end_without_an_answer_explains_what_is_gone() {
+    lives_well(&[336_984]);
+}
+
 /// The seeds of today still tell their stories.
 #[cfg(feature = "bugs")]
 #[test]
 fn each_story_is_still_told() {
     use fleet_model::bugs::{Bug, switch_on};
     for (bug, seed) in [
-        (Bug::SilentEndsNotCounted, 765),
+        (Bug::SilentEndsNotCounted, 416),
+        (Bug::FailedNotCounted, 139),
+        (Bug::ListBelieved, 4),
         (Bug::BlocksOfRoundIgnored, 205),
         (Bug::WallClockTrusted, 206),
         (Bug::LaunchesLeaveTogether, 31),
