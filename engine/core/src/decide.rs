@@ -305,6 +305,7 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
         return choose_with(inputs, field, ledger, quota, Replace::AtOnce);
     }
     let choice = choose_with(inputs, field, ledger, quota, Replace::Surge);
+    let choice = burst_first(inputs, field, ledger, quota, &choice).unwrap_or(choice);
     // Money set free by a replacement that is then not found may be spent already. Without
     // replacements everything that stays is paid for before anything is bought.
     let over = inputs.desired.budget.hourly.is_some_and(|limit| choice.usage.spend > limit);
@@ -320,6 +321,30 @@ fn choose(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger, quota: u32) -> Ch
         return room.map_or(choice, |room| Choice { surged, ..room });
     }
     choice
+}
+
+/// The other way round, if that places more: the base is placed first, and where it takes up the shares
+/// of places that sell spot, the burst finds none, while others that sell on demand alone stay empty. The
+/// base never has less for it.
+fn burst_first(
+    inputs: &Inputs,
+    field: &Field<'_>,
+    ledger: &Ledger,
+    quota: u32,
+    choice: &Choice,
+) -> Option<Choice> {
+    let short = |choice: &Choice, group| choice.taken.get(&group).map_or(Units(0), |t| t.short);
+    let rules = &inputs.desired.placement;
+    // A hedge chooses for both groups, and what is committed counts for either: those have an order.
+    let ordered = rules.hedge.is_some() || !rules.commitments.is_empty();
+    if short(choice, Group::Burst).is_zero() || ordered {
+        return None;
+    }
+    let order = [Group::Burst, Group::Base];
+    let other = choose_in(inputs, field, ledger, quota, Replace::Surge, order);
+    let better = short(&other, Group::Burst) < short(choice, Group::Burst)
+        && short(&other, Group::Base) <= short(choice, Group::Base);
+    better.then_some(other)
 }
 
 /// Destroys some of the machines that are to be replaced before their replacements are launched: no
@@ -371,6 +396,18 @@ fn choose_with(
     quota: u32,
     replace: Replace,
 ) -> Choice {
+    choose_in(inputs, field, ledger, quota, replace, Group::ALL)
+}
+
+/// Places groups in this order: what the first takes of a share, the second cannot have.
+fn choose_in(
+    inputs: &Inputs,
+    field: &Field<'_>,
+    ledger: &Ledger,
+    quota: u32,
+    replace: Replace,
+    order: [Group; 2],
+) -> Choice {
     let goal = inputs.desired.capacity;
     let mut work = Work { inputs, field, ledger, quota, victims: BTreeMap::new() };
     work.destroy_useless();
@@ -399,9 +436,9 @@ fn choose_with(
     let mut surged = Units(0);
     let mut taken = BTreeMap::new();
     let mut waiting = 0;
-    let (mut base_after, mut base_new) = (Units(0), Units(0));
+    let (mut base_after, mut new) = (Units(0), Units(0));
     let mut outlook = None;
-    for group in Group::ALL {
+    for group in order {
         let wanted = match group {
             Group::Base => goal.on_demand,
             // What the base gives beyond its share, the burst need not.
@@ -433,7 +470,7 @@ fn choose_with(
         let mut kept_for_surge = 0;
         let filled = loop {
             // Never past the target, whatever the mix: a tier grows as fast as the other shrinks.
-            let all = work.kept(Group::Base) + work.kept(Group::Burst) + base_new;
+            let all = work.kept(Group::Base) + work.kept(Group::Burst) + new;
             let room = goal.target.saturating_sub(all);
             let full = wanted.saturating_sub(work.kept(group)).min(room);
             let need = full.min(allowance);
@@ -444,9 +481,10 @@ fn choose_with(
                 Replace::AtOnce => MicroUsd(0),
             };
             tried.spend += leaving;
-            let afterwards = match group {
-                Group::Base => goal.spot.saturating_sub(work.kept(Group::Burst)),
-                Group::Burst => Units(0),
+            let afterwards = match (group, group == order[0]) {
+                (Group::Base, true) => goal.spot.saturating_sub(work.kept(Group::Burst)),
+                (Group::Burst, true) => goal.on_demand.saturating_sub(work.kept(Group::Base)),
+                (_, false) => Units(0),
             };
             let filled = field.fill(&mut tried, group.market(), need, afterwards);
             tried.spend = tried.spend - leaving;
@@ -479,8 +517,8 @@ fn choose_with(
         waiting += work.destroy_replaced_failures(group, launched, whole, &mut replaced);
         if group == Group::Base {
             base_after = work.kept(group) + launched;
-            base_new = launched;
         }
+        new += launched;
         taken.insert(group, filled);
     }
     Choice { taken, victims: work.victims, replaced, waiting, surged, usage, outlook }

@@ -3,9 +3,9 @@
 mod bed;
 
 use bed::{Bed, TRAIN, cpu, desired};
-use fleet_model::{Cloud, Event, Hold, Limits, Market, Scope, SlotState};
+use fleet_model::{Cloud, Event, GapCause, Hold, Limits, Market, Scope, SlotState};
 use fleet_sim::Preset;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 #[tokio::test]
@@ -311,6 +311,30 @@ async fn a_lost_journal_makes_no_second_fleet() {
     let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
     let planned = fleet_core::plan(&inputs);
     assert_eq!(planned.report.held, [Hold::JournalLost { machines: 20 }]);
+}
+
+#[tokio::test]
+async fn another_account_is_a_gap_and_nothing_is_changed() {
+    let bed = Bed::lifelike();
+    let fleet = desired(&cpu(20));
+    bed.apply(&fleet).await;
+    bed.sim.advance(Duration::from_secs(600)).expect("time");
+    let before = bed.live();
+    for cloud in [Cloud::Aws, Cloud::Gcp, Cloud::Azure] {
+        bed.sim.fault(fleet_sim::Fault::OtherAccount { cloud }).expect("a fault");
+    }
+    let observed = bed.inputs(&fleet).await.observed;
+    let stood: BTreeSet<Scope> = before.iter().map(|machine| machine.place.scope()).collect();
+    let others = observed.gaps.iter().filter(|gap| gap.cause == GapCause::OtherAccount);
+    let others: BTreeSet<Scope> = others.map(|gap| gap.scope.clone()).collect();
+    assert!(others.is_superset(&stood), "{:?}", observed.gaps);
+    bed.apply(&fleet).await;
+    let known: BTreeSet<_> = before.into_iter().map(|machine| machine.id).collect();
+    assert!(bed.live().iter().all(|machine| known.contains(&machine.id)), "nothing is launched");
+    bed.sim.heal().expect("healed");
+    bed.apply(&fleet).await;
+    bed.assert_converged(&fleet).await;
+    assert!(bed.live().iter().any(|machine| known.contains(&machine.id)), "nothing was forgotten");
 }
 
 #[tokio::test]

@@ -168,6 +168,29 @@ fn a_provider_limit_holds_over_both_tiers() {
     );
 }
 
+/// The cheapest places on demand are the only ones that sell spot, and shares are small: the base has to
+/// stand where no spot is sold.
+#[test]
+fn the_base_leaves_shares_to_the_burst() {
+    let rows: &[Row<'_>] = &[
+        ("aws/us-east-1/a/g.1", 1, Some(100), Some(30)),
+        ("azure/eastus/regional/n.1", 1, Some(300), Some(45)),
+        ("gcp/us-central1/c/h-1", 1, Some(110), Some(40)),
+        ("lambda/us-tx-1/regional/gpu_1x", 1, Some(900), None),
+    ];
+    let mut wish = desired(64, 32, Unit::Gpus);
+    wish.placement.spread.max_share_per_provider = Share::from_percent(25.0);
+    let mut world = inputs(wish, &catalog(rows));
+    let planned = plan(&world);
+    assert_eq!(check(&world, &planned), []);
+    assert_eq!(planned.report.unplaced, []);
+    let steps = summary(&planned);
+    let lambda = "+16 lambda/us-tx-1/regional/gpu_1x/on-demand".to_owned();
+    assert!(steps.contains(&lambda), "{steps:?}");
+    obey(&mut world, &planned, 600);
+    assert!(plan(&world).plan.is_empty(), "and it stays so");
+}
+
 #[test]
 fn the_last_machine_is_the_one_that_fits() {
     // 9 GPUs on spot: eight at once and one alone beat sixteen.

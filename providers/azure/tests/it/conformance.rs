@@ -67,7 +67,7 @@ async fn azure_conforms() {
     assert!(report.is_conformant(), "{report}");
     let skipped: Vec<&str> = report.skipped.iter().map(|(name, _)| *name).collect();
     assert_eq!(skipped, ["partial_fulfilment_is_an_answer"], "{report}");
-    assert_eq!(report.passed.len(), 14, "{report}");
+    assert_eq!(report.passed.len(), 15, "{report}");
     let left = twin.0.server.meddle(|world| (world.live(), world.children()));
     assert_eq!(left, (0, 0), "machines and children are left");
 }

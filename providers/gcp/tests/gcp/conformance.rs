@@ -69,6 +69,6 @@ async fn gcp_conforms() {
     let report = run(&twin).await;
     assert!(report.is_conformant(), "{report}");
     assert_eq!(report.skipped, [], "{report}");
-    assert_eq!(report.passed.len(), 15, "{report}");
+    assert_eq!(report.passed.len(), 16, "{report}");
     assert_eq!(twin.0.fake.count(), (0, 0), "machines or disks are left");
 }

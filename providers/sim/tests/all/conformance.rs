@@ -67,7 +67,7 @@ async fn check(preset: Preset, pools: &[&str], skipped: &[&str]) {
     assert!(report.is_conformant(), "{} {preset}\n{report}", twin.cloud());
     let names: Vec<&str> = report.skipped.iter().map(|(name, _)| *name).collect();
     assert_eq!(names, skipped, "{report}");
-    assert_eq!(report.passed.len() + report.skipped.len(), 15);
+    assert_eq!(report.passed.len() + report.skipped.len(), 16);
 }
 
 #[tokio::test]
