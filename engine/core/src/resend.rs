@@ -9,7 +9,7 @@ use crate::guard;
 use crate::ledger::{Holding, Ledger, find_offering, template_digests};
 use crate::victims::Work;
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{Attempt, Block, Group, Inputs, MicroUsd, Token, Units};
+use fleet_model::{Attempt, Block, Group, Inputs, MicroUsd, SlotId, Token, Units};
 use std::collections::BTreeMap;
 
 /// Launches in doubt that are still wanted, in the order of their tokens.
@@ -30,9 +30,14 @@ pub(crate) fn wanted(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Vec
     if bugs::on(Bug::UnwantedSentAgain) {
         return attempts.map(|attempt| attempt.create.token.clone()).collect();
     }
-    let mut room = Room::new(inputs, field, ledger);
-    let fits = attempts.filter(|attempt| may_launch(inputs, ledger, attempt) && room.take(attempt));
-    fits.map(|attempt| attempt.create.token.clone()).collect()
+    if !fits(inputs, field, ledger) {
+        return Vec::new();
+    }
+    let mut lacking = lacking(inputs, ledger);
+    let wanted = attempts.filter(|attempt| {
+        may_launch(inputs, ledger, attempt) && take(&mut lacking, ledger, attempt)
+    });
+    wanted.map(|attempt| attempt.create.token.clone()).collect()
 }
 
 /// Whether the pools of a launch are allowed and open now.
@@ -48,65 +53,56 @@ fn may_launch(inputs: &Inputs, ledger: &Ledger, attempt: &Attempt) -> bool {
         && !create.slots.iter().any(|slot| rests(slot.name.group))
 }
 
-/// What may be launched without what is in doubt.
-struct Room {
-    /// What each group lacks.
-    groups: BTreeMap<Group, Units>,
-    /// What may stand in all.
-    all: Units,
-    money: Option<MicroUsd>,
-    weights: BTreeMap<Token, Units>,
+/// Whether everything fits that stands, and that may stand: nobody knows which of the launches in doubt
+/// were carried out, and one that is sent again surely is.
+fn fits(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> bool {
+    let goal = inputs.desired.capacity;
+    // Spares of a hedge are a decision: twice the need is the most that they come to.
+    let spares = inputs.desired.placement.hedge.map_or(Units(0), |_| goal.spot);
+    let target = (goal.on_demand + goal.spot).max(goal.target) + spares;
+    let work = Work { inputs, field, ledger, quota: 0, victims: BTreeMap::new() };
+    let known = ledger.holdings.iter().filter(|h| h.machine.is_some() && h.standing.stands());
+    let spent: MicroUsd = known.filter_map(Holding::bill).sum();
+    let unfilled = |attempt: &Attempt| {
+        let open = |slot: &&SlotId| {
+            ledger.holdings.iter().any(|h| h.machine.is_none() && h.slot == **slot)
+        };
+        attempt.create.slots.iter().filter(open).count() as u64
+    };
+    let attempts = inputs.recorded.in_doubt.values();
+    let doubt: MicroUsd =
+        attempts.map(|a| a.create.dearest().unwrap_or_default() * unfilled(a)).sum();
+    let paid = inputs.desired.budget.hourly.is_none_or(|limit| spent + doubt <= limit);
+    paid && work.standing() <= target + work.surge()
 }
 
-impl Room {
-    fn new(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Self {
-        let goal = inputs.desired.capacity;
-        let known = |holding: &&Holding| holding.machine.is_some();
-        let mut groups: BTreeMap<Group, Units> =
-            [(Group::Base, goal.on_demand), (Group::Burst, goal.spot)].into();
-        if inputs.desired.placement.hedge.is_some() {
-            // Spares are a decision: twice the need is the most that they come to.
-            groups.insert(Group::Burst, goal.spot + goal.spot);
+/// What each group lacks without what is in doubt.
+fn lacking(inputs: &Inputs, ledger: &Ledger) -> BTreeMap<Group, Units> {
+    let goal = inputs.desired.capacity;
+    let spares = inputs.desired.placement.hedge.map_or(Units(0), |_| goal.spot);
+    let mut groups: BTreeMap<Group, Units> =
+        [(Group::Base, goal.on_demand), (Group::Burst, goal.spot + spares)].into();
+    let known = ledger.holdings.iter().filter(|h| h.machine.is_some() && h.standing.counts());
+    for holding in known {
+        if let Some(lacks) = groups.get_mut(&holding.slot.name.group) {
+            *lacks = lacks.saturating_sub(holding.weight);
         }
-        let mut all = groups.values().copied().sum::<Units>().max(goal.target);
-        for holding in ledger.holdings.iter().filter(known).filter(|h| h.standing.stands()) {
-            all = all.saturating_sub(holding.weight);
-            if let (Some(lacks), true) =
-                (groups.get_mut(&holding.slot.name.group), holding.standing.counts())
-            {
-                *lacks = lacks.saturating_sub(holding.weight);
-            }
-        }
-        let work = Work { inputs, field, ledger, quota: 0, victims: BTreeMap::new() };
-        let paid = ledger.holdings.iter().filter(known).filter(|h| h.standing.stands());
-        let spent: MicroUsd = paid.filter_map(Holding::bill).sum();
-        let money = inputs.desired.budget.hourly.map(|limit| limit.saturating_sub(spent));
-        let mut weights: BTreeMap<Token, Units> = BTreeMap::new();
-        for (token, attempt) in &inputs.recorded.in_doubt {
-            let of_it =
-                |h: &&Holding| h.machine.is_none() && attempt.create.slots.contains(&h.slot);
-            let weight = ledger.holdings.iter().filter(of_it).map(|holding| holding.weight).sum();
-            weights.insert(token.clone(), weight);
-        }
-        Room { groups, all: all + work.surge(), money, weights }
     }
+    groups
+}
 
-    /// Takes what a launch would make, if there is room for all of it.
-    fn take(&mut self, attempt: &Attempt) -> bool {
-        let create = &attempt.create;
-        let weight = self.weights.get(&create.token).copied().unwrap_or_default();
-        let price = create.dearest().unwrap_or_default() * create.slots.len() as u64;
-        let Some(group) = create.slots.first().map(|slot| slot.name.group) else { return false };
-        let lacks = self.groups.get(&group).copied().unwrap_or_default();
-        let each = Units(weight.0 / (create.slots.len() as u64).max(1));
-        // Whole machines: the last one may be more than what is missing.
-        let fits = !lacks.is_zero() && weight < lacks + each.max(Units(1)) && weight <= self.all;
-        let paid = self.money.is_none_or(|money| price <= money);
-        if fits && paid {
-            self.groups.insert(group, lacks.saturating_sub(weight));
-            self.all = self.all.saturating_sub(weight);
-            self.money = self.money.map(|money| money.saturating_sub(price));
-        }
-        fits && paid
+/// Takes what a launch would make off what its group lacks, if it lacks as much.
+fn take(lacking: &mut BTreeMap<Group, Units>, ledger: &Ledger, attempt: &Attempt) -> bool {
+    let create = &attempt.create;
+    let of_it = |h: &&Holding| h.machine.is_none() && create.slots.contains(&h.slot);
+    let weight: Units = ledger.holdings.iter().filter(of_it).map(|h| h.weight).sum();
+    let Some(group) = create.slots.first().map(|slot| slot.name.group) else { return false };
+    let lacks = lacking.get(&group).copied().unwrap_or_default();
+    let each = Units(weight.0 / (create.slots.len() as u64).max(1));
+    // Whole machines: the last one may be more than what is missing.
+    let fits = !lacks.is_zero() && weight < lacks + each.max(Units(1));
+    if fits {
+        lacking.insert(group, lacks.saturating_sub(weight));
     }
+    fits
 }

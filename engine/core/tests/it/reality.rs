@@ -251,10 +251,13 @@ fn after_a_crash_the_spec_of_now_decides() {
     assert_eq!(resent(&world), 12);
     let mut smaller = world.clone();
     smaller.desired.capacity = desired(4, 4, Unit::Instances).capacity;
-    assert_eq!(resent(&smaller), 4);
+    assert_eq!(resent(&smaller), 0, "all twelve may be there");
     let mut poorer = world.clone();
     poorer.desired.budget.hourly = Some(each);
-    assert_eq!(resent(&poorer), 1);
+    assert_eq!(resent(&poorer), 0, "and all may cost money");
+    let mut larger = world.clone();
+    larger.desired.capacity = desired(20, 20, Unit::Instances).capacity;
+    assert_eq!(resent(&larger), 12);
     let mut other = world.clone();
     other.desired = with_template(&other.desired, "other");
     assert_eq!(resent(&other), 0, "another template is another request");
