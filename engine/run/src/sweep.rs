@@ -39,7 +39,7 @@ pub struct Sweep {
     pub gaps: Vec<Gap>,
     /// Scopes that answered.
     pub scopes: usize,
-    /// Machines with tags of ours.
+    /// Live machines with tags of ours.
     pub seen: usize,
 }
 
@@ -110,7 +110,7 @@ impl Engine {
         Ok(Sweep {
             orphans: twice.filter(|m| m.state.is_live()).filter_map(stray).collect(),
             scopes: second.complete.len(),
-            seen: second.machines.len(),
+            seen: second.machines.values().filter(|m| m.state.is_live()).count(),
             gaps: second.gaps,
         })
     }
