@@ -147,6 +147,7 @@ impl Engine {
         // A scope that answered is not asked again because another one did not.
         let done = tokio::sync::Mutex::new(BTreeMap::<Scope, (Listing, Vec<Remains>)>::new());
         let failed = tokio::sync::Mutex::new(BTreeMap::<Scope, Error>::new());
+        let glimpsed = tokio::sync::Mutex::new(BTreeMap::<Scope, Vec<Machine>>::new());
         let _ = retrying(&self.clock, &self.budget, seed, Patience::Look, || async {
             let mut done = done.lock().await;
             let left: Vec<Scope> =
@@ -161,15 +162,21 @@ impl Engine {
             }
             let listings = provider.list(&left).await;
             let mut worst = None;
-            let mut failed = failed.lock().await;
+            let (mut failed, mut glimpsed) = (failed.lock().await, glimpsed.lock().await);
             failed.clear();
             for (scope, listing) in left.into_iter().zip(listings) {
                 let listing = self.paced(&scope, Operation::Look, listing);
                 let seen = match listing {
                     // Afterwards: what a machine leaves that is not listed any more is there by now.
-                    Ok(listing) => self
-                        .paced(&scope, Operation::Look, provider.remains(&scope).await)
-                        .map(|remains| (listing, remains)),
+                    Ok(listing) => {
+                        let remains = provider.remains(&scope).await;
+                        let remains = self.paced(&scope, Operation::Look, remains);
+                        if remains.is_err() {
+                            let (Listing::Complete(seen) | Listing::Partial(seen, _)) = &listing;
+                            glimpsed.insert(scope.clone(), seen.clone());
+                        }
+                        remains.map(|remains| (listing, remains))
+                    }
                     Err(error) => Err(error),
                 };
                 match seen {
@@ -192,6 +199,7 @@ impl Engine {
         })
         .await;
         let (mut done, mut failed) = (done.into_inner(), failed.into_inner());
+        let mut glimpsed = glimpsed.into_inner();
         for scope in asked {
             let answer = match (done.remove(&scope), failed.remove(&scope)) {
                 (Some(seen), _) => Ok(seen),
@@ -203,7 +211,10 @@ impl Engine {
             };
             // Not worth a record: the next run finds out by looking.
             let _ = self.note_end(&scope, Operation::Look, &answer);
-            let read = read(&scope, answer);
+            let read = read(&scope, answer).map_err(|mut unseen| {
+                unseen.glimpsed.extend(glimpsed.remove(&scope).unwrap_or_default());
+                unseen
+            });
             answers.push((scope, read));
         }
         answers
