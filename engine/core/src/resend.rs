@@ -30,44 +30,60 @@ pub(crate) fn wanted(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Vec
     if bugs::on(Bug::UnwantedSentAgain) {
         return attempts.map(|attempt| attempt.create.token.clone()).collect();
     }
-    if !fits(inputs, field, ledger) {
+    let open = open_slots(ledger);
+    if !fits(inputs, field, ledger, &open) {
         return Vec::new();
     }
+    let rests = |group: &Group| guard::resting(inputs, ledger, *group).is_some();
+    let resting: Vec<Group> = Group::ALL.into_iter().filter(rests).collect();
     let mut lacking = lacking(inputs, ledger);
     let wanted = attempts.filter(|attempt| {
-        may_launch(inputs, ledger, attempt) && take(&mut lacking, ledger, attempt)
+        let rests = |slot: &SlotId| resting.contains(&slot.name.group);
+        !attempt.create.slots.iter().any(rests)
+            && may_launch(inputs, attempt)
+            && take(&mut lacking, &open, attempt)
     });
     wanted.map(|attempt| attempt.create.token.clone()).collect()
 }
 
 /// Whether the pools of a launch are allowed and open now.
-fn may_launch(inputs: &Inputs, ledger: &Ledger, attempt: &Attempt) -> bool {
+fn may_launch(inputs: &Inputs, attempt: &Attempt) -> bool {
     let create = &attempt.create;
     let open = |block: &Block| {
         block.until <= inputs.now || !create.pools().any(|pool| block.scope.covers(pool))
     };
-    let rests = |group| guard::resting(inputs, ledger, group).is_some();
     create.pools().all(|pool| find_offering(inputs, pool).is_some())
         && inputs.observed.is_complete(&create.pool.place.scope())
         && inputs.recorded.blocks.iter().all(open)
-        && !create.slots.iter().any(|slot| rests(slot.name.group))
+}
+
+/// Slots in doubt that no machine is known to fill, and what each would bring.
+fn open_slots(ledger: &Ledger) -> BTreeMap<SlotId, Units> {
+    let open = ledger.holdings.iter().filter(|holding| holding.machine.is_none());
+    open.map(|holding| (holding.slot, holding.weight)).collect()
+}
+
+/// Spares of a hedge are a decision: twice the need is the most that they come to.
+fn most_spot(inputs: &Inputs) -> Units {
+    let spot = inputs.desired.capacity.spot;
+    inputs.desired.placement.hedge.map_or(spot, |_| spot + spot)
 }
 
 /// Whether everything fits that stands, and that may stand: nobody knows which of the launches in doubt
 /// were carried out, and one that is sent again surely is.
-fn fits(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> bool {
+fn fits(
+    inputs: &Inputs,
+    field: &Field<'_>,
+    ledger: &Ledger,
+    open: &BTreeMap<SlotId, Units>,
+) -> bool {
     let goal = inputs.desired.capacity;
-    // Spares of a hedge are a decision: twice the need is the most that they come to.
-    let spares = inputs.desired.placement.hedge.map_or(Units(0), |_| goal.spot);
-    let target = (goal.on_demand + goal.spot).max(goal.target) + spares;
+    let target = (goal.on_demand + goal.spot).max(goal.target) + (most_spot(inputs) - goal.spot);
     let work = Work { inputs, field, ledger, quota: 0, victims: BTreeMap::new() };
     let known = ledger.holdings.iter().filter(|h| h.machine.is_some() && h.standing.stands());
     let spent: MicroUsd = known.filter_map(Holding::bill).sum();
     let unfilled = |attempt: &Attempt| {
-        let open = |slot: &&SlotId| {
-            ledger.holdings.iter().any(|h| h.machine.is_none() && h.slot == **slot)
-        };
-        attempt.create.slots.iter().filter(open).count() as u64
+        attempt.create.slots.iter().filter(|slot| open.contains_key(slot)).count() as u64
     };
     let attempts = inputs.recorded.in_doubt.values();
     let doubt: MicroUsd =
@@ -79,9 +95,8 @@ fn fits(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> bool {
 /// What each group lacks without what is in doubt.
 fn lacking(inputs: &Inputs, ledger: &Ledger) -> BTreeMap<Group, Units> {
     let goal = inputs.desired.capacity;
-    let spares = inputs.desired.placement.hedge.map_or(Units(0), |_| goal.spot);
     let mut groups: BTreeMap<Group, Units> =
-        [(Group::Base, goal.on_demand), (Group::Burst, goal.spot + spares)].into();
+        [(Group::Base, goal.on_demand), (Group::Burst, most_spot(inputs))].into();
     let known = ledger.holdings.iter().filter(|h| h.machine.is_some() && h.standing.counts());
     for holding in known {
         if let Some(lacks) = groups.get_mut(&holding.slot.name.group) {
@@ -92,10 +107,13 @@ fn lacking(inputs: &Inputs, ledger: &Ledger) -> BTreeMap<Group, Units> {
 }
 
 /// Takes what a launch would make off what its group lacks, if it lacks as much.
-fn take(lacking: &mut BTreeMap<Group, Units>, ledger: &Ledger, attempt: &Attempt) -> bool {
+fn take(
+    lacking: &mut BTreeMap<Group, Units>,
+    open: &BTreeMap<SlotId, Units>,
+    attempt: &Attempt,
+) -> bool {
     let create = &attempt.create;
-    let of_it = |h: &&Holding| h.machine.is_none() && create.slots.contains(&h.slot);
-    let weight: Units = ledger.holdings.iter().filter(of_it).map(|h| h.weight).sum();
+    let weight: Units = create.slots.iter().filter_map(|slot| open.get(slot)).copied().sum();
     let Some(group) = create.slots.first().map(|slot| slot.name.group) else { return false };
     let lacks = lacking.get(&group).copied().unwrap_or_default();
     let each = Units(weight.0 / (create.slots.len() as u64).max(1));

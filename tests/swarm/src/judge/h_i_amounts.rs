@@ -60,8 +60,8 @@ impl Judge {
         }
     }
 
-    /// What may stand beyond the target: machines come whole, and whoever is replaced stands until its
-    /// replacement does.
+    /// How much may stand beyond the target: machines come whole, and an old machine stays until its
+    /// replacement is up.
     fn spare(&self, process: u32, pool: &PoolId) -> u64 {
         let Some(facts) = self.processes.get(&process) else { return 0 };
         let desired = &facts.desired;

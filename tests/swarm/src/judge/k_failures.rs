@@ -51,15 +51,15 @@ impl Judge {
         }
     }
 
-    /// A plan freezes the fleet: machines must be missing that nobody can explain. Spot is taken back, and
-    /// what we asked to be ended is ended.
+    /// A plan freezes the fleet: then machines are missing that nobody can explain. Interrupted spot and
+    /// machines that we asked to destroy are explained.
     pub(crate) fn check_frozen(&mut self, process: u32, held: &[Hold]) {
         let missing = held.iter().find_map(|hold| match hold {
             Hold::Frozen { missing, .. } => Some(*missing as usize),
             _ => None,
         });
         let Some(missing) = missing else { return };
-        // Whoever was overtaken by another process speaks of what was.
+        // A process that another one overtook plans with an old journal.
         let facts = self.processes.get(&process);
         if facts.is_none_or(|facts| facts.changes != self.book.changes) {
             return;
