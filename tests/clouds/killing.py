@@ -6,8 +6,10 @@ import time
 
 
 def journals(folder):
-    """The records of every journal in a folder."""
-    return glob.glob(os.path.join(folder, ".fleet", "fleets", "*", "journal", "*"))
+    """The records of every journal in a folder, without those still being written (`NAME#1`), which go
+    away while one looks at them."""
+    files = glob.glob(os.path.join(folder, ".fleet", "fleets", "*", "journal", "*"))
+    return [file for file in files if "#" not in os.path.basename(file)]
 
 
 def amid(folder):
