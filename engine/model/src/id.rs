@@ -137,6 +137,14 @@ impl Cloud {
         }
     }
 
+    /// Whether a machine that goes may leave a disk or an interface of ours behind.
+    pub fn leaves_children(self) -> bool {
+        match self {
+            Cloud::Azure => true,
+            Cloud::Aws | Cloud::Gcp | Cloud::Lambda => false,
+        }
+    }
+
     /// Whether a launch that is sent twice makes its machines once. Lambda's takes no token: sending
     /// again is launching again.
     pub fn launches_are_idempotent(self) -> bool {

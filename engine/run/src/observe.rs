@@ -249,12 +249,38 @@ impl Engine {
             .collect()
             .await;
         for (scope, missing, answer) in traces {
-            if let Err(gap) = take_traces(observed, fleet, &scope, &missing, answer) {
+            let taken = match take_traces(observed, fleet, &scope, &missing, answer) {
+                Ok(0) => Ok(()),
+                Ok(_) => self.look_at_remains(observed, &scope).await,
+                Err(gap) => Err(gap),
+            };
+            if let Err(gap) = taken {
                 observed.complete.remove(&scope);
                 observed.machines.retain(|_, machine| machine.place.scope() != scope);
                 observed.gaps.push(gap);
             }
         }
+    }
+
+    /// What machines left that went after the scope was asked for disks, and before they were asked for
+    /// by id: their disks were in use when they were listed.
+    async fn look_at_remains(&self, observed: &mut Observed, scope: &Scope) -> Result<(), Gap> {
+        let Some(provider) = self.providers.get(&scope.cloud) else { return Ok(()) };
+        if !scope.cloud.leaves_children() {
+            return Ok(());
+        }
+        let seed = fleet_model::digest("remains/1", [scope.to_string().as_bytes()]).as_u64();
+        let remains = retrying(&self.clock, &self.budget, seed, Patience::Look, || async {
+            self.limits.turn(scope, Operation::Look).await;
+            self.paced(scope, Operation::Look, provider.remains(scope).await)
+        })
+        .await
+        .map_err(|error| {
+            let detail = error.to_string();
+            Gap { scope: scope.clone(), cause: cause(&error), detail }
+        })?;
+        observed.remains.extend(remains.into_iter().map(|left| (left.machine.clone(), left)));
+        Ok(())
     }
 
     async fn trace(
@@ -295,23 +321,25 @@ impl From<Gap> for Unseen {
     }
 }
 
-/// Notes what became of machines that a list lacks. A gap if that shows that the list is wrong, or if
-/// nobody can say.
+/// Notes what became of machines that a list lacks, and says how many are gone. A gap if that shows
+/// that the list is wrong, or if nobody can say.
 fn take_traces(
     observed: &mut Observed,
     fleet: &FleetUid,
     scope: &Scope,
     missing: &[Missing],
     answer: Result<Vec<Traced>, Error>,
-) -> Result<(), Gap> {
+) -> Result<usize, Gap> {
     let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
     let traced = answer.map_err(|error| gap(cause(&error), error.to_string()))?;
     let mut hidden: Vec<&MachineId> = Vec::new();
+    let mut gone = 0;
     for (missing, traced) in missing.iter().zip(traced) {
         let age = observed.taken_at.duration_since(missing.launched_at);
         let young = age < jiff::SignedDuration::try_from(SETTLE_WINDOW).unwrap_or_default();
         match traced {
             Traced::Gone(cause) => {
+                gone += 1;
                 observed.gone.insert(missing.machine.clone(), cause);
             }
             Traced::There(machine) => {
@@ -331,7 +359,7 @@ fn take_traces(
     }
     // A list that lacks machines which are there may hide others, which nobody knows to ask for.
     match hidden.first() {
-        None => Ok(()),
+        None => Ok(gone),
         Some(first) => {
             let words = match hidden.len() {
                 1 => format!("its list lacks {first}, which is there"),

@@ -294,10 +294,10 @@ impl Provider for Wire {
             answer = Err(self.silence(Class::Retry { after: None }));
         }
         if let Err(error) = &answer {
-            let silent = Err(error.clone());
             world.trace(format_args!("p{} lists disks in {scope}: {}", process.id, error.code));
-            world.judge(|judge| judge.told(process.id, scope, &silent));
         }
+        let failed = answer.as_ref().err();
+        world.judge(|judge| judge.told_of_children(process.id, scope, failed));
         answer
     }
 

@@ -63,6 +63,20 @@ fn a_machine_is_forgotten_when_its_disk_is_gone() {
     lives_well(&[36, 58, 66, 47_197, 68_319]);
 }
 
+/// M: a list lacked a machine that was there, its disk was in use when disks were listed, and it was gone
+/// when it was asked for by id: its disk was in no list of that look.
+#[test]
+fn disks_are_asked_for_again_after_a_machine_is_found_gone() {
+    lives_well(&[910_094_875]);
+}
+
+/// C: a journal was lost, and the machines that a list showed did not count, because the list of disks
+/// after it failed.
+#[test]
+fn machines_that_were_listed_were_seen() {
+    lives_well(&[910_068_232]);
+}
+
 /// C, A: a journal was lost, and a list that had lost a page showed five machines of the fleet: nobody
 /// counted them, and a second fleet was launched elsewhere. (`a_lost_journal_makes_no_second_fleet`)
 #[test]

@@ -12,13 +12,29 @@ impl Judge {
         let complete = matches!(answer, Ok(Listing::Complete(_)));
         self.counts_answer(process, scope, answer);
         if let Some(facts) = self.processes.get_mut(&process) {
-            facts.looks.insert(scope.clone(), Look { complete });
+            facts.looks.insert(scope.clone(), Look { complete, children: true });
+        }
+    }
+
+    /// What a scope answered when it was asked for disks and interfaces, as part of the same look.
+    pub(crate) fn told_of_children(
+        &mut self,
+        process: u32,
+        scope: &Scope,
+        failed: Option<&Error>,
+    ) {
+        if let Some(error) = failed {
+            self.counts_answer(process, scope, &Err(error.clone()));
+        }
+        let facts = self.processes.get_mut(&process);
+        if let Some(look) = facts.and_then(|facts| facts.looks.get_mut(scope)) {
+            look.children = failed.is_none();
         }
     }
 
     pub(super) fn check_complete(&mut self, process: u32, scope: &Scope, does: &str) {
         let Some(facts) = self.processes.get(&process) else { return };
-        if !facts.looks.get(scope).is_some_and(|look| look.complete) {
+        if !facts.looks.get(scope).is_some_and(|look| look.complete && look.children) {
             self.fail('E', format!("p{process} {does} {scope}, which did not answer in full"));
         }
     }

@@ -72,6 +72,8 @@ pub(crate) struct Facts {
 /// What a scope answered.
 struct Look {
     complete: bool,
+    /// It also said what disks and interfaces there are.
+    children: bool,
 }
 
 /// Sees, remembers, judges.
