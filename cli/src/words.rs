@@ -449,6 +449,14 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             what: format!("{} made from an older template", count(*machines, "machine")),
             next: None,
         },
+        Notice::OldLabels { cloud, machines } => Said {
+            what: format!(
+                "{} on {cloud} carry labels of an earlier spec; {cloud} cannot change them, new \
+                 machines get the new ones",
+                count(*machines, "machine")
+            ),
+            next: None,
+        },
         Notice::FewerZones { zones, wanted } => said(
             format!("machines stand in {}, the spec asks for {wanted}", count(*zones, "zone")),
             "allow more regions or zones, or lower placement.spread.minZones",

@@ -10,7 +10,7 @@ use fleet_core::Planned;
 use fleet_model::{FleetName, GroupLine, MicroUsd, Units};
 use fleet_run::{Converged, RoundOutcome};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One fleet after an apply.
 pub(crate) struct Applied {
@@ -42,9 +42,9 @@ impl Applied {
     /// `launched 8, ended 0 in 1 round`.
     fn done(&self) -> String {
         let (created, destroyed) = (self.sum(|r| r.created), self.sum(|r| r.destroyed));
-        let cleared = self.sum(|r| r.cleared);
+        let (cleared, relabelled) = (self.sum(|r| r.cleared), self.sum(|r| r.relabelled));
         let rounds = self.converged.rounds.len() as u64;
-        if created + destroyed + cleared == 0 {
+        if created + destroyed + cleared + relabelled == 0 {
             return "nothing was changed".into();
         }
         let mut parts = Vec::new();
@@ -56,6 +56,9 @@ impl Applied {
         }
         if cleared > 0 {
             parts.push(format!("what {} left cleared away", count(cleared, "machine")));
+        }
+        if relabelled > 0 {
+            parts.push(format!("labels of {} changed", count(relabelled, "machine")));
         }
         format!("{} in {}", parts.join(", "), count(rounds, "round"))
     }
@@ -97,6 +100,10 @@ pub(crate) fn text(applied: &Applied) -> String {
         let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
         out.push_str(&format!("  {WARN}refused{WARN:#}   {why}{times}\n"));
     }
+    let labels = applied.converged.rounds.iter().flat_map(|round| &round.not_relabelled);
+    for why in labels.collect::<BTreeSet<_>>().into_iter().take(3) {
+        out.push_str(&format!("  {WARN}labels not changed{WARN:#}   {}\n", clean_line(why)));
+    }
     out.push_str(attention(report).trim_start_matches('\n'));
     if !last.plan.is_empty() {
         let why = if applied.stopped { "stopped on request" } else { "not everything is done" };
@@ -130,6 +137,8 @@ fn fleet(applied: &Applied) -> Value {
                 "destroyed": round.destroyed,
                 "vacated": round.vacated,
                 "cleared": round.cleared,
+                "relabelled": round.relabelled,
+                "notRelabelled": round.not_relabelled.iter().map(|why| clean_line(why)).collect::<Vec<_>>(),
                 "skipped": round.skipped,
                 "refused": told(&round.refused),
                 "unknown": told(&round.unknown),

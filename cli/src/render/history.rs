@@ -54,6 +54,15 @@ fn event(event: &Event) -> (&'static str, String, bool) {
         Event::DestroyUnknown { slots: ended, code } => {
             ("no answer", format!("{}: {}", slots(ended), clean_line(code)), true)
         }
+        Event::LabelsMeant { cloud, labels } => {
+            let words = labels.iter().map(|(key, value)| clean_line(&format!("{key}={value}")));
+            let words: Vec<String> = words.collect();
+            let words = if words.is_empty() { "none".into() } else { words.join(", ") };
+            ("labels", format!("on {cloud}: {words}"), false)
+        }
+        Event::Relabelled { slots: changed, .. } => {
+            ("relabelled", format!("{}: {}", changed.len(), slots(changed)), false)
+        }
         Event::Vacated { gone } => {
             let sum = |how| gone.iter().filter(|one| one.how == how).count();
             let kinds = [

@@ -4,7 +4,8 @@ use super::reasons;
 use crate::text::clean_line;
 use crate::words;
 use fleet_model::{
-    Action, Cost, Gap, InDoubt, Outlook, Plan, PoolChance, PoolLine, Report, Share, Step,
+    Action, Cost, Gap, InDoubt, MachineId, Outlook, Plan, PoolChance, PoolLine, Relabel, Report,
+    Share, Step,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -93,6 +94,7 @@ pub(crate) fn fleet(plan: &Plan, report: &Report) -> Value {
         "unit": unit,
         "changes": plan.acts() || !doubts.is_empty(),
         "resend": plan.resend,
+        "relabel": plan.relabel.iter().map(relabel).collect::<Vec<_>>(),
         "summary": Summary::of(report),
         "steps": plan.steps.iter().map(step).collect::<Vec<_>>(),
         "cost": cost(money),
@@ -112,6 +114,12 @@ pub(crate) fn fleet(plan: &Plan, report: &Report) -> Value {
         Some(expected) => merge(document, json!({ "outlook": outlook(expected) })),
         None => document,
     }
+}
+
+/// Labels that change in place in one scope.
+fn relabel(one: &Relabel) -> Value {
+    let machines: Vec<&MachineId> = one.machines.iter().map(|one| &one.machine).collect();
+    json!({ "scope": one.scope, "set": one.set, "remove": one.remove, "machines": machines })
 }
 
 /// The whole document: the fields of the one fleet at top level, or several fleets and their sum.

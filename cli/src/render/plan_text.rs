@@ -8,7 +8,8 @@ use crate::text::{clean_line, count, monthly, price, thousands, wrap};
 use crate::words;
 use anstyle::Style;
 use fleet_model::{
-    Action, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Report, Units, Why,
+    Action, Cloud, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
+    Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +45,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
         out.push_str(&reasons(plan));
         out.push_str(&images(plan));
         out.push_str(&choices(plan));
+        out.push_str(&labels(plan));
     }
     out.push('\n');
     out.push_str(&groups(report).render("  "));
@@ -55,14 +57,38 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     out
 }
 
+/// Labels that change in place, per cloud: what machines should carry, and what no more.
+fn labels(plan: &Plan) -> String {
+    let mut clouds: BTreeMap<Cloud, (u64, &Relabel)> = BTreeMap::new();
+    for one in &plan.relabel {
+        clouds.entry(one.scope.cloud).or_insert((0, one)).0 += one.machines.len() as u64;
+    }
+    let mut out = String::new();
+    for (cloud, (machines, Relabel { set, remove, .. })) in clouds {
+        let set = set.iter().map(|(key, value)| clean_line(&format!("{key}={value}")));
+        let remove = remove.iter().map(|key| format!("without {}", clean_line(key)));
+        let words: Vec<String> = set.chain(remove).collect();
+        out.push_str(&format!(
+            "  {WARN}~{WARN:#} labels of {} on {cloud}: {}\n",
+            count(machines, "machine"),
+            words.join(", ")
+        ));
+    }
+    out
+}
+
 /// The last line: what would happen.
 fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
     let Summary { create, destroy, keep } = summary;
     if !plan.is_empty() {
-        let left = match plan.clear.len() as u64 {
+        let mut left = match plan.clear.len() as u64 {
             0 => String::new(),
             machines => format!(", what {} left to clear away", count(machines, "machine")),
         };
+        let relabel = plan.relabel.iter().map(|one| one.machines.len() as u64).sum::<u64>();
+        if relabel > 0 {
+            left.push_str(&format!(", labels of {} to change", count(relabel, "machine")));
+        }
         return format!(
             "{BOLD}Plan:{BOLD:#} {ADD}{} to launch{ADD:#}, {REMOVE}{} to end{REMOVE:#}, {} to keep{left}.",
             thousands(create.into()),
@@ -123,6 +149,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::AtRisk { .. }
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
+        | Notice::OldLabels { .. }
         | Notice::UnknownType { .. }
         | Notice::OldPrices { .. }
         | Notice::UnpricedMachines { .. } => false,

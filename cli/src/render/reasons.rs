@@ -214,6 +214,9 @@ pub(crate) fn notice(notice: &Notice) -> Value {
             let (cloud, region) = (scope.cloud, &scope.region);
             json!({ "is": "leftBehind", "machine": machine, "provider": cloud, "region": region })
         }
+        Notice::OldLabels { cloud, machines } => {
+            json!({ "is": "oldLabels", "cloud": cloud, "machines": machines })
+        }
         Notice::OldTemplate { machines } => json!({ "is": "oldTemplate", "machines": machines }),
         Notice::FewerZones { zones, wanted } => {
             json!({ "is": "fewerZones", "zones": zones, "wanted": wanted })

@@ -44,6 +44,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         failed: Vec::new(),
         readopt: Vec::new(),
         resend: Vec::new(),
+        relabel: Vec::new(),
         clear: Vec::new(),
         premises: Premises {
             engine: "0.1.0".into(),

@@ -204,6 +204,7 @@ impl Burst<'_> {
                     standing: Standing::Good,
                     old_template: false,
                     ending: false,
+                    labels: 0,
                 });
             }
         }

@@ -5,6 +5,7 @@ use crate::candidates::{Candidate, Ground, candidates};
 use crate::commitment;
 use crate::field::{Field, Taken, Usage};
 use crate::guard;
+use crate::labels;
 use crate::ledger::{Holding, Ledger, Standing, ledger};
 use crate::market::portfolio::Portfolio;
 use crate::order;
@@ -14,8 +15,8 @@ use crate::resend;
 use crate::victims::Work;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Remains, Report,
-    Token, Units, Vacated, Why,
+    AtCap, Departure, Group, Hold, Inputs, MicroUsd, Offering, Plan, Rejection, Relabel, Remains,
+    Report, Token, Units, Vacated, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -78,6 +79,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) clear: Vec<Remains>,
     /// Launches in doubt that are still wanted.
     pub(crate) resend: Vec<Token>,
+    /// Labels to change in place.
+    pub(crate) relabel: Vec<Relabel>,
 }
 
 /// What to launch and what to end.
@@ -130,9 +133,13 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
         true => Vec::new(),
         false => resend::wanted(inputs, &field, &ledger),
     };
+    let relabel = match held.iter().any(is_freeze) {
+        true => Vec::new(),
+        false => labels::to_relabel(inputs, &ledger, &choice),
+    };
     let (ledger, not_now) = (&ledger, not_now.as_slice());
     let field = &field;
-    then(&Decision { inputs, ledger, field, not_now, choice, held, vacate, clear, resend })
+    then(&Decision { inputs, ledger, field, not_now, choice, held, vacate, clear, resend, relabel })
 }
 
 fn is_freeze(hold: &Hold) -> bool {
@@ -448,6 +455,9 @@ fn choose_in(
             // Nothing is launched, so nothing is ended in favour of it either.
             let all = Units(u64::MAX);
             waiting += work.keep_unreplaced(group, &mut replaced, all, &mut usage);
+            // What failed and nobody misses costs money all the same: swarm seed 950028891.
+            let whole = work.kept(group) >= wanted;
+            waiting += work.destroy_replaced_failures(group, Units(0), whole, &mut replaced);
             if group == Group::Base {
                 base_after = work.kept(group);
             }

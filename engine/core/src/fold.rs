@@ -30,7 +30,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 record.state = SlotState::InDoubt { token: create.token.clone() };
                 guard::note_try(record, at);
             }
-            let attempt = Attempt { create: create.clone(), intended_at: at, last_sent: at };
+            let of = recorded.labels.get(&create.pool.place.cloud);
+            let labels = of.map_or(0, |labels| labels.version);
+            let attempt =
+                Attempt { create: create.clone(), labels, intended_at: at, last_sent: at };
             recorded.in_doubt.insert(create.token.clone(), attempt);
         }
         Event::CreateResent { token } => {
@@ -39,7 +42,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
         Event::Created { token, machines, missing, surplus } => {
-            let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
+            let Some(attempt) = recorded.in_doubt.remove(token) else { return };
+            let Attempt { create, labels, .. } = attempt;
             for NewMachine { slot, machine, launched_at, price, pool } in machines {
                 record(recorded, *slot).state = SlotState::Filled {
                     machine: machine.clone(),
@@ -49,6 +53,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     template: create.template,
                     ending: false,
                     failed: false,
+                    labels,
                 };
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
@@ -111,6 +116,23 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::AccountSeen { key, account } => {
             recorded.accounts.insert(key.clone(), account.clone());
         }
+        Event::LabelsMeant { cloud, labels } => {
+            let record = recorded.labels.entry(*cloud).or_default();
+            let before = std::mem::replace(&mut record.now, labels.clone());
+            record.former.extend(before.into_keys());
+            record.former.retain(|key| !labels.contains_key(key));
+            record.version += 1;
+        }
+        Event::Relabelled { version, slots } => {
+            for slot in slots {
+                let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+                if let SlotState::Filled { labels, .. } = &mut record.state
+                    && record.generation == slot.generation
+                {
+                    *labels = *version;
+                }
+            }
+        }
         Event::Readopted { machine, template } => readopt(recorded, machine, *template),
         Event::Blocked { .. } if bugs::on(Bug::BlocksForgotten) => {}
         Event::Blocked { block } => {
@@ -162,6 +184,8 @@ fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
         template,
         ending: false,
         failed: false,
+        // Nobody wrote down what it carries; it is labelled anew.
+        labels: 0,
     };
     recorded.departed.remove(id);
 }

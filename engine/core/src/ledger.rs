@@ -39,6 +39,8 @@ pub(crate) struct Holding {
     pub(crate) old_template: bool,
     /// Its end was asked for before, and is not seen yet: first to be asked for again.
     pub(crate) ending: bool,
+    /// The version of its cloud's labels that it carries.
+    pub(crate) labels: u32,
 }
 
 impl Holding {
@@ -137,68 +139,78 @@ pub(crate) fn ledger(inputs: &Inputs, commitments: &[Commitment]) -> Ledger {
     let mut unknown_types: BTreeMap<PoolId, u32> = BTreeMap::new();
     for (&name, record) in &inputs.recorded.slots {
         let slot = SlotId { name, generation: record.generation };
-        let (machine, pool, launched_at, price, standing, old_template, ending) = match &record
-            .state
-        {
-            SlotState::Vacant => continue,
-            SlotState::InDoubt { .. } if bugs::on(Bug::DoubtNotCounted) => continue,
-            SlotState::InDoubt { token } => {
-                let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
-                let pool = attempt.create.pool.clone();
-                let create = &attempt.create;
-                // Whichever pools the cloud chose, it is not more than this.
-                let price = match bugs::on(Bug::DoubtCostsNothing) {
-                    true => Some(MicroUsd(0)),
-                    false => create.dearest(),
-                };
-                (None, pool, attempt.intended_at, price, Standing::Fixed, false, false)
-            }
-            SlotState::Filled { machine, pool, launched_at, price, template, ending, failed } => {
-                if !ending {
-                    ledger.recorded_live += 1;
+        let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
+            match &record.state {
+                SlotState::Vacant => continue,
+                SlotState::InDoubt { .. } if bugs::on(Bug::DoubtNotCounted) => continue,
+                SlotState::InDoubt { token } => {
+                    let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
+                    let pool = attempt.create.pool.clone();
+                    let create = &attempt.create;
+                    // Whichever pools the cloud chose, it is not more than this.
+                    let price = match bugs::on(Bug::DoubtCostsNothing) {
+                        true => Some(MicroUsd(0)),
+                        false => create.dearest(),
+                    };
+                    (None, pool, attempt.intended_at, price, Standing::Fixed, false, false, 0)
                 }
-                let seen = inputs.observed.machines.get(machine);
-                let standing = match standing(inputs, slot, machine, pool, *ending, *failed, seen) {
-                    Found::Here(standing) => standing,
-                    Found::Gone(how, cause) => {
-                        if how == Departure::Vanished {
-                            ledger.vanished += 1;
-                        }
-                        if let Some(cause) = cause {
-                            let words = cause.words.escape_debug().to_string();
-                            ledger.gone_words.insert(machine.clone(), words);
-                        }
-                        let Some(remains) = remains::of_machine(inputs, machine, pool) else {
-                            let machine = machine.clone();
-                            ledger.vacate.push(Vacated { slot: name, machine, how });
-                            continue;
-                        };
-                        ledger.left.push(Left { remains, how });
-                        Standing::Ending
+                SlotState::Filled {
+                    machine,
+                    pool,
+                    launched_at,
+                    price,
+                    template,
+                    ending,
+                    failed,
+                    labels,
+                } => {
+                    if !ending {
+                        ledger.recorded_live += 1;
                     }
-                };
-                ledger.note_trouble(name, machine, &standing, *failed, seen);
-                let hidden = seen.is_none() && standing == Standing::Fixed;
-                if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
-                    ledger.unseen += 1;
+                    let seen = inputs.observed.machines.get(machine);
+                    let standing =
+                        match standing(inputs, slot, machine, pool, *ending, *failed, seen) {
+                            Found::Here(standing) => standing,
+                            Found::Gone(how, cause) => {
+                                if how == Departure::Vanished {
+                                    ledger.vanished += 1;
+                                }
+                                if let Some(cause) = cause {
+                                    let words = cause.words.escape_debug().to_string();
+                                    ledger.gone_words.insert(machine.clone(), words);
+                                }
+                                let Some(remains) = remains::of_machine(inputs, machine, pool)
+                                else {
+                                    let machine = machine.clone();
+                                    ledger.vacate.push(Vacated { slot: name, machine, how });
+                                    continue;
+                                };
+                                ledger.left.push(Left { remains, how });
+                                Standing::Ending
+                            }
+                        };
+                    ledger.note_trouble(name, machine, &standing, *failed, seen);
+                    let hidden = seen.is_none() && standing == Standing::Fixed;
+                    if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
+                        ledger.unseen += 1;
+                    }
+                    let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
+                    if tags_lost {
+                        let machine = machine.clone();
+                        ledger.notices.push(Notice::TagsLost { machine, slot: name });
+                    }
+                    if let Some(notice) = seen.and_then(|machine| machine.notice)
+                        && notice.kind == NoticeKind::Rebalance
+                    {
+                        let machine = machine.clone();
+                        ledger.notices.push(Notice::AtRisk { machine, slot: name });
+                    }
+                    let price = seen.and_then(|machine| machine.price).or(*price);
+                    let old = templates.get(&pool.place.cloud) != Some(template);
+                    let machine = Some(machine.clone());
+                    (machine, pool.clone(), *launched_at, price, standing, old, *ending, *labels)
                 }
-                let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
-                if tags_lost {
-                    let machine = machine.clone();
-                    ledger.notices.push(Notice::TagsLost { machine, slot: name });
-                }
-                if let Some(notice) = seen.and_then(|machine| machine.notice)
-                    && notice.kind == NoticeKind::Rebalance
-                {
-                    let machine = machine.clone();
-                    ledger.notices.push(Notice::AtRisk { machine, slot: name });
-                }
-                let price = seen.and_then(|machine| machine.price).or(*price);
-                let old = templates.get(&pool.place.cloud) != Some(template);
-                let machine = Some(machine.clone());
-                (machine, pool.clone(), *launched_at, price, standing, old, *ending)
-            }
-        };
+            };
         let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, &pool));
         if facts.weight.is_none() {
             *unknown_types.entry(pool.clone()).or_default() += 1;
@@ -218,6 +230,7 @@ pub(crate) fn ledger(inputs: &Inputs, commitments: &[Commitment]) -> Ledger {
             standing,
             old_template,
             ending,
+            labels,
         });
     }
     came_back(inputs, &mut ledger, &mut pools);
@@ -323,6 +336,7 @@ fn came_back(inputs: &Inputs, ledger: &mut Ledger, pools: &mut BTreeMap<PoolId, 
             standing,
             old_template: false,
             ending: false,
+            labels: 0,
         });
     }
 }

@@ -62,6 +62,7 @@ pub(crate) fn order(decision: &Decision<'_>) -> Plan {
         readopt: decision.ledger.readopt.clone(),
         resend: decision.resend.clone(),
         clear: decision.clear.clone(),
+        relabel: decision.relabel.clone(),
         premises: staleness::premises(inputs, decision.choice.usage.spend),
     }
 }

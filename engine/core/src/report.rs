@@ -4,6 +4,7 @@ use crate::choice;
 use crate::commitment::Covered;
 use crate::cost::cost;
 use crate::decide::Decision;
+use crate::labels;
 use crate::ledger::find_offering;
 use crate::outlook::outlook;
 use fleet_model::{
@@ -40,6 +41,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         0 => {}
         machines => notices.push(Notice::OldTemplate { machines }),
     }
+    notices.extend(labels::stuck(inputs, decision.ledger, &decision.choice));
     notices.extend(old_prices(inputs));
     notices.extend(unused_commitments(decision));
     if cost.unpriced > 0 {

@@ -6,6 +6,7 @@
 
 use crate::field::Field;
 use crate::guard;
+use crate::labels::labels_version;
 use crate::ledger::{Holding, Ledger, find_offering, template_digests};
 use crate::victims::Work;
 use fleet_model::bugs::{self, Bug};
@@ -23,8 +24,10 @@ pub(crate) fn wanted(inputs: &Inputs, field: &Field<'_>, ledger: &Ledger) -> Vec
     let repeatable = |attempt: &&Attempt| {
         let create = &attempt.create;
         let cloud = create.pool.place.cloud;
-        // With another template it would be another request under the same token.
-        cloud.launches_are_idempotent() && templates.get(&cloud) == Some(&create.template)
+        // With another template or other labels it would be another request under the same token.
+        cloud.launches_are_idempotent()
+            && templates.get(&cloud) == Some(&create.template)
+            && attempt.labels == labels_version(inputs, cloud)
     };
     let attempts = inputs.recorded.in_doubt.values().filter(repeatable);
     if bugs::on(Bug::UnwantedSentAgain) {

@@ -114,6 +114,7 @@ pub fn same_steps(one: &Plan, other: &Plan) -> bool {
     one.uid == other.uid
         && one.vacate == other.vacate
         && one.clear == other.clear
+        && one.relabel == other.relabel
         && one.steps.len() == other.steps.len()
         && one.steps.iter().zip(&other.steps).all(|(a, b)| without_price(a) == without_price(b))
 }

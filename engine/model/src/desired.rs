@@ -14,7 +14,7 @@ pub struct Desired {
     /// The fleet's name.
     pub fleet: FleetName,
     /// Labels from its metadata.
-    pub labels: BTreeMap<String, String>,
+    pub labels: Labels,
     /// How much.
     pub capacity: CapacityGoal,
     /// Of what.
@@ -27,6 +27,20 @@ pub struct Desired {
     pub templates: BTreeMap<Cloud, Template>,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
+}
+
+/// Labels or tags of the user's own, by key.
+pub type Labels = BTreeMap<String, String>;
+
+impl Desired {
+    /// What machines of a cloud carry: the fleet's labels, and its template's tags over them.
+    pub fn labels_on(&self, cloud: Cloud) -> Labels {
+        let mut labels = self.labels.clone();
+        if let Some(template) = self.templates.get(&cloud) {
+            labels.extend(template.tags.clone());
+        }
+        labels
+    }
 }
 
 /// How much capacity, and how it is split between markets.

@@ -145,6 +145,15 @@ impl Cloud {
         }
     }
 
+    /// Whether labels of a machine that runs can be changed. Lambda takes tags with the launch, and its
+    /// API has no call that changes them.
+    pub fn relabels(self) -> bool {
+        match self {
+            Cloud::Aws | Cloud::Gcp | Cloud::Azure => true,
+            Cloud::Lambda => false,
+        }
+    }
+
     /// Whether a launch that is sent twice makes its machines once. Lambda's takes no token: sending
     /// again is launching again.
     pub fn launches_are_idempotent(self) -> bool {

@@ -1,8 +1,8 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, Cause, Create, Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId,
-    SlotId, SlotName, Timestamp, Token,
+    AccountKey, Block, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labels, MachineId,
+    MicroUsd, PoolId, SlotId, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -110,6 +110,20 @@ pub enum Event {
         key: AccountKey,
         /// The cloud's own name for it.
         account: String,
+    },
+    /// From here on, machines that are launched on a cloud carry these labels.
+    LabelsMeant {
+        /// Which cloud.
+        cloud: Cloud,
+        /// Every label and tag of the user's own.
+        labels: Labels,
+    },
+    /// Machines carry the labels of a version, which were changed in place.
+    Relabelled {
+        /// Which version of their cloud's labels.
+        version: u32,
+        /// The slots that they fill.
+        slots: Vec<SlotId>,
     },
     /// A machine that was written down as gone is there after all: its slot is its own again.
     Readopted {

@@ -35,7 +35,7 @@ pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{
     AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Commitment, Desired,
-    Fulfilment, Hedge, InstanceRules, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
+    Fulfilment, Hedge, InstanceRules, Labels, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
     Strategy, Weight,
 };
 pub use digest::{Digest, digest};
@@ -53,11 +53,13 @@ pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};
 pub use pattern::Pattern;
 pub use plan::{
-    Action, Create, Destroy, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Step, Victim,
+    Action, Create, Destroy, Labelled, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Relabel,
+    Step, Victim,
 };
 pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{
-    Attempt, Block, BlockScope, Departed, EarlyEnds, Operation, Recorded, SlotRecord, SlotState,
+    Attempt, Block, BlockScope, Departed, EarlyEnds, LabelsRecord, Operation, Recorded, SlotRecord,
+    SlotState,
 };
 pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report};
 pub use resources::{Accelerators, Architecture, Maker, Resources};

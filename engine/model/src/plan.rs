@@ -1,8 +1,8 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FailedMachine, FleetName, FleetUid, MachineId, MicroUsd, NewMachine, PoolId, Remains,
-    SlotId, StepId, Timestamp, Token, Vacated, Why,
+    Digest, FailedMachine, FleetName, FleetUid, Labels, MachineId, MicroUsd, NewMachine, PoolId,
+    Remains, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -35,6 +35,9 @@ pub struct Plan {
     /// What machines that are gone left behind: apply clears it away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub clear: Vec<Remains>,
+    /// Machines whose labels are those of an earlier spec: apply changes them in place.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub relabel: Vec<Relabel>,
     /// What must still be true when the first step is taken.
     pub premises: Premises,
 }
@@ -42,10 +45,11 @@ pub struct Plan {
 impl Plan {
     /// Whether there is nothing to do.
     pub fn is_empty(&self) -> bool {
-        self.steps.is_empty() && self.clear.is_empty()
+        self.steps.is_empty() && self.clear.is_empty() && self.relabel.is_empty()
     }
 
-    /// Whether it would ask a cloud for anything: steps, things to clear away, launches to repeat.
+    /// Whether it would ask a cloud for anything: steps, things to clear away, labels to change,
+    /// launches to repeat.
     pub fn acts(&self) -> bool {
         !self.is_empty() || !self.resend.is_empty()
     }
@@ -54,6 +58,32 @@ impl Plan {
     pub fn has_news(&self) -> bool {
         !(self.vacate.is_empty() && self.failed.is_empty() && self.readopt.is_empty())
     }
+}
+
+/// Labels to change on machines of one scope.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Relabel {
+    /// Where they stand.
+    pub scope: Scope,
+    /// Every label and tag of the user's own that they should carry.
+    pub set: Labels,
+    /// Keys that they should carry no more. What others put on them stays.
+    pub remove: BTreeSet<String>,
+    /// The machines.
+    pub machines: Vec<Labelled>,
+}
+
+/// A machine whose labels are to change. It is looked at before, and left alone unless it is ours.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Labelled {
+    /// The cloud's name for it.
+    pub machine: MachineId,
+    /// The slot it fills.
+    pub slot: SlotId,
+    /// The pool it stands in.
+    pub pool: PoolId,
 }
 
 /// A machine that is there after all.

@@ -385,6 +385,13 @@ pub enum Notice {
         /// How many.
         machines: u32,
     },
+    /// Machines carry labels of an earlier spec, and their cloud cannot change them.
+    OldLabels {
+        /// Which cloud.
+        cloud: Cloud,
+        /// How many.
+        machines: u32,
+    },
     /// The cheapest spread does not reach the zones asked for.
     FewerZones {
         /// Reached.

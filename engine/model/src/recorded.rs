@@ -1,8 +1,8 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    AccountKey, Beliefs, Cloud, Create, Digest, FleetUid, Group, MachineId, Market, MicroUsd,
-    Place, PoolId, Region, SlotId, SlotName, Timestamp, Token,
+    AccountKey, Beliefs, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId, Market,
+    MicroUsd, Place, PoolId, Region, SlotId, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -38,10 +38,27 @@ pub struct Recorded {
     /// The account behind each cloud when the fleet first launched there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub accounts: BTreeMap<AccountKey, String>,
+    /// The labels that launches on each cloud carry.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Cloud, LabelsRecord>,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]
     pub early_ends: BTreeMap<Group, Vec<EarlyEnds>>,
+}
+
+/// The labels and tags of the user's own that machines of a cloud carry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LabelsRecord {
+    /// How often they changed: each machine is on record with the version that it carries. Machines
+    /// from before there was a record of labels carry version 0.
+    pub version: u32,
+    /// What launches carry now.
+    pub now: Labels,
+    /// Keys that earlier versions had, and this one does not.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub former: BTreeSet<String>,
 }
 
 /// What is known of one slot.
@@ -120,6 +137,9 @@ pub enum SlotState {
         /// Its cloud said that it does not work.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         failed: bool,
+        /// The version of its cloud's labels that it carries.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        labels: u32,
     },
 }
 
@@ -129,11 +149,18 @@ pub enum SlotState {
 pub struct Attempt {
     /// The request, resolved: a repeat sends exactly this.
     pub create: Create,
+    /// The version of its cloud's labels that it carries.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub labels: u32,
     /// When it was written down.
     pub intended_at: Timestamp,
     /// When it was last about to be sent: from here on counts the time after which absence proves
     /// that nothing was made.
     pub last_sent: Timestamp,
+}
+
+fn is_zero(version: &u32) -> bool {
+    *version == 0
 }
 
 /// A scope that said no.

@@ -7,7 +7,7 @@ use crate::outcome::{launch_outcome, lease_lost};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
-use fleet_core::{Planned, SENT_WITHIN, StepState, Walk};
+use fleet_core::{Planned, SENT_WITHIN, StepState, Walk, labels_meant};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     AccountKey, Action, BlockScope, Create, Destroy, Event, FleetUid, Inputs, Operation, Plan,
@@ -43,6 +43,10 @@ pub struct RoundOutcome {
     pub vacated: u32,
     /// Machines of which nothing is left behind any more.
     pub cleared: u32,
+    /// Machines whose labels were changed.
+    pub relabelled: u32,
+    /// What clouds said to changes of labels that were not made.
+    pub not_relabelled: BTreeSet<String>,
     /// What said no.
     pub blocked: BTreeSet<BlockScope>,
 }
@@ -52,7 +56,7 @@ impl RoundOutcome {
     /// round would be the same.
     pub fn is_fruitless(&self, known: &BTreeSet<BlockScope>) -> bool {
         let learned = self.blocked.iter().any(|scope| !known.contains(scope));
-        let done = self.created + self.destroyed + self.vacated + self.cleared;
+        let done = self.created + self.destroyed + self.vacated + self.cleared + self.relabelled;
         done == 0 && !learned
     }
 }
@@ -158,6 +162,9 @@ impl Session<'_> {
             let pool = step.action.pool().clone();
             on(Progress::StepEnded { step: step.id, pool, created, destroyed, result });
         }
+        // Capacity first: nobody waits for a label.
+        (outcome.relabelled, outcome.not_relabelled) =
+            self.relabel(inputs, &plan.relabel, stop).await?;
         outcome.blocked = std::mem::take(&mut blocked.lock());
         outcome.skipped = walk.count(StepState::Skipped) as u32;
         let RoundOutcome { created, destroyed, refused, unknown, .. } = &outcome;
@@ -197,6 +204,7 @@ impl Session<'_> {
             Event::Readopted { machine, template }
         }));
         events.extend(new_accounts(inputs, plan));
+        events.extend(labels_meant(inputs));
         let hourly_after = planned.report.cost.hourly_after;
         let spec = plan.premises.spec;
         events.push(Event::RoundStarted { spec, create, destroy, hourly_after });

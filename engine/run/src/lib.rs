@@ -19,6 +19,7 @@ mod outcome;
 mod progress;
 mod record;
 mod recover;
+mod relabel;
 mod remote;
 mod retry;
 mod session;

@@ -6,10 +6,10 @@
 use crate::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Missing, Offered, OfferingsRequest, PriceListRequest,
-    Provider, TidyRequest, TraceRequest, Traced,
+    Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, Machine, PoolId, Region, Remains, Scope};
+use fleet_model::{Cloud, Create, Labelled, Machine, MachineId, PoolId, Region, Remains, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -209,6 +209,14 @@ impl Provider for Accounts {
         let scope = bare_scope(request.scope);
         let asked = ClearRequest { scope: &scope, ..*request };
         self.of(request.scope.region.account()).clear(&asked).await
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        let scope = bare_scope(request.scope);
+        let bare = |one: &Labelled| Labelled { pool: bare_pool(&one.pool), ..one.clone() };
+        let machines: Vec<Labelled> = request.machines.iter().map(bare).collect();
+        let asked = RelabelRequest { scope: &scope, machines: &machines, ..*request };
+        self.of(request.scope.region.account()).relabel(&asked).await
     }
 
     async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {

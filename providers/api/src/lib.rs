@@ -21,6 +21,6 @@ pub use clock::Clock;
 pub use error::{Class, Error, Reach};
 pub use provider::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Missing, Offered,
-    OfferingsRequest, Provider, TidyRequest, TraceRequest, Traced,
+    OfferingsRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 pub use survey::{Examination, ExamineRequest, Finding, Listed, PriceListRequest, Verdict};

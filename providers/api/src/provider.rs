@@ -3,8 +3,8 @@
 use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
-    CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Machine, MachineId, PoolId,
-    Quota, Quote, Remains, Scope, SlotId, Template, Timestamp, Victim,
+    CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels, Machine,
+    MachineId, PoolId, Quota, Quote, Remains, Scope, SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -71,6 +71,13 @@ pub trait Provider: Send + Sync {
     /// a machine uses, and what carries the tags of others, stays.
     async fn clear(&self, _: &ClearRequest<'_>) -> Result<u32, Error> {
         Ok(0)
+    }
+
+    /// Changes labels of machines that run, and says of which. Looks first: one that is not of this fleet
+    /// is left alone, and so is every label that the request does not name. Doing it twice does no
+    /// harm. Clouds that cannot change labels change none.
+    async fn relabel(&self, _: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        Ok(Vec::new())
     }
 
     /// Puts in order what launches left behind besides machines, and says how many things were
@@ -225,6 +232,23 @@ pub struct ClearRequest<'a> {
     pub scope: &'a Scope,
     /// What they left.
     pub remains: &'a [Remains],
+}
+
+/// Labels to change on machines, all in one scope.
+#[derive(Debug, Clone, Copy)]
+pub struct RelabelRequest<'a> {
+    /// The fleet they belong to.
+    pub fleet: &'a FleetUid,
+    /// Its name, for consoles that show one.
+    pub name: &'a FleetName,
+    /// Where they stand.
+    pub scope: &'a Scope,
+    /// Every label of the user's own that they should carry.
+    pub set: &'a Labels,
+    /// Keys that they should carry no more.
+    pub remove: &'a BTreeSet<String>,
+    /// The machines.
+    pub machines: &'a [Labelled],
 }
 
 /// The answer to [`Provider::destroy`].

@@ -21,6 +21,7 @@ mod price_list;
 mod prices;
 mod provider;
 mod quota;
+mod relabel;
 mod scores;
 mod session;
 mod spot_cache;

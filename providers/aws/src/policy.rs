@@ -112,6 +112,7 @@ pub(crate) fn document(uses: &Uses<'_>) -> String {
         Some(launch_tagged(uses)),
         Some(launch_parts(uses)),
         Some(tag(uses)),
+        Some(relabel(uses)),
         Some(end(uses)),
         templates(uses),
         tidy(uses),
@@ -230,7 +231,7 @@ fn launch_parts(uses: &Uses<'_>) -> Statement {
     allow(uses, "LaunchFromTheseParts", json!("ec2:RunInstances"), json!(parts), Value::Null)
 }
 
-/// Tags are set in the launch and never afterwards.
+/// Our tags are set in the launch and never afterwards.
 fn tag(uses: &Uses<'_>) -> Statement {
     let mut made = vec![uses.own("instance/*"), uses.own("volume/*")];
     if uses.spot {
@@ -245,6 +246,18 @@ fn tag(uses: &Uses<'_>) -> Statement {
     };
     let only = json!({ "StringEquals": { "ec2:CreateAction": by } });
     allow(uses, "TagInTheLaunchItself", json!("ec2:CreateTags"), json!(made), only)
+}
+
+/// Tags of the user's own are changed on machines of ours. Whoever holds this right cannot make a
+/// machine ours, nor give it away: our tags are none of those that may be named, and EC2 takes a
+/// request that names none for all of them.
+fn relabel(uses: &Uses<'_>) -> Statement {
+    let actions = json!(["ec2:CreateTags", "ec2:DeleteTags"]);
+    let only = json!({
+        "Null": { format!("aws:ResourceTag/{}", tags::UID): "false", "aws:TagKeys": "false" },
+        "ForAllValues:StringNotLike": { "aws:TagKeys": "fleet:*" },
+    });
+    allow(uses, "ChangeLabelsOfWhatIsOurs", actions, json!(uses.own("instance/*")), only)
 }
 
 fn end(uses: &Uses<'_>) -> Statement {

@@ -104,7 +104,7 @@ fn every_statement_has_a_condition() {
     let uses = Uses { launch_templates: true, ..Uses::of(&pools, &template, None) };
     let policy: Value = serde_json::from_str(&document(&uses)).expect("JSON");
     let statements = policy["Statement"].as_array().expect("statements");
-    assert_eq!(statements.len(), 9);
+    assert_eq!(statements.len(), 10);
     for statement in statements {
         let condition = statement["Condition"].as_object().expect("a condition");
         assert!(!condition.is_empty(), "{statement}");

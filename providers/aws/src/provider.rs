@@ -8,17 +8,18 @@ use crate::scores::{self, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_cache::SpotCache;
 use crate::{
-    choice, doctor, image, launch, launch_template, machines, network, price_list, terminate, trace,
+    choice, doctor, image, launch, launch_template, machines, network, price_list, relabel,
+    terminate, trace,
 };
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, InstanceType, Machine, MachineState, Market, Place, PoolId, Region, Scope, Template,
-    Zone,
+    Cloud, InstanceType, Machine, MachineId, MachineState, Market, Place, PoolId, Region, Scope,
+    Template, Zone,
 };
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
-    TidyRequest, TraceRequest, Traced,
+    RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -306,6 +307,11 @@ impl Provider for Aws {
         }
         let site = self.session.site(&request.scope.region).await;
         terminate::end(&site, request, self.clock.now()).await
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        let site = self.session.site(&request.scope.region).await;
+        relabel::relabel(&site, request).await
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

@@ -34,6 +34,8 @@ pub(crate) const SLOT: &str = "fleet:slot";
 pub(crate) const TOKEN: &str = "fleet:token";
 /// The template's fingerprint.
 pub(crate) const TEMPLATE: &str = "fleet:template";
+/// How all of ours begin.
+const OURS: &str = "fleet:";
 /// What the console shows as the name.
 const CONSOLE_NAME: &str = "Name";
 
@@ -43,10 +45,7 @@ const LONGEST: usize = 256;
 /// Every tag of a launch. The user's own come first, so that none of them can take the place of
 /// ours.
 pub(crate) fn of(request: &CreateRequest<'_>) -> BTreeMap<String, String> {
-    let mut tags = BTreeMap::from([(CONSOLE_NAME.to_owned(), request.name.to_string())]);
-    tags.extend(request.labels.clone());
-    tags.extend(request.template.tags.clone());
-    tags.retain(|key, _| !key.starts_with("fleet:"));
+    let mut tags = of_users(request.name, request.labels.iter().chain(&request.template.tags));
     let mut ours = |key: &str, value: String| tags.insert(key.to_owned(), value);
     ours(UID, request.fleet.to_string());
     ours(NAME, request.name.to_string());
@@ -61,9 +60,25 @@ pub(crate) fn of(request: &CreateRequest<'_>) -> BTreeMap<String, String> {
     tags
 }
 
+/// The user's own, and a name for the console if they give none. What begins like ours is left out.
+pub(crate) fn of_users<'a>(
+    fleet: &FleetName,
+    labels: impl Iterator<Item = (&'a String, &'a String)>,
+) -> BTreeMap<String, String> {
+    let mut tags = BTreeMap::from([(CONSOLE_NAME.to_owned(), fleet.to_string())]);
+    tags.extend(labels.map(|(key, value)| (key.clone(), value.clone())));
+    tags.retain(|key, _| is_users(key));
+    tags
+}
+
+/// Whether a tag is the user's own.
+pub(crate) fn is_users(key: &str) -> bool {
+    !key.starts_with(OURS)
+}
+
 /// Whether a tag is the same on everything that a fleet makes from one template.
 pub(crate) fn is_of_every_launch(key: &str) -> bool {
-    !key.starts_with("fleet:") || [UID, NAME, TEMPLATE].contains(&key)
+    is_users(key) || [UID, NAME, TEMPLATE].contains(&key)
 }
 
 /// Tags of what machines are made from.

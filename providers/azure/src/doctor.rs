@@ -27,6 +27,7 @@ const NEEDED: &[&str] = &[
     "Microsoft.Network/networkInterfaces/write",
     "Microsoft.Network/networkInterfaces/join/action",
     "Microsoft.Network/networkInterfaces/delete",
+    "Microsoft.Resources/tags/write",
 ];
 
 /// What we do elsewhere in the subscription.

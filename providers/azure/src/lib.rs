@@ -22,6 +22,7 @@ mod power;
 mod prices;
 mod provider;
 mod quotas;
+mod relabel;
 #[doc(hidden)]
 pub mod replay;
 mod scores;

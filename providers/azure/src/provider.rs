@@ -13,13 +13,13 @@ use crate::scores::Kept;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
-use crate::{children, doctor, machines, names, offerings, prices, terminate, trace};
+use crate::{children, doctor, machines, names, offerings, prices, relabel, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, MachineState, Market, Remains, Scope};
+use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Remains, Scope};
 use fleet_provider::{
     Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
-    Provider, TraceRequest, Traced,
+    Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -219,6 +219,10 @@ impl Provider for Azure {
         }
         self.children.forget().await;
         terminate::end(&self.api, &self.ended, request).await
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        relabel::relabel(&self.api, request).await
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

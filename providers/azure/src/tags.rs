@@ -5,7 +5,7 @@
 use crate::names;
 use crate::wire::Vm;
 use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, Token};
-use fleet_provider::CreateRequest;
+use fleet_provider::{CreateRequest, RelabelRequest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
@@ -28,12 +28,7 @@ const LONGEST: usize = 256;
 /// Every tag of a launch. The user's own come first, so that none of them can take the place of
 /// ours. Azure does not tell cases apart in names of tags.
 pub(crate) fn of(request: &CreateRequest<'_>, slot: SlotId) -> BTreeMap<String, String> {
-    let mut tags: BTreeMap<String, String> = BTreeMap::new();
-    for (key, value) in request.labels.iter().chain(&request.template.tags) {
-        tags.retain(|other, _| !other.eq_ignore_ascii_case(key));
-        tags.insert(in_their_words(key), value.chars().take(LONGEST).collect());
-    }
-    tags.retain(|key, _| !key.to_ascii_lowercase().starts_with("fleet:"));
+    let mut tags = of_users(request.labels.iter().chain(&request.template.tags));
     let mut ours = |key: &str, value: String| tags.insert(key.to_owned(), value);
     ours(UID, request.fleet.to_string());
     ours(NAME, request.name.to_string());
@@ -41,6 +36,43 @@ pub(crate) fn of(request: &CreateRequest<'_>, slot: SlotId) -> BTreeMap<String, 
     ours(TOKEN, request.create.token.to_string());
     ours(TEMPLATE, request.create.template.to_string());
     tags
+}
+
+/// The user's own. What begins like ours is left out.
+pub(crate) fn of_users<'a>(
+    labels: impl Iterator<Item = (&'a String, &'a String)>,
+) -> BTreeMap<String, String> {
+    let mut tags: BTreeMap<String, String> = BTreeMap::new();
+    for (key, value) in labels {
+        let key = in_their_words(key);
+        tags.retain(|other, _| !other.eq_ignore_ascii_case(&key));
+        tags.insert(key, value.chars().take(LONGEST).collect());
+    }
+    tags.retain(|key, _| is_users(key));
+    tags
+}
+
+fn is_users(key: &str) -> bool {
+    !key.to_ascii_lowercase().starts_with("fleet:")
+}
+
+/// What a machine carries and should carry no more, of the user's own.
+pub(crate) fn to_remove(vm: &Vm, request: &RelabelRequest<'_>) -> BTreeMap<String, String> {
+    let set = of_users(request.set.iter());
+    let asked: Vec<String> = request.remove.iter().map(|key| in_their_words(key)).collect();
+    let goes = |key: &str| {
+        let same = |other: &String| other.eq_ignore_ascii_case(key);
+        is_users(key) && asked.iter().any(same) && !set.keys().any(same)
+    };
+    let tags = vm.tags.iter().filter(|(key, _)| goes(key));
+    tags.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// What a machine should carry and does not.
+pub(crate) fn to_set(vm: &Vm, request: &RelabelRequest<'_>) -> BTreeMap<String, String> {
+    let mut set = of_users(request.set.iter());
+    set.retain(|key, value| self::value(&vm.tags, key) != Some(value.as_str()));
+    set
 }
 
 /// A key of the user's without the characters that Azure refuses.

@@ -7,7 +7,7 @@
 
 use crate::name;
 use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, SlotName, Token};
-use fleet_provider::CreateRequest;
+use fleet_provider::{CreateRequest, RelabelRequest};
 use serde::Deserialize;
 use serde::de::IntoDeserializer;
 use serde::de::value::StrDeserializer;
@@ -36,15 +36,34 @@ pub(crate) const MOST: usize = 64;
 /// Every label of a launch. The user's own come first, so that none of them can take the place of
 /// ours.
 pub(crate) fn of(request: &CreateRequest<'_>) -> BTreeMap<String, String> {
-    let users = request.labels.iter().chain(&request.template.tags);
-    let mut labels: BTreeMap<String, String> =
-        users.map(|(key, value)| (plain_key(key), plain(value))).collect();
-    labels.retain(|key, _| !key.starts_with(OURS));
+    let mut labels = of_users(request.labels.iter().chain(&request.template.tags));
     put(&mut labels, UID, &escape(request.fleet.as_str()));
     put(&mut labels, NAME, &escape(request.name.as_str()));
     put(&mut labels, TOKEN, &escape(request.create.token.as_str()));
     put(&mut labels, TEMPLATE, &request.create.template.to_string());
     put(&mut labels, SLOTS, &write_slots(&request.create.slots));
+    labels
+}
+
+/// The user's own. What begins like ours is left out.
+fn of_users<'a>(
+    labels: impl Iterator<Item = (&'a String, &'a String)>,
+) -> BTreeMap<String, String> {
+    let mut labels: BTreeMap<String, String> =
+        labels.map(|(key, value)| (plain_key(key), plain(value))).collect();
+    labels.retain(|key, _| !key.starts_with(OURS));
+    labels
+}
+
+/// The labels of a machine after a change. Ours stay, and so do those that others put there.
+pub(crate) fn changed(
+    now: &HashMap<String, String>,
+    request: &RelabelRequest<'_>,
+) -> HashMap<String, String> {
+    let mut labels = now.clone();
+    let remove: Vec<String> = request.remove.iter().map(|key| plain_key(key)).collect();
+    labels.retain(|key, _| key.starts_with(OURS) || !remove.contains(key));
+    labels.extend(of_users(request.set.iter()));
     labels
 }
 

@@ -20,6 +20,7 @@ mod operations;
 mod prices;
 mod provider;
 mod quota;
+mod relabel;
 mod request;
 mod reservation;
 mod role;

@@ -6,14 +6,15 @@ use crate::kind::Kind;
 use crate::request::{Resolved, refusal};
 use crate::session::{GcpSettings, Session};
 use crate::{
-    doctor, image, labels, launch, machines, offerings, prices, reservation, terminate, trace,
+    doctor, image, labels, launch, machines, offerings, prices, relabel, reservation, terminate,
+    trace,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Market, Region, Scope};
+use fleet_model::{Cloud, Machine, MachineId, Market, Region, Scope};
 use fleet_provider::{
     Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
-    TraceRequest, Traced,
+    RelabelRequest, TraceRequest, Traced,
 };
 use std::sync::Arc;
 
@@ -134,6 +135,10 @@ impl Provider for Gcp {
             return Ok(Destroyed::default());
         }
         terminate::end(self.session.clients().await?, request, &*self.clock).await
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        relabel::relabel(self.session.clients().await?, request, &*self.clock).await
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

@@ -7,9 +7,10 @@ use crate::fault::Fault;
 use crate::limit::LimitKey;
 use crate::time::Ms;
 use fleet_model::{
-    Digest, FleetName, FleetUid, MachineId, MicroUsd, PoolId, Remains, SlotId, Token,
+    Digest, FleetName, FleetUid, Labels, MachineId, MicroUsd, PoolId, Remains, SlotId, Token,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One thing that happened.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +27,8 @@ pub(crate) enum Event {
     Left { remains: Remains, since: Ms },
     /// They are gone.
     Cleared { machine: MachineId },
+    /// A machine's labels were changed.
+    Relabelled { id: MachineId, labels: Labels },
     /// The cloud wants a machine back.
     Interrupted { id: MachineId, due: Ms },
     /// A machine was shut down, and is still there.
@@ -56,6 +59,9 @@ pub(crate) struct Launched {
     pub(crate) name: FleetName,
     pub(crate) token: Token,
     pub(crate) template: Digest,
+    /// Labels of the user's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) labels: Labels,
     pub(crate) price: Option<MicroUsd>,
     /// vCPUs of one machine.
     pub(crate) vcpus: u32,

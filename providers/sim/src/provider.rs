@@ -7,10 +7,10 @@ use crate::quote;
 use crate::sim::Sim;
 use crate::tx::Tx;
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Remains, Scope, SlotId};
+use fleet_model::{Cloud, Machine, MachineId, Remains, Scope, SlotId};
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider, TraceRequest, Traced,
+    Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::time::Duration;
 
@@ -328,5 +328,14 @@ impl Provider for SimProvider {
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
         self.check_scope(request.scope)?;
         self.call(Asked::End, |tx| cloud::clear(tx, request)).await
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        self.check_scope(request.scope)?;
+        if !self.cloud.relabels() {
+            return Ok(Vec::new());
+        }
+        // Sent again without harm: what is not answered is asked once more.
+        self.call(Asked::Read, |tx| cloud::relabel(tx, request)).await
     }
 }

@@ -9,7 +9,7 @@ use crate::store::{SimError, Store};
 use crate::time::{EPOCH, Ms, later, stamp};
 use crate::tx::Tx;
 use crate::world::World;
-use fleet_model::{Catalog, Cloud, Machine, MachineId, Remains, Timestamp};
+use fleet_model::{Catalog, Cloud, Labels, Machine, MachineId, Remains, Timestamp};
 use fleet_provider::{Clock, Provider};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -197,6 +197,11 @@ impl Sim {
             let left = tx.world.remains.values().filter(|(_, since)| *since <= now);
             left.map(|(left, _)| left.clone()).collect()
         })
+    }
+
+    /// The labels that a machine carries, apart from ours; `None` if there is no such machine.
+    pub fn labels(&self, machine: &MachineId) -> Result<Option<Labels>, SimError> {
+        self.run(|tx| tx.world.vm(machine).and_then(|vm| tx.world.labels(vm)).cloned())
     }
 
     /// Machines that a cloud made although one of the same launch fills their slot.

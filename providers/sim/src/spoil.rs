@@ -178,6 +178,7 @@ impl Sim {
                 name: owner.name,
                 token: owner.token,
                 template: owner.template,
+                labels: Default::default(),
                 price: like.price,
                 vcpus: 1,
                 done: now,

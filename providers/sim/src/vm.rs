@@ -2,7 +2,7 @@
 //! not have to touch every machine.
 
 use crate::time::{LISTED_AFTER_END, Ms};
-use fleet_model::{Cause, CauseKind, Cloud, MachineId, MachineState, SlotId};
+use fleet_model::{Cause, CauseKind, Cloud, Labels, MachineId, MachineState, SlotId};
 use serde::{Deserialize, Serialize};
 
 /// A machine and the moments of its life. What it shares with the others of its launch is in the
@@ -26,6 +26,8 @@ pub(crate) struct Vm {
     pub(crate) stopped: Option<Ms>,
     /// Since when its cloud says that it does not work, and whether it ever did.
     pub(crate) failed: Option<(Ms, bool)>,
+    /// The labels that it was given since its launch.
+    pub(crate) labels: Option<Labels>,
     /// Whether it still carries our tags.
     pub(crate) tagged: bool,
     /// The name that clouds without tokens know it by.

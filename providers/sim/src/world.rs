@@ -8,8 +8,8 @@ use crate::settings::Settings;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
-    Cloud, Digest, FleetName, FleetUid, InterruptionNotice, Machine, MachineId, MachineState,
-    MicroUsd, NoticeKind, Ownership, PoolId, Remains, Token,
+    Cloud, Digest, FleetName, FleetUid, InterruptionNotice, Labels, Machine, MachineId,
+    MachineState, MicroUsd, NoticeKind, Ownership, PoolId, Remains, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -29,6 +29,7 @@ pub(crate) struct Deed {
     name: FleetName,
     token: Token,
     template: Digest,
+    labels: Labels,
     /// Serial numbers of the machines.
     pub(crate) machines: Range<u64>,
     pub(crate) refusal: Option<Refusal>,
@@ -120,6 +121,11 @@ impl World {
             Event::Cleared { machine } => {
                 self.remains.remove(machine);
             }
+            Event::Relabelled { id, labels } => {
+                if let Some(vm) = self.vm_mut(id) {
+                    vm.labels = Some(labels.clone());
+                }
+            }
             Event::Interrupted { id, due } => self.settle(id, None, *due, true),
             Event::Stripped { id } => {
                 if let Some(serial) = self.index.ids.get(id)
@@ -166,6 +172,11 @@ impl World {
 
     pub(crate) fn vm(&self, id: &MachineId) -> Option<&Vm> {
         self.vms.get(self.index.ids.get(id)?)
+    }
+
+    /// The labels of a machine, apart from ours.
+    pub(crate) fn labels<'a>(&'a self, vm: &'a Vm) -> Option<&'a Labels> {
+        vm.labels.as_ref().or(self.deeds.get(&vm.deed).map(|deed| &deed.labels))
     }
 
     /// The launch a cloud remembers under a key.
@@ -253,6 +264,7 @@ impl World {
             name: launched.name.clone(),
             token: launched.token.clone(),
             template: launched.template,
+            labels: launched.labels.clone(),
             machines: self.next..self.next + launched.born.len() as u64,
             refusal: launched.refusal.clone(),
             done: launched.done,
@@ -271,6 +283,7 @@ impl World {
                 notice: None,
                 stopped: None,
                 failed: born.fails.map(|since| (since, false)),
+                labels: None,
                 tagged: true,
                 name: born.name.clone(),
             };

@@ -131,6 +131,11 @@ fn compute(
                 world.delete(site.project, zone, name, site.now, site.takes())
             })
         }
+        ("POST", ["zones", zone, "instances", name, "setLabels"]) => {
+            change("setLabels", world, faults, request, project, now, |world, site, body| {
+                world.set_labels(site.project, zone, name, body, site.now)
+            })
+        }
         ("GET", ["zones", zone, "instances", name]) => read(
             "instances.get",
             match world.find(project, zone, name) {

@@ -6,7 +6,7 @@ use crate::http::{Request, reply};
 use crate::route::{Called, call};
 use crate::world::World;
 use fleet_fakes::Listener;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -90,11 +90,22 @@ impl Fake {
         lock(&self.state).world.machines.keys().map(|(_, _, name)| name.clone()).collect()
     }
 
-    /// Sets a label of a machine behind everybody's back, or takes it away.
+    /// The labels of the machine with a number.
+    pub fn labels(&self, number: &str) -> BTreeMap<String, String> {
+        let state = lock(&self.state);
+        let mut machines = state.world.machines.values();
+        let vm = machines.find(|vm| vm.body["id"].as_str() == Some(number));
+        let labels = vm.and_then(|vm| vm.body["labels"].as_object());
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        labels.into_iter().flatten().map(|(key, value)| (key.clone(), text(value))).collect()
+    }
+
+    /// Sets a label of a machine behind everybody's back, or takes it away. Its fingerprint changes.
     pub fn relabel(&self, name: &str, key: &str, value: Option<&str>) {
         let mut state = lock(&self.state);
         let named = state.world.machines.iter_mut().filter(|((_, _, other), _)| other == name);
         for (_, vm) in named {
+            vm.body["labelFingerprint"] = json!("YmVoaW5keW91cg==");
             if let Some(labels) = vm.body["labels"].as_object_mut() {
                 match value {
                     Some(value) => labels.insert(key.to_owned(), json!(value)),

@@ -177,6 +177,36 @@ impl World {
         Ok(self.operate(project, &scope, body, Some(now + takes)))
     }
 
+    /// Sets all labels of a machine, if they are still those whose fingerprint the caller has.
+    pub(crate) fn set_labels(
+        &mut self,
+        project: &str,
+        zone: &str,
+        name: &str,
+        asked: &Value,
+        now: Instant,
+    ) -> Result<Key, Answer> {
+        let what = format!("projects/{project}/zones/{zone}/instances/{name}");
+        let Some((key, vm)) = self.find(project, zone, name) else {
+            return Err(Answer::not_found(&what));
+        };
+        let (key, id) = (key.clone(), vm.body["id"].clone());
+        if vm.body["labelFingerprint"] != asked["labelFingerprint"] {
+            let words = "Labels fingerprint either invalid or resource labels have changed";
+            return Err(Answer::error(Call::Look, 412, "conditionNotMet", words));
+        }
+        // Twelve digits are nine bytes in base 64, read and written alike.
+        let next = format!("{:0>12}", self.new_id() % 1_000_000_000_000);
+        if let Some(vm) = self.machines.get_mut(&key) {
+            vm.body["labels"] = asked["labels"].clone();
+            vm.body["labelFingerprint"] = json!(next);
+        }
+        let link = format!("{BASE}/projects/{project}/zones/{zone}/instances/{}", key.2);
+        let scope = format!("zones/{zone}");
+        let body = json!({ "operationType": "setLabels", "targetLink": link, "targetId": id });
+        Ok(self.operate(project, &scope, body, Some(now)))
+    }
+
     /// How much of a limit is used in a region.
     pub(crate) fn used(&self, project: &str, region: &str, metric: &str) -> f64 {
         let here = self

@@ -223,6 +223,11 @@ fn summary(events: &[Event]) -> String {
             let slots: Vec<String> = create.slots.iter().map(ToString::to_string).collect();
             format!("intend[{} {} {}]", short(create.token.as_str()), create.pool, slots.join(" "))
         }
+        Event::LabelsMeant { cloud, labels } => format!("labels[{cloud} {labels:?}]"),
+        Event::Relabelled { version, slots } => {
+            let slots: Vec<String> = slots.iter().map(ToString::to_string).collect();
+            format!("relabelled[{version} {}]", slots.join(" "))
+        }
         Event::CreateResent { token } => format!("resend[{}]", short(token.as_str())),
         Event::Created { token, machines, missing, surplus } => format!(
             "created[{} {} -{} +{}]",

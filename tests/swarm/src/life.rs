@@ -44,6 +44,8 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         let mut chance = Chance::new(seed);
         let mut later = Chance::later(seed);
         let wish = wish::tighten(&mut later, wish::draw(&mut chance));
+        // Some fleets have labels.
+        let wish = if seed % 8 == 3 { wish::labelled(wish) } else { wish };
         let world = World::new(seed, (chance, later), &wish, keep_trace);
         let wish = through_the_storm(&world, wish).await;
         if !world.is_broken() {

@@ -93,6 +93,7 @@ fn rests(planned: &Planned) -> bool {
     planned.plan.steps.is_empty()
         && !planned.plan.has_news()
         && planned.plan.clear.is_empty()
+        && planned.plan.relabel.is_empty()
         && planned.report.in_doubt.is_empty()
         && planned.report.gaps.is_empty()
         && planned.report.held.iter().all(is_all_that_can_be_done)
@@ -111,6 +112,10 @@ fn is_all_that_can_be_done(hold: &Hold) -> bool {
         | Hold::BootFailures { .. }
         | Hold::Gap { .. } => false,
     }
+}
+
+fn is_gap(hold: &Hold) -> bool {
+    matches!(hold, Hold::Gap { .. })
 }
 
 /// Whether a hold spreads a replacement over several applies.
@@ -148,11 +153,13 @@ fn blocked(planned: &Planned) -> (BTreeSet<String>, Option<Timestamp>) {
 fn describe(planned: &Planned) -> String {
     let report = &planned.report;
     format!(
-        "{} steps ({:?}), {} to forget, {} to clear away, {} in doubt, held {:?}, unplaced {:?}",
+        "{} steps ({:?}), {} to forget, {} to clear away, {} to label, {} in doubt, held {:?}, \
+         unplaced {:?}",
         planned.plan.steps.len(),
         planned.plan.steps.iter().map(|step| &step.why).collect::<Vec<_>>(),
         planned.plan.vacate.len(),
         planned.plan.clear.len(),
+        planned.plan.relabel.len(),
         report.in_doubt.len(),
         report.held,
         report.unplaced,
@@ -192,6 +199,10 @@ async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned, was_short
         world.judge(|judge| judge.check_enough(wish));
     }
     world.judge(|judge| judge.check_nothing_left());
+    if !planned.report.held.iter().any(is_gap) && planned.plan.is_empty() {
+        let carried = |id: &MachineId| world.sim.labels(id).ok().flatten();
+        world.judge(|judge| judge.check_labels(&wish.labels, carried));
+    }
     let open = world.lock().judge.book.open().count();
     if open > 0 {
         world.judge(|judge| judge.fail('O', format!("{open} launches are never settled")));

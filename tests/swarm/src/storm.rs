@@ -4,6 +4,7 @@ use crate::weather::Kind;
 use crate::world::World;
 use fleet_model::{Cloud, Machine, MachineState, Market, Place, Scope, SlotId, SlotName};
 use fleet_sim::{Area, Fault};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -57,9 +58,10 @@ pub(crate) async fn storm(world: Arc<World>) {
             continue;
         }
         let kind = world.lock().chance.pick(&kinds).copied();
-        // A list that lost a page still shows something; silence shows nothing.
         let sheltered = world.lock().sheltered;
-        if let Some(kind) = kind.filter(|kind| !sheltered || *kind == Kind::PartialPage)
+        let may_strike =
+            |kind: &Kind| !sheltered || *kind == Kind::PartialPage && shows_some(&world);
+        if let Some(kind) = kind.filter(may_strike)
             && strike(&world, kind)
         {
             world.count(kind);
@@ -67,6 +69,20 @@ pub(crate) async fn storm(world: Arc<World>) {
             world.look();
         }
     }
+}
+
+/// Whether half of a list still shows a machine of ours, wherever there are any: a list that lost a page
+/// shows something, silence shows nothing.
+fn shows_some(world: &World) -> bool {
+    let mut all: BTreeMap<Scope, usize> = BTreeMap::new();
+    for machine in world.sim.machines().unwrap_or_default() {
+        *all.entry(machine.place.scope()).or_default() += 1;
+    }
+    let mut ours: BTreeMap<Scope, usize> = BTreeMap::new();
+    for (machine, _) in world.lock().judge.ours().filter(|(machine, _)| machine.owner.is_some()) {
+        *ours.entry(machine.place.scope()).or_default() += 1;
+    }
+    ours.iter().all(|(scope, count)| count / 2 > all.get(scope).copied().unwrap_or(0) - count)
 }
 
 /// One of the clouds that the fleet may stand on: nobody notices faults elsewhere.

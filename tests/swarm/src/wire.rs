@@ -6,12 +6,12 @@ use crate::process::Process;
 use crate::weather::Kind;
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, Create, FleetName, FleetUid, Machine, MachineState, Operation, Remains, Scope, Template,
-    Token, Victim,
+    Cloud, Create, FleetName, FleetUid, Machine, MachineId, MachineState, Operation, Remains,
+    Scope, Template, Token, Victim,
 };
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider, TraceRequest, Traced,
+    Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -328,6 +328,44 @@ impl Provider for Wire {
             process.id,
             request.remains.len()
         ));
+        answer
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        if self.is_elsewhere() {
+            return Err(self.change_elsewhere("changes labels"));
+        }
+        let (process, world) = (self.process.clone(), self.process.world.clone());
+        world.judge(|judge| {
+            judge.draws(process.id, request.scope, Operation::End, 1);
+            judge.sends_relabel(process.id, request);
+        });
+        let (fleet, name, scope) =
+            (request.fleet.clone(), request.name.clone(), request.scope.clone());
+        let (set, remove) = (request.set.clone(), request.remove.clone());
+        let machines = request.machines.to_vec();
+        let cloud = self.cloud.clone();
+        let answer = self.change((self.never_arrives(), false), async move {
+            let request = RelabelRequest {
+                fleet: &fleet,
+                name: &name,
+                scope: &scope,
+                set: &set,
+                remove: &remove,
+                machines: &machines,
+            };
+            cloud.relabel(&request).await
+        });
+        // Whoever hears nothing may ask again.
+        let answer = answer.await.map_err(|error| match error.class {
+            Class::Unknown => self.silence(Class::Retry { after: None }),
+            _ => error,
+        });
+        let word = match &answer {
+            Ok(done) => format!("{} of {}", done.len(), request.machines.len()),
+            Err(error) => error.code.clone(),
+        };
+        world.trace(format_args!("p{} changes labels in {}: {word}", process.id, request.scope));
         answer
     }
 

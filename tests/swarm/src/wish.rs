@@ -133,7 +133,21 @@ pub(crate) fn edit(chance: &mut Chance, from: &Desired) -> Desired {
             to.capacity = goal(from.capacity.unit, target, base);
         }
     }
+    if !from.labels.is_empty() {
+        return labelled(to);
+    }
     sealed(to)
+}
+
+/// The same fleet with labels, which change with its size. Without a draw of its own: worlds of before
+/// there were labels stay as they are.
+pub(crate) fn labelled(mut desired: Desired) -> Desired {
+    let CapacityGoal { target, on_demand, .. } = desired.capacity;
+    desired.labels = BTreeMap::from([("size".to_owned(), target.to_string())]);
+    if on_demand.0 / 1000 % 2 == 1 {
+        desired.labels.insert("odd".to_owned(), "yes".to_owned());
+    }
+    sealed(desired)
 }
 
 /// With the fingerprint that goes with it.

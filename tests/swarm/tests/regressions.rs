@@ -70,6 +70,20 @@ fn disks_are_asked_for_again_after_a_machine_is_found_gone() {
     lives_well(&[910_094_875]);
 }
 
+/// M, the twin's own mistake: a machine that was taken back before the end that we had asked for left its
+/// disk only when that end would have come.
+#[test]
+fn a_disk_is_left_when_its_machine_goes() {
+    lives_well(&[930_112_963]);
+}
+
+/// C, the judge's own mistake: half of a list of one machine is no machine, and a journal that is lost
+/// while clouds show nothing cannot be missed.
+#[test]
+fn a_list_that_shows_nothing_is_silence() {
+    lives_well(&[930_068_762]);
+}
+
 /// C: a journal was lost, and the machines that a list showed did not count, because the list of disks
 /// after it failed.
 #[test]
@@ -115,6 +129,13 @@ fn a_launch_in_doubt_is_asked_for_by_name() {
 #[test]
 fn an_end_without_an_answer_explains_what_is_gone() {
     lives_well(&[336_984]);
+}
+
+/// P told of it: machines that failed after they had worked stood while their group rested, though the
+/// spec wanted none any more.
+#[test]
+fn what_failed_and_nobody_misses_is_destroyed() {
+    lives_well(&[950_028_891, 950_048_523]);
 }
 
 /// The seeds of today still tell their stories.

@@ -261,6 +261,9 @@ fn after_a_crash_the_spec_of_now_decides() {
     let mut other = world.clone();
     other.desired = with_template(&other.desired, "other");
     assert_eq!(resent(&other), 0, "another template is another request");
+    let mut labelled = world.clone();
+    labelled.desired.labels.insert("team".into(), "shop".into());
+    assert_eq!(resent(&labelled), 0, "so are other labels");
     let mut spot = world.clone();
     spot.offerings.retain(|offering| offering.pool.market == Market::Spot);
     assert_eq!(resent(&spot), 0, "the spec no longer allows the pools");

@@ -1,10 +1,10 @@
 //! A process that dies at a chosen moment: around any write of the journal and any request.
 
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Scope};
+use fleet_model::{Cloud, Machine, MachineId, Scope};
 use fleet_provider::{
     CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered, OfferingsRequest,
-    Provider, TraceRequest, Traced,
+    Provider, RelabelRequest, TraceRequest, Traced,
 };
 use fleet_sim::Sim;
 use futures::future::{Either, select};
@@ -141,6 +141,10 @@ impl Provider for MortalProvider {
     }
     async fn destroy(&self, request: &DestroyRequest<'_>) -> Result<Destroyed, Error> {
         self.fate.request(self.inner.destroy(request)).await
+    }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        self.fate.request(self.inner.relabel(request)).await
     }
 }
 

@@ -3,12 +3,13 @@
 use super::{Harness, Trouble};
 use crate::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Provider,
+    RelabelRequest,
 };
 use fleet_model::{
-    Create, FleetName, FleetUid, Group, Machine, MachineState, PoolId, SlotId, SlotName, Template,
-    Timestamp, Token, Victim,
+    Create, FleetName, FleetUid, Group, Labelled, Labels, Machine, MachineId, MachineState, PoolId,
+    SlotId, SlotName, Template, Timestamp, Token, Victim,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -211,6 +212,46 @@ impl<'a> Bench<'a> {
             }
         }
         Err(Verdict::Failed("a destroy was put off for ever".into()))
+    }
+
+    /// Changes labels, repeated while it is throttled or cannot see the machine yet.
+    pub(super) async fn relabel(
+        &self,
+        fleet: &FleetUid,
+        set: &[(&str, &str)],
+        remove: &[&str],
+        machines: &[Machine],
+    ) -> Result<BTreeSet<MachineId>, Verdict> {
+        let scope = self.pool.place.scope();
+        let set = set.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned()));
+        let set: Labels = set.collect();
+        let remove: BTreeSet<String> = remove.iter().map(|key| (*key).to_owned()).collect();
+        let labelled = |machine: &Machine| {
+            let slot = machine.owner.as_ref()?.slot;
+            Some(Labelled { machine: machine.id.clone(), slot, pool: machine.pool() })
+        };
+        let machines: Vec<Labelled> = machines.iter().filter_map(labelled).collect();
+        let request = RelabelRequest {
+            fleet,
+            name: &self.name,
+            scope: &scope,
+            set: &set,
+            remove: &remove,
+            machines: &machines,
+        };
+        for _ in 0..ATTEMPTS {
+            match self.provider.relabel(&request).await {
+                Ok(done) => return Ok(done.into_iter().collect()),
+                Err(Error { class: Class::Retry { after }, .. }) => self.pause(after).await,
+                Err(error) => return Err(Verdict::Failed(format!("labels stay: {error}"))),
+            }
+        }
+        Err(Verdict::Failed("a change of labels was put off for ever".into()))
+    }
+
+    /// The labels of a machine, where somebody can look.
+    pub(super) async fn labels(&self, machine: &MachineId) -> Option<Labels> {
+        self.harness.labels(machine).await
     }
 
     /// Takes the fleet down.

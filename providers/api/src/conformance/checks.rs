@@ -90,6 +90,48 @@ pub(super) async fn tags_are_there_from_the_first_listing(bench: &Bench<'_>) -> 
     Ok(())
 }
 
+pub(super) async fn labels_change_in_place(bench: &Bench<'_>) -> Outcome {
+    if !bench.pool.place.cloud.relabels() {
+        return Err(Verdict::Skipped("this cloud cannot change labels".into()));
+    }
+    let machines = bench.launch(&bench.ask("a", bench.several(3))).await?;
+    bench.settled(&machines).await?;
+    let carries = |want: &'static [(&str, Option<&str>)], machines: &[Machine]| {
+        let ids: Vec<MachineId> = machines.iter().map(|machine| machine.id.clone()).collect();
+        async move {
+            for id in ids {
+                let Some(labels) = bench.labels(&id).await else { continue };
+                for (key, value) in want {
+                    let found = labels.get(*key).map(String::as_str);
+                    ensure(found == *value, || format!("{key} is {found:?}, not {value:?}"))?;
+                }
+            }
+            Ok(())
+        }
+    };
+    let done =
+        bench.relabel(&bench.fleet, &[("team", "shop"), ("tier", "one")], &[], &machines).await?;
+    ensure(done.iter().collect::<BTreeSet<_>>() == ids(&machines), || format!("changed {done:?}"))?;
+    carries(&[("team", Some("shop")), ("tier", Some("one"))], &machines).await?;
+    for turn in ["first", "repeated"] {
+        let done = bench.relabel(&bench.fleet, &[("team", "infra")], &["tier"], &machines).await?;
+        ensure(done.iter().collect::<BTreeSet<_>>() == ids(&machines), || {
+            format!("changed {done:?} ({turn})")
+        })?;
+    }
+    carries(&[("team", Some("infra")), ("tier", None)], &machines).await?;
+    let other = FleetUid::new("another-fleet");
+    let done = bench.relabel(&other, &[("team", "thief")], &[], &machines).await?;
+    ensure(done.is_empty(), || format!("labels of strangers changed: {done:?}"))?;
+    carries(&[("team", Some("infra"))], &machines).await?;
+    for seen in bench.list().await? {
+        let before = machines.iter().find(|machine| machine.id == seen.id);
+        let kept = before.is_none_or(|before| before.owner == seen.owner);
+        ensure(kept, || format!("tags of ours changed: {:?}", seen.owner))?;
+    }
+    Ok(())
+}
+
 pub(super) async fn partial_fulfilment_is_an_answer(bench: &Bench<'_>) -> Outcome {
     if bench.pool.place.cloud.max_per_create() == 1 {
         return Err(Verdict::Skipped("this cloud launches one machine per call".into()));

@@ -10,7 +10,7 @@ mod checks;
 use crate::{Clock, Provider};
 use async_trait::async_trait;
 use bench::{Bench, Verdict};
-use fleet_model::{PoolId, Template};
+use fleet_model::{Labels, MachineId, PoolId, Template};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -41,6 +41,11 @@ pub trait Harness: Send + Sync {
     /// clocks have days to spare.
     fn longest_wait(&self) -> Duration {
         Duration::from_secs(5 * 60)
+    }
+
+    /// The labels that a machine carries, as its cloud knows them; `None` if nobody can look.
+    async fn labels(&self, _: &MachineId) -> Option<Labels> {
+        None
     }
 
     /// Causes a trouble that lasts until [`Harness::heal`]; `Err` says why it cannot.
@@ -119,6 +124,7 @@ pub async fn run(harness: &dyn Harness) -> ConformanceReport {
         a_launch_is_found_by_its_own_names,
         machines_are_what_was_asked_for,
         tags_are_there_from_the_first_listing,
+        labels_change_in_place,
         partial_fulfilment_is_an_answer,
         an_exhausted_pool_is_a_matter_of_capacity,
         an_unknown_pool_is_refused,

@@ -183,6 +183,15 @@ pub(super) const ROWS: &[Row] = &[
     limit("quotaExceeded", "'PREEMPTIBLE_CPUS'", 15, Reach::Market, GUESS),
     limit("quotaExceeded", "", 15, Reach::Class, "403: GoogleCloudPlatform/cluster-toolkit#5776"),
     limit("limitExceeded", "", 15, Reach::Class, GUESS),
+    // Somebody else changed labels meanwhile: they are read again.
+    entry(
+        Call::Look,
+        Some(412),
+        "conditionNotMet",
+        "labels fingerprint",
+        Means::Later(1),
+        "skypilot-org/skypilot#4571, googleapis/google-cloud-go#7802",
+    ),
     // Conditions: a full reservation is no mistake, an organisation's policy is the project's.
     condition("CONDITION_NOT_MET", "reservation", RESERVATION_FULL, RESERVED),
     condition(

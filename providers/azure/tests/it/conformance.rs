@@ -3,7 +3,7 @@
 use crate::bed::{Bed, POOL, bed, pool, template};
 use async_trait::async_trait;
 use fleet_fakes::Faults;
-use fleet_model::{PoolId, Template};
+use fleet_model::{Labels, MachineId, PoolId, Template};
 use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{Clock, Provider};
 use std::sync::Arc;
@@ -38,6 +38,13 @@ impl Harness for OnFake {
         Duration::from_secs(86_400)
     }
 
+    async fn labels(&self, machine: &MachineId) -> Option<Labels> {
+        let state = self.0.server.state();
+        let mut live = state["live"].as_array()?.iter();
+        let vm = live.find(|vm| vm["name"].as_str() == Some(machine.as_str()))?;
+        serde_json::from_value(vm["tags"].clone()).ok()
+    }
+
     async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
         let mut faults = calm();
         match trouble {
@@ -67,7 +74,7 @@ async fn azure_conforms() {
     assert!(report.is_conformant(), "{report}");
     let skipped: Vec<&str> = report.skipped.iter().map(|(name, _)| *name).collect();
     assert_eq!(skipped, ["partial_fulfilment_is_an_answer"], "{report}");
-    assert_eq!(report.passed.len(), 15, "{report}");
+    assert_eq!(report.passed.len(), 16, "{report}");
     let left = twin.0.server.meddle(|world| (world.live(), world.children()));
     assert_eq!(left, (0, 0), "machines and children are left");
 }

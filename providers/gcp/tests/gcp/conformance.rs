@@ -3,7 +3,7 @@
 use crate::support::{Bed, ON_DEMAND, SPOT, pool};
 use async_trait::async_trait;
 use fleet_fake_gcp::Faults;
-use fleet_model::PoolId;
+use fleet_model::{Labels, MachineId, PoolId};
 use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{Clock, Provider};
 use std::sync::Arc;
@@ -42,6 +42,11 @@ impl Harness for OnFake {
         SETTLE
     }
 
+    async fn labels(&self, machine: &MachineId) -> Option<Labels> {
+        let number = machine.as_str().rsplit('/').next().unwrap_or_default();
+        Some(self.0.fake.labels(number))
+    }
+
     async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
         let mut faults = calm();
         match trouble {
@@ -69,6 +74,6 @@ async fn gcp_conforms() {
     let report = run(&twin).await;
     assert!(report.is_conformant(), "{report}");
     assert_eq!(report.skipped, [], "{report}");
-    assert_eq!(report.passed.len(), 16, "{report}");
+    assert_eq!(report.passed.len(), 17, "{report}");
     assert_eq!(twin.0.fake.count(), (0, 0), "machines or disks are left");
 }

@@ -50,10 +50,13 @@ pub(crate) fn clear(tx: &mut Tx<'_>, request: &ClearRequest<'_>) -> Result<u32, 
 }
 
 impl Tx<'_> {
-    /// Leaves behind what machines that go at some moment had.
+    /// Leaves behind what machines that go at some moment had, or earlier: what is taken back in ten
+    /// seconds is gone by then, however long its end would take.
     pub(crate) fn leave_children(&mut self, ids: &[MachineId], since: Ms) {
         for id in ids.iter().filter(|id| forgets(self, id, 0)).cloned().collect::<Vec<_>>() {
-            let remains = self.world.vm(&id).and_then(|vm| self.world.remains_of(vm));
+            let Some(vm) = self.world.vm(&id) else { continue };
+            let since = vm.gone.map_or(since, |gone| gone.min(since));
+            let remains = self.world.remains_of(vm);
             if let Some(remains) = remains.filter(|left| left.scope.cloud == Cloud::Azure) {
                 self.emit(Event::Left { remains, since });
             }

@@ -6,6 +6,7 @@ mod children;
 mod end;
 mod gcp;
 mod lambda;
+mod relabel;
 mod trace;
 
 pub(crate) use aws::{create_fleet, run_instances};
@@ -14,6 +15,7 @@ pub(crate) use children::{clear, clear_failed, remains};
 pub(crate) use end::end;
 pub(crate) use gcp::bulk_insert;
 pub(crate) use lambda::{by_name, launch};
+pub(crate) use relabel::relabel;
 pub(crate) use trace::{made, trace};
 
 use crate::chance::{below, bytes, mix, mix2, text};
@@ -24,7 +26,7 @@ use crate::settings::Preset;
 use crate::time::{Ms, later};
 use crate::tx::Tx;
 use crate::world::{Deed, World};
-use fleet_model::{Cloud, Machine, MachineId, Market, PoolId, Region, SlotId, Token};
+use fleet_model::{Cloud, Labels, Machine, MachineId, Market, PoolId, Region, SlotId, Token};
 use fleet_provider::CreateRequest;
 
 /// What came of a launch, as far as the cloud has got.
@@ -66,7 +68,19 @@ fn fingerprint(request: &CreateRequest<'_>) -> u64 {
         hash = bytes(hash, slot.to_string().as_bytes());
     }
     hash = mix2(hash, text(&request.template.digest().to_string()));
+    // To EC2 tags are part of the request. Google and Azure do not compare them.
+    if create.pool.place.cloud == Cloud::Aws {
+        for (key, value) in labels_of(request) {
+            hash = bytes(bytes(hash, key.as_bytes()), value.as_bytes());
+        }
+    }
     mix2(hash, create.max_price.map_or(u64::MAX, |price| price.0))
+}
+
+/// The labels that a launch gives its machines.
+fn labels_of(request: &CreateRequest<'_>) -> Labels {
+    let all = request.labels.iter().chain(&request.template.tags);
+    all.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
@@ -109,6 +123,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
         fleet: request.fleet.clone(),
         name: request.name.clone(),
         token: create.token.clone(),
+        labels: labels_of(request),
         template: create.template,
         price: pool.price(&settings, now),
         vcpus: pool.vcpus.unwrap_or(1),

@@ -3,11 +3,11 @@
 use crate::conformance::Twin;
 use crate::support::{AWS_CPU, AWS_CPU_SPOT, pool, sim};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, Machine, PoolId, Scope, Token};
+use fleet_model::{Cloud, Create, Labels, Machine, MachineId, PoolId, Scope, Token};
 use fleet_provider::conformance::{Harness, Trouble, run};
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
-    OfferingsRequest, Provider, TraceRequest, Traced,
+    OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
 };
 use fleet_sim::Preset;
 use std::sync::Arc;
@@ -23,6 +23,7 @@ enum Bug {
     PartialFulfilmentIsError,
     QuotesSorted,
     ForgetsTags,
+    LabelsNeverChange,
     ThrottlingIsCapacity,
 }
 
@@ -105,6 +106,13 @@ impl Provider for Broken {
         }
         Ok(destroyed)
     }
+
+    async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
+        if self.bug == Bug::LabelsNeverChange {
+            return Ok(request.machines.iter().map(|one| one.machine.clone()).collect());
+        }
+        self.inner.relabel(request).await
+    }
 }
 
 struct BrokenTwin {
@@ -128,6 +136,10 @@ impl Harness for BrokenTwin {
         self.twin.pools()
     }
 
+    async fn labels(&self, machine: &MachineId) -> Option<Labels> {
+        self.twin.labels(machine).await
+    }
+
     async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
         self.twin.cause(trouble).await
     }
@@ -148,6 +160,7 @@ async fn every_bug_is_found_by_the_check_that_is_there_for_it() {
         (Bug::PartialFulfilmentIsError, "partial_fulfilment_is_an_answer"),
         (Bug::QuotesSorted, "quotes_keep_the_order_of_the_request"),
         (Bug::ForgetsTags, "tags_are_there_from_the_first_listing"),
+        (Bug::LabelsNeverChange, "labels_change_in_place"),
         (Bug::ThrottlingIsCapacity, "throttling_asks_for_patience"),
     ];
     for (bug, check) in cases {

@@ -20,10 +20,10 @@ pub(super) fn denied(method: &str, path: &[&str], body: &Value) -> Option<String
     needed.into_iter().find(|action| !ALLOWED.contains(&action.to_ascii_lowercase()))
 }
 
-/// Azure's own rule: the provider, the types on the way, and what is done. A path is alternately types
+/// Azure's own rule: the last provider on the way (tags are a resource beside every other), the types on the way, and what is done. A path is alternately types
 /// and names; a POST ends with the name of the action.
 fn action(method: &str, path: &[&str]) -> Option<String> {
-    let Some(at) = path.iter().position(|part| *part == "providers") else {
+    let Some(at) = path.iter().rposition(|part| *part == "providers") else {
         let group = path.get(2) == Some(&"resourcegroups");
         return group.then(|| "Microsoft.Resources/subscriptions/resourceGroups/read".to_owned());
     };

@@ -134,7 +134,7 @@ impl World for AzureCloud {
     }
 
     fn is_change(&self, request: &Request) -> bool {
-        matches!(request.method.as_str(), "PUT" | "DELETE")
+        matches!(request.method.as_str(), "PUT" | "PATCH" | "DELETE")
     }
 
     fn failure(&self, throttled: bool) -> Answer {
@@ -269,6 +269,9 @@ impl AzureCloud {
                 "DELETE" => self.delete(request, &address, faults, now),
                 _ => seen(Call::Any, 405, "MethodNotAllowed", "not here"),
             },
+            ("PATCH", [machine @ .., "providers", "microsoft.resources", "tags", "default"]) => {
+                self.tag(request, &format!("/{}", machine.join("/")))
+            }
             ("GET", ["subscriptions", .., "microsoft.compute", "virtualmachines"])
             | (
                 "GET",
@@ -341,6 +344,22 @@ impl AzureCloud {
             ) => self.list_children(request, &address, faults),
             _ => not_found(&request.path),
         }
+    }
+
+    /// Merges tags into those of a machine, or takes some away. (Tags - Update At Scope, 2021-04-01.)
+    fn tag(&mut self, request: &Request, machine: &str) -> Answer {
+        let Some(vm) = self.vms.get_mut(machine) else { return not_found(&request.path) };
+        let asked = request.json().unwrap_or_default();
+        let mut tags = vm.body["tags"].as_object().cloned().unwrap_or_default();
+        for (key, value) in asked["properties"]["tags"].as_object().into_iter().flatten() {
+            // Names of tags are the same whatever their case.
+            tags.retain(|other, _| !other.eq_ignore_ascii_case(key));
+            if asked["operation"] == "Merge" {
+                tags.insert(key.clone(), value.clone());
+            }
+        }
+        vm.body["tags"] = json!(tags);
+        Answer::json(200, json!({ "properties": { "tags": tags } }))
     }
 
     fn delete(

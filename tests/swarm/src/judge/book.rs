@@ -153,6 +153,8 @@ impl Book {
             }
             Event::Opened { .. }
             | Event::Failed { .. }
+            | Event::LabelsMeant { .. }
+            | Event::Relabelled { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. }

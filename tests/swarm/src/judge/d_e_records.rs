@@ -17,12 +17,7 @@ impl Judge {
     }
 
     /// What a scope answered when it was asked for disks and interfaces, as part of the same look.
-    pub(crate) fn told_of_children(
-        &mut self,
-        process: u32,
-        scope: &Scope,
-        failed: Option<&Error>,
-    ) {
+    pub(crate) fn told_of_children(&mut self, process: u32, scope: &Scope, failed: Option<&Error>) {
         if let Some(error) = failed {
             self.counts_answer(process, scope, &Err(error.clone()));
         }

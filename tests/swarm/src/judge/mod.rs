@@ -11,6 +11,7 @@ mod j_k_calls;
 mod j_rates;
 mod k_failures;
 mod m_children;
+mod p_labels;
 
 use book::Book;
 use fleet_model::{
@@ -221,6 +222,8 @@ impl Judge {
             }
             Event::Opened { .. }
             | Event::AccountSeen { .. }
+            | Event::LabelsMeant { .. }
+            | Event::Relabelled { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }

@@ -1,0 +1,128 @@
+//! Changing labels in place.
+//!
+//! It is written down after it is done: a run that dies in between does it again, which does no harm.
+
+use crate::error::RunError;
+use crate::outcome::lease_lost;
+use crate::progress::Stop;
+use crate::retry::{Patience, retrying};
+use crate::session::Session;
+use fleet_core::labels_version;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{
+    Cloud, Event, Inputs, Labelled, MachineId, Operation, Relabel, Scope, SlotId, digest,
+};
+use fleet_provider::{Class, Error, RelabelRequest};
+use futures::{StreamExt, stream};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+/// Requests under way at once.
+const AT_ONCE: usize = 16;
+
+/// Machines that one record tells of. Fewer records are faster; what is lost is done again.
+const PER_RECORD: usize = 500;
+
+/// Machines that one request changes. EC2 takes many in one call; the others change one by one.
+fn machines_per_request(cloud: Cloud) -> usize {
+    match cloud {
+        Cloud::Aws => 100,
+        Cloud::Gcp | Cloud::Azure | Cloud::Lambda => 1,
+    }
+}
+
+impl Session<'_> {
+    /// Changes labels; of how many machines, and what clouds said to the others. Those are tried again
+    /// by the next apply: nobody waits for them.
+    pub(crate) async fn relabel(
+        &self,
+        inputs: &Inputs,
+        plan: &[Relabel],
+        stop: &Stop,
+    ) -> Result<(u32, BTreeSet<String>), RunError> {
+        let mut requests = Vec::new();
+        for one in plan {
+            let version = labels_version(inputs, one.scope.cloud);
+            let some = one.machines.chunks(machines_per_request(one.scope.cloud));
+            requests.extend(some.map(|machines| (one, machines, version)));
+        }
+        // Who may not, or asks for what cannot be, is told so once and not for every machine.
+        let refused = &Mutex::new(BTreeSet::<&Scope>::new());
+        let lock = || refused.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = stream::iter(requests)
+            .map(|(one, machines, version)| async move {
+                if stop.asked() || !self.lease.is_held() || lock().contains(&one.scope) {
+                    return (machines, version, Ok(Vec::new()));
+                }
+                let answer = self.relabel_some(one, machines).await;
+                if let Err(Error { class: Class::Auth | Class::Invalid, .. }) = &answer {
+                    lock().insert(&one.scope);
+                }
+                (machines, version, answer)
+            })
+            .buffer_unordered(AT_ONCE);
+        let (mut relabelled, mut failed) = (0, BTreeSet::new());
+        let mut unwritten: BTreeMap<u32, Vec<SlotId>> = BTreeMap::new();
+        while let Some((machines, version, answer)) = answers.next().await {
+            let answer = match answer {
+                Err(_) if bugs::on(Bug::LabelsNotChanged) => {
+                    Ok(machines.iter().map(|one| one.machine.clone()).collect())
+                }
+                answer => answer,
+            };
+            match answer {
+                Ok(done) => {
+                    let done: BTreeSet<MachineId> = done.into_iter().collect();
+                    let slots = machines.iter().filter(|one| done.contains(&one.machine));
+                    let some = unwritten.entry(version).or_default();
+                    let before = some.len();
+                    some.extend(slots.map(|one| one.slot));
+                    relabelled += (some.len() - before) as u32;
+                }
+                Err(error) => {
+                    failed.insert(error.to_string());
+                }
+            }
+            if unwritten.values().map(Vec::len).sum::<usize>() >= PER_RECORD {
+                self.write_down(std::mem::take(&mut unwritten)).await?;
+            }
+        }
+        self.write_down(unwritten).await?;
+        Ok((relabelled, failed))
+    }
+
+    async fn write_down(&self, versions: BTreeMap<u32, Vec<SlotId>>) -> Result<(), RunError> {
+        let some = versions.into_iter().filter(|(_, slots)| !slots.is_empty());
+        let events: Vec<Event> =
+            some.map(|(version, slots)| Event::Relabelled { version, slots }).collect();
+        if !events.is_empty() {
+            self.journal.append(events).await?;
+        }
+        Ok(())
+    }
+
+    async fn relabel_some(
+        &self,
+        one: &Relabel,
+        machines: &[Labelled],
+    ) -> Result<Vec<MachineId>, Error> {
+        let (engine, scope) = (self.engine, &one.scope);
+        let (Some(provider), Some(fleet)) =
+            (engine.providers.get(&scope.cloud), self.journal.recorded_uid())
+        else {
+            return Ok(Vec::new());
+        };
+        let (set, remove) = (&one.set, &one.remove);
+        let name = &self.desired.fleet;
+        let request = RelabelRequest { fleet: &fleet, name, scope, set, remove, machines };
+        let seed = digest("relabel/1", machines.iter().map(|one| one.machine.as_str().as_bytes()));
+        retrying(&engine.clock, &engine.budget, seed.as_u64(), Patience::Change, || async {
+            engine.limits.turn(scope, Operation::End).await;
+            if !self.lease.is_held() {
+                return Err(lease_lost(scope.cloud));
+            }
+            engine.paced(scope, Operation::End, provider.relabel(&request).await)
+        })
+        .await
+    }
+}
