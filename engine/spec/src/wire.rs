@@ -50,7 +50,8 @@ wire! {
     Metadata {
         /// Unique among all fleets (or policies): lower-case letters, digits and `-`, 63 at most.
         "name" name: Name,
-        /// Labels for people and policies. Values are text; `1.10` stays `1.10`.
+        /// Labels for people and policies, carried by every machine. Values are text; `1.10` stays `1.10`.
+        /// A change reaches machines that run, in place (not on Lambda).
         "labels" labels: Option<Labels>,
     }
 
@@ -271,7 +272,8 @@ wire! {
         "placementGroup" placement_group: Option<PerCloud<Text>>,
         /// The fastest network between machines that the type has: EFA on AWS. Default: `false`.
         "fastNetwork" fast_network: Option<PerCloud<Flag>>,
-        /// Tags of your own on every machine.
+        /// Tags of your own on every machine, over the fleet's labels. A change reaches machines that run,
+        /// in place (not on Lambda).
         "tags" tags: Option<PerCloud<Labels>>,
     }
 

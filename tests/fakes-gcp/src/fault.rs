@@ -18,6 +18,8 @@ pub struct Faults {
     pub answers_lost: bool,
     /// Changes are carried out, and the answer is that something broke.
     pub answers_broken: bool,
+    /// Somebody else sets a label right before the next change of labels.
+    pub labels_race: bool,
     /// Zones that lists cannot reach. A list of all zones fails for their sake.
     pub unreachable: BTreeSet<String>,
     /// Pages of lists hold no more than this.

@@ -133,6 +133,9 @@ fn compute(
         }
         ("POST", ["zones", zone, "instances", name, "setLabels"]) => {
             change("setLabels", world, faults, request, project, now, |world, site, body| {
+                if std::mem::take(&mut site.faults.labels_race) {
+                    world.label(name, "somebody-elses", Some("yes"));
+                }
                 world.set_labels(site.project, zone, name, body, site.now)
             })
         }

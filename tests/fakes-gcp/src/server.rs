@@ -102,17 +102,7 @@ impl Fake {
 
     /// Sets a label of a machine behind everybody's back, or takes it away. Its fingerprint changes.
     pub fn relabel(&self, name: &str, key: &str, value: Option<&str>) {
-        let mut state = lock(&self.state);
-        let named = state.world.machines.iter_mut().filter(|((_, _, other), _)| other == name);
-        for (_, vm) in named {
-            vm.body["labelFingerprint"] = json!("YmVoaW5keW91cg==");
-            if let Some(labels) = vm.body["labels"].as_object_mut() {
-                match value {
-                    Some(value) => labels.insert(key.to_owned(), json!(value)),
-                    None => labels.remove(key),
-                };
-            }
-        }
+        lock(&self.state).world.label(name, key, value);
     }
 }
 

@@ -177,6 +177,28 @@ impl World {
         Ok(self.operate(project, &scope, body, Some(now + takes)))
     }
 
+    /// Sets a label of a machine, known by its name or number, or takes it away. Its fingerprint changes.
+    pub(crate) fn label(&mut self, machine: &str, key: &str, value: Option<&str>) {
+        let next = self.new_fingerprint();
+        let named = self.machines.iter_mut().filter(|((_, _, name), vm)| {
+            name == machine || vm.body["id"].as_str() == Some(machine)
+        });
+        for (_, vm) in named {
+            vm.body["labelFingerprint"] = json!(next);
+            if let Some(labels) = vm.body["labels"].as_object_mut() {
+                match value {
+                    Some(value) => labels.insert(key.to_owned(), json!(value)),
+                    None => labels.remove(key),
+                };
+            }
+        }
+    }
+
+    /// Twelve digits are nine bytes in base 64, read and written alike.
+    fn new_fingerprint(&mut self) -> String {
+        format!("{:0>12}", self.new_id() % 1_000_000_000_000)
+    }
+
     /// Sets all labels of a machine, if they are still those whose fingerprint the caller has.
     pub(crate) fn set_labels(
         &mut self,
@@ -195,8 +217,7 @@ impl World {
             let words = "Labels fingerprint either invalid or resource labels have changed";
             return Err(Answer::error(Call::Look, 412, "conditionNotMet", words));
         }
-        // Twelve digits are nine bytes in base 64, read and written alike.
-        let next = format!("{:0>12}", self.new_id() % 1_000_000_000_000);
+        let next = self.new_fingerprint();
         if let Some(vm) = self.machines.get_mut(&key) {
             vm.body["labels"] = asked["labels"].clone();
             vm.body["labelFingerprint"] = json!(next);

@@ -219,6 +219,14 @@ async fn another_template_stays_inside_budget_and_surge_at_every_moment() {
     script("change.py", &moto, &proxy.url(), &[]).await;
 }
 
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
+async fn other_labels_reach_machines_that_run() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    script("labels.py", &moto, &proxy.url(), &[]).await;
+}
+
 const THREE: &str = "
 apiVersion: fleet/v1
 kind: Fleet

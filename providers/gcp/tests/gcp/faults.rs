@@ -2,8 +2,10 @@
 
 use crate::support::{Bed, Hasty, ON_DEMAND, SPOT, ask, create_from, pool, victims};
 use fleet_fake_gcp::{Faults, Refusal};
-use fleet_model::{Machine, MachineState, Market, OtherPool, Template};
-use fleet_provider::{Class, Error, Listing, OfferingsRequest};
+use fleet_model::{
+    FleetName, FleetUid, Labelled, Labels, Machine, MachineState, Market, OtherPool, Template,
+};
+use fleet_provider::{Class, Error, Listing, OfferingsRequest, RelabelRequest};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -239,6 +241,30 @@ async fn a_machine_that_lost_its_labels_is_left_alone() {
     let destroyed = bed.destroy(&victims(&created.machines)).await.expect("an answer");
     assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (0, 2), "{destroyed:?}");
     assert_eq!(bed.fake.calls("delete"), 0);
+}
+
+#[tokio::test]
+async fn a_change_of_labels_meets_another() {
+    let bed = Bed::new().await;
+    let created = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
+    let machine = &created.machines[0];
+    let slot = machine.owner.as_ref().expect("an owner").slot;
+    let one = Labelled { machine: machine.id.clone(), slot, pool: machine.pool() };
+    let request = RelabelRequest {
+        fleet: &FleetUid::new("uid"),
+        name: &FleetName::new("f"),
+        scope: &machine.place.scope(),
+        set: &Labels::from([("team".into(), "infra".into())]),
+        remove: &BTreeSet::new(),
+        machines: &[one],
+    };
+    bed.fake.set(Faults { labels_race: true, ..Faults::default() });
+    let error = bed.provider.relabel(&request).await.expect_err("somebody was faster");
+    assert!(matches!(error.class, Class::Retry { .. }), "{error}");
+    assert_eq!(bed.provider.relabel(&request).await.expect("changed"), [machine.id.clone()]);
+    let labels = bed.fake.labels(machine.id.as_str().rsplit('/').next().unwrap_or_default());
+    assert_eq!(labels.get("team").map(String::as_str), Some("infra"));
+    assert_eq!(labels.get("somebody-elses").map(String::as_str), Some("yes"), "theirs stays");
 }
 
 #[tokio::test]
