@@ -261,7 +261,8 @@ async fn a_change_of_labels_meets_another() {
     bed.fake.set(Faults { labels_race: true, ..Faults::default() });
     let error = bed.provider.relabel(&request).await.expect_err("somebody was faster");
     assert!(matches!(error.class, Class::Retry { .. }), "{error}");
-    assert_eq!(bed.provider.relabel(&request).await.expect("changed"), [machine.id.clone()]);
+    let done = bed.provider.relabel(&request).await.expect("changed");
+    assert_eq!(done, std::slice::from_ref(&machine.id));
     let labels = bed.fake.labels(machine.id.as_str().rsplit('/').next().unwrap_or_default());
     assert_eq!(labels.get("team").map(String::as_str), Some("infra"));
     assert_eq!(labels.get("somebody-elses").map(String::as_str), Some("yes"), "theirs stays");
