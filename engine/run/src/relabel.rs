@@ -52,13 +52,13 @@ impl Session<'_> {
         let mut answers = stream::iter(requests)
             .map(|(one, machines, version)| async move {
                 if stop.asked() || !self.lease.is_held() || lock().contains(&one.scope) {
-                    return (machines, version, Ok(Vec::new()));
+                    return (machines, version, Ok(None));
                 }
                 let answer = self.relabel_some(one, machines).await;
                 if let Err(Error { class: Class::Auth | Class::Invalid, .. }) = &answer {
                     lock().insert(&one.scope);
                 }
-                (machines, version, answer)
+                (machines, version, answer.map(Some))
             })
             .buffer_unordered(AT_ONCE);
         let (mut relabelled, mut failed) = (0, BTreeSet::new());
@@ -66,18 +66,24 @@ impl Session<'_> {
         while let Some((machines, version, answer)) = answers.next().await {
             let answer = match answer {
                 Err(_) if bugs::on(Bug::LabelsNotChanged) => {
-                    Ok(machines.iter().map(|one| one.machine.clone()).collect())
+                    Ok(Some(machines.iter().map(|one| one.machine.clone()).collect()))
                 }
                 answer => answer,
             };
             match answer {
-                Ok(done) => {
+                // Not asked.
+                Ok(None) => {}
+                Ok(Some(done)) => {
                     let done: BTreeSet<MachineId> = done.into_iter().collect();
                     let slots = machines.iter().filter(|one| done.contains(&one.machine));
                     let some = unwritten.entry(version).or_default();
                     let before = some.len();
                     some.extend(slots.map(|one| one.slot));
                     relabelled += (some.len() - before) as u32;
+                    let lacking = machines.iter().find(|one| !done.contains(&one.machine));
+                    failed.extend(
+                        lacking.map(|one| format!("{} is not to be found now", one.machine)),
+                    );
                 }
                 Err(error) => {
                     failed.insert(error.to_string());

@@ -17,7 +17,8 @@ pub(crate) fn relabel(
         let mut done = Vec::new();
         for one in request.machines {
             let Some(vm) = tx.world.vm(&one.machine) else { continue };
-            let there = vm.visible <= now && vm.state(now) != MachineState::Terminated;
+            // By id: lists may lack it still.
+            let there = vm.state(now) != MachineState::Terminated;
             let owner = tx.world.describe(vm).and_then(|machine| machine.owner);
             if !there || owner.is_none_or(|owner| owner.fleet != *request.fleet) {
                 continue;

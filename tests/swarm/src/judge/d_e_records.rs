@@ -29,7 +29,7 @@ impl Judge {
 
     pub(super) fn check_complete(&mut self, process: u32, scope: &Scope, does: &str) {
         let Some(facts) = self.processes.get(&process) else { return };
-        if !facts.looks.get(scope).is_some_and(|look| look.complete && look.children) {
+        if !facts.looks.get(scope).is_some_and(Look::is_whole) {
             self.fail('E', format!("p{process} {does} {scope}, which did not answer in full"));
         }
     }

@@ -1,7 +1,7 @@
 //! K: machines that fail one after the other rest their group, and spot that is taken back freezes
 //! nothing.
 
-use super::Judge;
+use super::{Judge, Look};
 use fleet_model::{Create, Hold, MachineId, MachineState, Market, Timestamp};
 use std::time::Duration;
 
@@ -33,7 +33,7 @@ impl Judge {
         let failures = self.ours().filter(|(machine, birth)| {
             let Some(failed) = self.failed.get(&machine.id) else { return false };
             let template = self.book.intents.get(&birth.token).map(|i| i.create.template);
-            let shown = facts.looks.get(&machine.place.scope()).is_some_and(|look| look.complete);
+            let shown = facts.looks.get(&machine.place.scope()).is_some_and(Look::is_whole);
             let on_record = self.book.filled.get(&birth.slot.name);
             birth.slot.name.group == group
                 && template == Some(create.template)

@@ -77,6 +77,13 @@ struct Look {
     children: bool,
 }
 
+impl Look {
+    /// Whether it answered in full.
+    fn is_whole(&self) -> bool {
+        self.complete && self.children
+    }
+}
+
 /// Sees, remembers, judges.
 pub(crate) struct Judge {
     pub(crate) violations: Vec<Violation>,
