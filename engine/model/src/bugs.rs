@@ -86,8 +86,8 @@ bugs! {
     StoppingMachinesForgotten,
     /// A machine is forgotten while a disk of it is still there.
     ChildrenForgotten,
-    /// Labels that were not changed are written down as changed.
-    LabelsNotChanged,
+    /// Labels are written down as changed, and nobody is told to change them.
+    LabelsNeverSent,
     /// What machines left behind is never cleared away.
     ChildrenNeverCleared,
     /// What a launch in doubt has made so far is cleared away under it.

@@ -64,12 +64,6 @@ impl Session<'_> {
         let (mut relabelled, mut failed) = (0, BTreeSet::new());
         let mut unwritten: BTreeMap<u32, Vec<SlotId>> = BTreeMap::new();
         while let Some((machines, version, answer)) = answers.next().await {
-            let answer = match answer {
-                Err(_) if bugs::on(Bug::LabelsNotChanged) => {
-                    Ok(Some(machines.iter().map(|one| one.machine.clone()).collect()))
-                }
-                answer => answer,
-            };
             match answer {
                 // Not asked.
                 Ok(None) => {}
@@ -112,6 +106,9 @@ impl Session<'_> {
         one: &Relabel,
         machines: &[Labelled],
     ) -> Result<Vec<MachineId>, Error> {
+        if bugs::on(Bug::LabelsNeverSent) {
+            return Ok(machines.iter().map(|one| one.machine.clone()).collect());
+        }
         let (engine, scope) = (self.engine, &one.scope);
         let (Some(provider), Some(fleet)) =
             (engine.providers.get(&scope.cloud), self.journal.recorded_uid())

@@ -169,7 +169,7 @@ fn holds_without(seed: u64) -> bool {
 #[cfg(feature = "bugs")]
 const FOUND_BY: &[(&str, u64)] = &[
     ("RereadIgnoresSlot", 337),
-    ("FailedNotCounted", 139),
+    ("FailedNotCounted", 145),
     ("RefusalOfResendBelieved", 152),
     ("LeaseNotChecked", 2394),
     ("LeaseRevived", 2459),

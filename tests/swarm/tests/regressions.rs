@@ -145,7 +145,7 @@ fn each_story_is_still_told() {
     use fleet_model::bugs::{Bug, switch_on};
     for (bug, seed) in [
         (Bug::SilentEndsNotCounted, 416),
-        (Bug::FailedNotCounted, 139),
+        (Bug::FailedNotCounted, 145),
         (Bug::ListBelieved, 4),
         (Bug::BlocksOfRoundIgnored, 205),
         (Bug::WallClockTrusted, 206),
