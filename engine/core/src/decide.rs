@@ -129,13 +129,11 @@ fn decide_and<R>(inputs: &Inputs, certify: bool, then: impl FnOnce(&Decision<'_>
         }
         None => within_limits(inputs, &field, &ledger, &mut held),
     };
-    let resend = match held.iter().any(is_freeze) {
-        true => Vec::new(),
-        false => resend::wanted(inputs, &field, &ledger),
-    };
-    let relabel = match held.iter().any(is_freeze) {
-        true => Vec::new(),
-        false => labels::to_relabel(inputs, &ledger, &choice),
+    let (resend, relabel) = match held.iter().any(is_freeze) {
+        true => (Vec::new(), Vec::new()),
+        false => {
+            (resend::wanted(inputs, &field, &ledger), labels::to_relabel(inputs, &ledger, &choice))
+        }
     };
     let (ledger, not_now) = (&ledger, not_now.as_slice());
     let field = &field;

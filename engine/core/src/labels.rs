@@ -57,8 +57,8 @@ pub(crate) fn to_relabel(inputs: &Inputs, ledger: &Ledger, choice: &Choice) -> V
     for holding in outdated(inputs, ledger, choice) {
         let Some(machine) = holding.machine.clone() else { continue };
         if holding.pool.place.cloud.relabels() {
-            let (slot, pool) = (holding.slot, holding.pool.clone());
-            scopes.entry(pool.place.scope()).or_default().push(Labelled { machine, slot, pool });
+            let scope = holding.pool.place.scope();
+            scopes.entry(scope).or_default().push(Labelled { machine, slot: holding.slot });
         }
     }
     let relabel = |(scope, machines): (Scope, Vec<Labelled>)| {

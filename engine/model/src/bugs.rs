@@ -86,7 +86,7 @@ bugs! {
     StoppingMachinesForgotten,
     /// A machine is forgotten while a disk of it is still there.
     ChildrenForgotten,
-    /// Labels are written down as changed, and nobody is told to change them.
+    /// Labels are written down as changed, and no request changes them.
     LabelsNeverSent,
     /// What machines left behind is never cleared away.
     ChildrenNeverCleared,

@@ -82,8 +82,6 @@ pub struct Labelled {
     pub machine: MachineId,
     /// The slot it fills.
     pub slot: SlotId,
-    /// The pool it stands in.
-    pub pool: PoolId,
 }
 
 /// A machine that is there after all.

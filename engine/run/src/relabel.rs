@@ -46,7 +46,7 @@ impl Session<'_> {
             let some = one.machines.chunks(machines_per_request(one.scope.cloud));
             requests.extend(some.map(|machines| (one, machines, version)));
         }
-        // Who may not, or asks for what cannot be, is told so once and not for every machine.
+        // A missing right or a bad request fails for one machine as for all: one refusal is enough.
         let refused = &Mutex::new(BTreeSet::<&Scope>::new());
         let lock = || refused.lock().unwrap_or_else(PoisonError::into_inner);
         let mut answers = stream::iter(requests)

@@ -9,7 +9,7 @@ use crate::{
     Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, Labelled, Machine, MachineId, PoolId, Region, Remains, Scope};
+use fleet_model::{Cloud, Create, Machine, MachineId, PoolId, Region, Remains, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -213,9 +213,7 @@ impl Provider for Accounts {
 
     async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
         let scope = bare_scope(request.scope);
-        let bare = |one: &Labelled| Labelled { pool: bare_pool(&one.pool), ..one.clone() };
-        let machines: Vec<Labelled> = request.machines.iter().map(bare).collect();
-        let asked = RelabelRequest { scope: &scope, machines: &machines, ..*request };
+        let asked = RelabelRequest { scope: &scope, ..*request };
         self.of(request.scope.region.account()).relabel(&asked).await
     }
 

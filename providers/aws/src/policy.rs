@@ -248,8 +248,8 @@ fn tag(uses: &Uses<'_>) -> Statement {
     allow(uses, "TagInTheLaunchItself", json!("ec2:CreateTags"), json!(made), only)
 }
 
-/// Tags of the user's own are changed on machines of ours. Whoever holds this right cannot make a
-/// machine ours, nor give it away: our tags are none of those that may be named, and EC2 takes a
+/// Changes the user's own tags on machines of ours. This right cannot make a machine ours, nor give it
+/// away: our tags are none of those that may be named, and EC2 takes a
 /// request that names none for all of them.
 fn relabel(uses: &Uses<'_>) -> Statement {
     let actions = json!(["ec2:CreateTags", "ec2:DeleteTags"]);

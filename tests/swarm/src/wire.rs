@@ -356,7 +356,7 @@ impl Provider for Wire {
             };
             cloud.relabel(&request).await
         });
-        // Whoever hears nothing may ask again.
+        // Without an answer it may be sent again.
         let answer = answer.await.map_err(|error| match error.class {
             Class::Unknown => self.silence(Class::Retry { after: None }),
             _ => error,

@@ -228,7 +228,7 @@ impl<'a> Bench<'a> {
         let remove: BTreeSet<String> = remove.iter().map(|key| (*key).to_owned()).collect();
         let labelled = |machine: &Machine| {
             let slot = machine.owner.as_ref()?.slot;
-            Some(Labelled { machine: machine.id.clone(), slot, pool: machine.pool() })
+            Some(Labelled { machine: machine.id.clone(), slot })
         };
         let machines: Vec<Labelled> = machines.iter().filter_map(labelled).collect();
         let request = RelabelRequest {

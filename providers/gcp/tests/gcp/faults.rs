@@ -249,7 +249,7 @@ async fn a_change_of_labels_meets_another() {
     let created = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
     let machine = &created.machines[0];
     let slot = machine.owner.as_ref().expect("an owner").slot;
-    let one = Labelled { machine: machine.id.clone(), slot, pool: machine.pool() };
+    let one = Labelled { machine: machine.id.clone(), slot };
     let request = RelabelRequest {
         fleet: &FleetUid::new("uid"),
         name: &FleetName::new("f"),
