@@ -3,7 +3,7 @@
 use crate::breakers::Open;
 use crate::error::RunError;
 use crate::journal::JournalError;
-use crate::outcome::{launch_outcome, lease_lost};
+use crate::outcome::{launch_outcome, lease_lost, no_meanwhile};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
@@ -82,7 +82,7 @@ impl Ended {
 /// What said no in this round, known to all its steps at once: one that waits for its turn while
 /// another is refused does not ask the same pool again.
 #[derive(Default)]
-struct Blocked(Mutex<BTreeSet<BlockScope>>);
+pub(crate) struct Blocked(Mutex<BTreeSet<BlockScope>>);
 
 impl Blocked {
     fn lock(&self) -> MutexGuard<'_, BTreeSet<BlockScope>> {
@@ -103,12 +103,16 @@ impl Blocked {
 }
 
 /// Whether a request goes out for the first time.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Sending {
+#[derive(Clone, Copy)]
+pub(crate) enum Sending<'a> {
+    /// A new launch of a round.
     First {
         /// When its record began to be written, by our own stopwatch.
         recorded: Duration,
+        /// What says no meanwhile: then it is not sent, neither now nor after a "later".
+        blocked: &'a Blocked,
     },
+    /// What may have arrived before: it asks for nothing new, whatever was said since.
     Again,
 }
 
@@ -233,13 +237,13 @@ impl Session<'_> {
         let intent = Event::CreateIntended { create: create.clone() };
         let answer = if bugs::on(Bug::SendBeforeAppend) {
             let recorded = self.engine.clock.steady();
-            let answer = self.send_create(create, Sending::First { recorded }).await?;
+            let answer = self.send_create(create, Sending::First { recorded, blocked }).await?;
             self.journal.append(vec![intent]).await?;
             answer
         } else {
             let recorded = self.engine.clock.steady();
             self.journal.append(vec![intent]).await?;
-            self.send_create(create, Sending::First { recorded }).await?
+            self.send_create(create, Sending::First { recorded, blocked }).await?
         };
         let opened = self.engine.note_end(&scope, Operation::Launch, &answer);
         let mut outcome = launch_outcome(create, answer, self.engine.clock.latest());
@@ -306,7 +310,7 @@ impl Session<'_> {
     pub(crate) async fn send_create(
         &self,
         create: &Create,
-        sending: Sending,
+        sending: Sending<'_>,
     ) -> Result<Result<Created, Error>, RunError> {
         let engine = self.engine;
         let cloud = create.pool.place.cloud;
@@ -326,10 +330,11 @@ impl Session<'_> {
         let request = self.request(&fleet, create, &none);
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
-        let first = Mutex::new(match sending {
-            Sending::First { recorded } => Some(recorded),
-            Sending::Again => None,
-        });
+        let (first, blocked) = match sending {
+            Sending::First { recorded, blocked } => (Some(recorded), Some(blocked)),
+            Sending::Again => (None, None),
+        };
+        let first = Mutex::new(first);
         let failed = Mutex::new(None);
         let answer = retrying(&engine.clock, &engine.budget, seed, Patience::Change, || async {
             let recorded = first.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -342,6 +347,10 @@ impl Session<'_> {
             }
             if !self.lease.is_held() {
                 return Err(lease_lost(cloud));
+            }
+            // Every earlier sending was answered with "later", so nothing is in doubt.
+            if blocked.is_some_and(|blocked| blocked.said_no(create)) {
+                return Err(no_meanwhile(cloud));
             }
             engine.paced(&scope, Operation::Launch, provider.create(&request).await)
         })

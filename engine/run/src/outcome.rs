@@ -21,9 +21,18 @@ const RETRY_BLOCK: Duration = Duration::from_secs(60);
 /// has refused anything.
 const LEASE_LOST: &str = "LeaseLost";
 
-/// The same as an error.
+/// The same for a launch whose pool said no to another one while this one waited.
+const NO_MEANWHILE: &str = "NotAsked";
+
+/// A lost lease as an error.
 pub(crate) fn lease_lost(cloud: Cloud) -> Error {
     Error::new(cloud, Class::Invalid, LEASE_LOST, "another run took over; nothing was sent")
+}
+
+/// A no that another launch heard, as an error.
+pub(crate) fn no_meanwhile(cloud: Cloud) -> Error {
+    let words = "another launch was refused meanwhile; this one was not sent";
+    Error::new(cloud, Class::Invalid, NO_MEANWHILE, words)
 }
 
 /// The events that a launch's answer gives, how many machines it made, and how it ended.
@@ -147,7 +156,7 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
     };
     let mut events = vec![event];
     match error.class {
-        Class::Invalid if error.code == LEASE_LOST => {}
+        Class::Invalid if [LEASE_LOST, NO_MEANWHILE].contains(&error.code.as_str()) => {}
         Class::Capacity { .. }
         | Class::Invalid
         | Class::Retry { .. }
@@ -218,7 +227,7 @@ mod tests {
     use fleet_model::digest;
 
     #[test]
-    fn a_lost_lease_blocks_no_pool() {
+    fn our_own_words_block_no_pool() {
         let create = Create {
             pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand"
                 .parse()
@@ -236,6 +245,7 @@ mod tests {
             launch_outcome(&create, Err(error), Timestamp::UNIX_EPOCH)
         };
         assert!(outcome(LEASE_LOST).blocked().is_empty());
+        assert!(outcome(NO_MEANWHILE).blocked().is_empty());
         assert_eq!(outcome("invalid-parameters").blocked().len(), 1);
     }
 }

@@ -18,10 +18,10 @@ fn an_end_without_an_answer_counts_toward_the_limit() {
 }
 
 /// K: a lease that ran out was taken for a refusal, and blocked an innocent pool for an hour; and
-/// launches that waited for their turn asked a pool that had said no meanwhile.
+/// launches that waited, for their turn or for their next try, asked a pool that had said no meanwhile.
 #[test]
 fn a_pool_that_said_no_is_not_asked_by_those_who_wait() {
-    lives_well(&[24, 101, 109, 205]);
+    lives_well(&[24, 101, 109, 205, 960_167_516]);
 }
 
 /// The judge's own mistakes, found in 100,000 worlds. A cloud made two machines for one slot, and the
