@@ -4,13 +4,14 @@ use async_trait::async_trait;
 use fleet_fake_gcp::Fake;
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{
-    Create, FleetName, FleetUid, Group, Machine, PoolId, SlotId, SlotName, Template, Timestamp,
-    Token, Victim,
+    Create, FleetName, FleetUid, Group, Labelled, Labels, Machine, MachineId, PoolId, SlotId,
+    SlotName, Template, Timestamp, Token, Victim,
 };
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Provider,
+    RelabelRequest,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -119,6 +120,27 @@ pub(crate) async fn destroy(
     let fleet = FleetUid::new("uid");
     let scope = pool(ON_DEMAND).place.scope();
     provider.destroy(&DestroyRequest { fleet: &fleet, scope: &scope, victims }).await
+}
+
+/// Puts one label on machines.
+pub(crate) async fn relabel(
+    provider: &dyn Provider,
+    (key, value): (&str, &str),
+    machines: &[Machine],
+) -> Result<Vec<MachineId>, Error> {
+    let labelled = |machine: &Machine| Labelled {
+        machine: machine.id.clone(),
+        slot: machine.owner.as_ref().expect("an owner").slot,
+    };
+    let request = RelabelRequest {
+        fleet: &FleetUid::new("uid"),
+        name: &FleetName::new("fleet"),
+        scope: &pool(ON_DEMAND).place.scope(),
+        set: &Labels::from([(key.to_owned(), value.to_owned())]),
+        remove: &BTreeSet::new(),
+        machines: &machines.iter().map(labelled).collect::<Vec<_>>(),
+    };
+    provider.relabel(&request).await
 }
 
 /// A request for some machines.

@@ -4,7 +4,9 @@
 //!
 //! `FLEET_WITNESSES` is the folder in which `cargo xtask test clouds` has installed both.
 
-use crate::support::{ON_DEMAND, RealTime, SPOT, ask, client, create_from, destroy, pool, victims};
+use crate::support::{
+    ON_DEMAND, RealTime, SPOT, ask, client, create_from, destroy, pool, relabel, victims,
+};
 use fleet_fake_gcp::{Fake, Faults};
 use fleet_fakes::told;
 use fleet_model::{OtherPool, Template};
@@ -145,6 +147,8 @@ async fn nothing_that_we_send_or_the_fake_answers_is_refused_by_prism() {
         Ok(Listing::Complete(all)) => assert_eq!(all.len(), machines.len()),
         other => panic!("{other:?}"),
     }
+    let labelled = relabel(&*provider, ("team", "shop"), &machines).await.expect("labels");
+    assert_eq!(labelled.len(), machines.len());
     let destroyed = destroy(&*provider, &victims(&machines)).await.expect("ended");
     assert_eq!(destroyed.ended.len(), machines.len());
     assert_eq!(prism.violations(), Vec::<String>::new());
