@@ -122,13 +122,16 @@ impl Process {
     }
 
     /// Stands still, and everything of this process with it. Who stands still already is left as it
-    /// is: how long may pass between the last look at a lease and a send is bounded.
-    pub(crate) fn freeze(&self, lasting: Duration) {
-        if self.life().frozen_until > Instant::now() {
-            return;
+    /// is: how long may pass between the last look at a lease and a send is bounded. Says until when.
+    pub(crate) fn freeze(&self, lasting: Duration) -> Instant {
+        let frozen_until = self.life().frozen_until;
+        if frozen_until > Instant::now() {
+            return frozen_until;
         }
         self.world.trace(format_args!("p{} stands still for {lasting:?}", self.id));
-        self.life().frozen_until = Instant::now() + lasting;
+        let until = Instant::now() + lasting;
+        self.life().frozen_until = until;
+        until
     }
 
     /// Its clock is set.

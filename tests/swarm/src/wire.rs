@@ -108,8 +108,8 @@ impl Wire {
         if world.strikes(Kind::PauseBeforeSend) {
             let most = world.lock().weather.send_pause;
             let lasting = world.up_to(most);
-            self.process.freeze(lasting);
-            tokio::time::sleep(lasting).await;
+            // Not a moment longer than the process: another pause would come on top.
+            tokio::time::sleep_until(self.process.freeze(lasting)).await;
         }
         let (there, back) = (self.way(), self.way());
         let lost = world.strikes(Kind::LostAnswer) || unheard;

@@ -131,6 +131,13 @@ fn an_end_without_an_answer_explains_what_is_gone() {
     lives_well(&[336_984]);
 }
 
+/// The world's own mistake. A request was held up before it was sent, its process stood still for another
+/// reason meanwhile, and the request left twenty minutes after its record: longer than a world may take.
+#[test]
+fn a_pause_before_a_send_is_not_made_longer_by_another() {
+    lives_well(&[980_020_687]);
+}
+
 /// P told of it: machines that failed after they had worked stood while their group rested, though the
 /// spec wanted none any more.
 #[test]
