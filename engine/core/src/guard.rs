@@ -25,6 +25,9 @@ const FAILING_WINDOW: Duration = Duration::from_secs(2 * 3600);
 /// Failures this far apart still are in a row: a machine that never reports ready takes most of an
 /// hour to say so.
 const IN_A_ROW: Duration = Duration::from_secs(6 * 3600);
+/// Two clocks may differ by this much: a cloud tells when a machine was launched, and our own clock when
+/// another one was seen to have failed.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(300);
 /// So many of them in a row rest their group.
 pub const BOOT_FAILURES: u32 = 3;
 /// For how long.
@@ -74,9 +77,10 @@ fn with_early_ends(mut all: Rows, recorded: &Recorded, gone: &[Vacated], at: Tim
             continue;
         }
         if !failed && after(*launched_at, BOOT_WINDOW) < at {
-            // It came up once: whatever ended it, launches of this group work, if it was launched after
-            // the last one that did not.
-            let still = |row: &EarlyEnds| row.template != *template || *launched_at <= row.last;
+            // It came up once: whatever ended it, launches of this group work, if it was surely launched
+            // after the last one that did not.
+            let since = |row: &EarlyEnds| *launched_at > after(row.last, CLOCKS_DIFFER);
+            let still = |row: &EarlyEnds| row.template != *template || !since(row);
             if let Some(rows) = all.get_mut(&group) {
                 rows.retain(still);
             }

@@ -131,6 +131,13 @@ fn an_end_without_an_answer_explains_what_is_gone() {
     lives_well(&[336_984]);
 }
 
+/// K: machines were launched seconds before others of their kind were seen to have failed, by a clock that
+/// was behind, and were taken for proof that launches work again.
+#[test]
+fn a_machine_that_came_up_before_others_failed_proves_nothing() {
+    lives_well(&[990_093_201]);
+}
+
 /// The world's own mistake. A request was held up before it was sent, its process stood still for another
 /// reason meanwhile, and the request left twenty minutes after its record: longer than a world may take.
 #[test]

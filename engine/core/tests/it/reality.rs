@@ -6,6 +6,7 @@ use fleet_model::{
     Action, Budget, Cause, CauseKind, Cloud, Departure, Desired, Event, Hold, Inputs, MachineId,
     MachineState, Market, MicroUsd, SlotState, Template, Unit, Why,
 };
+use std::time::Duration;
 
 const AZURE: &[Row<'_>] = &[
     ("azure/eastus/regional/d.4", 0, Some(100_000), Some(30_000)),
@@ -162,6 +163,35 @@ fn an_image_that_never_comes_up_buys_three_machines_and_rests() {
     }
     let bought = world.observed.machines.len() - before;
     assert!(held && bought <= 4, "bought {bought}");
+}
+
+/// A cloud's clock tells when a machine was launched, and ours when others were seen to have failed.
+#[test]
+fn a_machine_from_about_the_time_of_failures_does_not_prove_that_launches_work() {
+    for (later, rests) in [(20, true), (400, false)] {
+        let mut world = fleet(10, 0);
+        let all = ids(&world);
+        for id in &all[..3] {
+            let machine = world.observed.machines.get_mut(id).expect("there");
+            machine.state = MachineState::Failed;
+            machine.cause = Some(Cause::new(CauseKind::NeverReady, "OSProvisioningTimedOut"));
+        }
+        let failed = plan(&world).plan.failed;
+        fold(&mut world.recorded, &Event::Failed { failed }, world.now);
+        let launched = world.now + Duration::from_secs(later);
+        world.now += Duration::from_secs(1200);
+        let slot = world.recorded.slots.values_mut().find_map(|record| match &mut record.state {
+            SlotState::Filled { machine, launched_at, .. } if *machine == all[3] => {
+                Some(launched_at)
+            }
+            _ => None,
+        });
+        *slot.expect("on record") = launched;
+        vanish(&mut world, &all[3], Some(Cause::new(CauseKind::Person, "delete")));
+        let held = checked(&world).report.held;
+        let resting = held.iter().any(|hold| matches!(hold, Hold::BootFailures { .. }));
+        assert_eq!(resting, rests, "launched {later} s later: {held:?}");
+    }
 }
 
 #[test]
