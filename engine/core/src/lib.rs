@@ -1,69 +1,42 @@
-//! The decisions: pure functions from [`Inputs`] to a [`Plan`] and its reasons.
+//! The decisions: pure functions from [`Inputs`] to a plan and its reasons.
 //!
 //! No clock, no chance, no file, no network. What cannot be done is in the report, not an error:
 //! one GPU that cannot be placed must not hide nine good nodes.
+//!
+//! The rooms, each of which uses only those above it: `offers` (what could be bought), `holdings` (what
+//! we hold), `place` (how many from which pool), `market` (what spot is worth), `record` (what the
+//! journal says), `decide` (what to keep, launch and destroy), `plan` (steps in order), `report` (what it
+//! means).
 
-mod bound;
-mod breaker;
-mod burst;
-mod candidates;
-mod check;
-mod choice;
-mod commitment;
-mod cost;
 mod decide;
-mod eligible;
-mod exact;
-mod explain;
-mod field;
-mod fold;
-mod guard;
-mod hedge;
-mod labels;
-mod ledger;
+mod holdings;
 pub mod market;
-mod odds;
-mod order;
-mod outlook;
+mod offers;
 mod place;
-mod polish;
-mod rank;
-mod relax;
-mod remains;
+mod plan;
+mod record;
 mod report;
-mod resend;
-mod staleness;
-mod table;
-mod token;
-mod victims;
-mod walk;
-mod zones;
 
-pub use bound::Certificate;
-pub use breaker::{Breaker, FAILURES, open_words};
-pub use check::{Violation, check};
-pub use decide::{Placement, Planned, placement, plan};
-pub use eligible::{Eligible, eligible, rejection};
-pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
-pub use fold::fold;
-pub use guard::{BOOT_FAILURES, TRIES_PER_HOUR};
-pub use labels::{labels_meant, labels_version};
-pub use ledger::{ABSENCE_PROVES, SENT_WITHIN, SETTLE_WINDOW};
-pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
-pub use remains::remains_of;
-pub use staleness::{Stale, premises, same_steps, stale};
-pub use walk::{StepState, Walk};
+pub use decide::{Placement, placement};
+pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, SETTLE_WINDOW, remains_of};
+pub use offers::{Eligible, eligible, rejection, weight};
+pub use place::Certificate;
+pub use plan::{Planned, Stale, StepState, Violation, Walk, check, premises, same_steps, stale};
+pub use record::{
+    BOOT_FAILURES, Breaker, FAILURES, TRIES_PER_HOUR, fold, labels_meant, labels_version,
+    open_words,
+};
+pub use report::{
+    PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_pools, explain_slots,
+    proven_gaps, relaxations,
+};
 
-use fleet_model::{Desired, InstanceKind, Units};
+use fleet_model::Inputs;
 
-/// How much capacity one machine counts for in a fleet: the spec's word, else what it has.
-pub fn weight(desired: &Desired, kind: &InstanceKind) -> Option<Units> {
-    let said = desired.placement.weights.iter().find(|weight| {
-        weight.types.matches(kind.name.as_str())
-            || kind.cloud.is_family(weight.types.as_str(), &kind.name)
-    });
-    match said {
-        Some(weight) => Some(weight.units),
-        None => kind.resources.weight(desired.capacity.unit),
-    }
+/// Decides. Total: what cannot be done is in the report.
+pub fn plan(inputs: &Inputs) -> Planned {
+    let decision = decide::decide(inputs, false);
+    let plan = plan::steps(&decision);
+    let report = report::report(&decision, &plan);
+    Planned { plan, report }
 }

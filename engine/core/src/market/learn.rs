@@ -1,6 +1,6 @@
 //! What the journal's events say of spot pools.
 
-use super::belief;
+use crate::market::belief;
 use fleet_model::{
     Departure, Market, MicroUsd, PoolBelief, PoolId, Recorded, SlotState, Timestamp, Vacated,
 };

@@ -4,9 +4,11 @@
 //! far above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a
 //! flat one says nothing.
 
-use super::belief::{self, Prior};
-use crate::ledger::find_offering;
-use fleet_model::{Inputs, MicroUsd, PoolBelief, PoolId, Scope};
+use crate::market::belief::{self, Prior};
+use crate::market::evidence::latest;
+use crate::offers::find_offering;
+
+use fleet_model::{Inputs, MicroUsd, PoolId, Scope};
 use std::collections::BTreeMap;
 
 /// What a sibling's evidence counts for, as a share of a pool's own.
@@ -15,12 +17,6 @@ const SIBLINGS: f64 = 0.25;
 const PRICE: f64 = 0.25;
 /// The most that a price may say, either way.
 const MOST: f64 = 2.0;
-
-/// The latest that is known of a pool, from this fleet or others.
-pub(crate) fn latest<'a>(inputs: &'a Inputs, pool: &PoolId) -> Option<&'a PoolBelief> {
-    let own = inputs.recorded.beliefs.get(pool);
-    own.into_iter().chain(inputs.beliefs.get(pool)).max_by_key(|belief| belief.as_of)
-}
 
 /// Interruptions seen and to be expected, region by region.
 pub(crate) struct Siblings {

@@ -1,0 +1,114 @@
+//! What to launch and what to destroy: the ways to try, and the best of them.
+
+use crate::decide::decision::{Choice, Situation};
+use crate::decide::groups::{Replace, choose_in};
+use crate::decide::removals::Removals;
+use crate::holdings::{Holding, Standing};
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{Group, MicroUsd, Units, Why};
+
+/// Chooses, ending at most `quota` machines.
+pub(crate) fn choose(situation: Situation<'_>, quota: u32) -> Choice {
+    let inputs = situation.inputs;
+    if inputs.limits.destroy_all {
+        return destroy_all(situation, quota);
+    }
+    if bugs::on(Bug::SurgeUnbounded) {
+        return choose_with(situation, quota, Replace::AtOnce);
+    }
+    let choice = choose_with(situation, quota, Replace::Surge);
+    let choice = burst_first(situation, quota, &choice).unwrap_or(choice);
+    // Money set free by a replacement that is then not found may be spent already. Without
+    // replacements everything that stays is paid for before anything is bought.
+    let over = inputs.desired.budget.hourly.is_some_and(|limit| choice.usage.spend > limit);
+    let buys = choice.buys();
+    if over && buys {
+        return choose_with(situation, quota, Replace::No);
+    }
+    // The budget has no room for an old machine and its replacement at once.
+    let surged = choice.surged;
+    let waits = choice.waiting > 0 || !surged.is_zero();
+    if waits && !buys && choice.victims.is_empty() {
+        let room = make_room(situation, quota);
+        return room.map_or(choice, |room| Choice { surged, ..room });
+    }
+    choice
+}
+
+/// The other way round, if that places more: the base is placed first, and where it takes up the shares
+/// of places that sell spot, the burst finds none, while others that sell on demand alone stay empty. The
+/// base never has less for it.
+fn burst_first(situation: Situation<'_>, quota: u32, choice: &Choice) -> Option<Choice> {
+    let inputs = situation.inputs;
+    let short = |choice: &Choice, group| choice.taken.get(&group).map_or(Units(0), |t| t.short);
+    let rules = &inputs.desired.placement;
+    // A hedge chooses for both groups, and what is committed counts for either: those have an order.
+    let ordered = rules.hedge.is_some() || !rules.commitments.is_empty();
+    if short(choice, Group::Burst).is_zero() || ordered {
+        return None;
+    }
+    let order = [Group::Burst, Group::Base];
+    let other = choose_in(situation, quota, Replace::Surge, order);
+    let better = short(&other, Group::Burst) < short(choice, Group::Burst)
+        && short(&other, Group::Base) <= short(choice, Group::Base);
+    better.then_some(other)
+}
+
+/// Destroys some of the machines that are to be replaced before their replacements are launched: no
+/// more than the surge would launch, and only if there are replacements that the budget then has
+/// room for. The next round launches them.
+fn make_room(situation: Situation<'_>, quota: u32) -> Option<Choice> {
+    let Situation { inputs, inventory, .. } = situation;
+    // A few at a time: the budget may have room for one more, and not for all of them.
+    let few = quota.min((inventory.recorded_live / 10).max(1));
+    let wish = choose_with(situation, few, Replace::AtOnce);
+    let limit = inputs.desired.budget.hourly?;
+    if wish.replaced.is_empty() || wish.usage.spend > limit {
+        return None;
+    }
+    let mut choice = Choice::keep_everything(Removals::new(situation, 0).hold_kept());
+    // The others wait for their turn.
+    choice.waiting = 1;
+    let removals = Removals::new(situation, quota);
+    let mut room = removals.surge();
+    for at in wish.replaced {
+        let holding = &inventory.holdings[at];
+        // What is over a share limit would be launched in the same place again.
+        let over_share = holding.standing == Standing::Good
+            && !matches!(wish.victims[&at], Why::TemplateChanged);
+        if holding.weight > room || !holding.standing.counts() || over_share {
+            continue;
+        }
+        room = room - holding.weight;
+        choice.usage.spend = choice.usage.spend - holding.bill().unwrap_or_default();
+        choice.victims.insert(at, wish.victims[&at].clone());
+    }
+    (!choice.victims.is_empty()).then_some(choice)
+}
+
+/// Places the base first, then the burst.
+pub(crate) fn choose_with(situation: Situation<'_>, quota: u32, replace: Replace) -> Choice {
+    choose_in(situation, quota, replace, Group::ALL)
+}
+
+fn destroy_all(situation: Situation<'_>, quota: u32) -> Choice {
+    let inventory = situation.inventory;
+    let mut choice = Choice::keep_everything(Removals::new(situation, 0).hold_kept());
+    let touchable = |holding: &Holding| match holding.standing {
+        Standing::Good
+        | Standing::Disallowed(_)
+        | Standing::Failed(_)
+        | Standing::Stopped
+        | Standing::CameBack
+        | Standing::Interrupted => true,
+        Standing::Fixed | Standing::Ending => false,
+    };
+    let holdings = inventory.holdings.iter().enumerate().filter(|(_, h)| touchable(h));
+    let victims = holdings.take(quota as usize);
+    choice.victims = victims.map(|(at, _)| (at, Why::FleetDestroyed)).collect();
+    let gone = choice.victims.keys().map(|at| &inventory.holdings[*at]);
+    let gone: MicroUsd =
+        gone.filter(|holding| holding.standing.stands()).filter_map(Holding::bill).sum();
+    choice.usage.spend = choice.usage.spend - gone;
+    choice
+}

@@ -1,0 +1,89 @@
+//! A decision, as data.
+
+use crate::holdings::Inventory;
+use crate::market::portfolio::Portfolio;
+use crate::offers::Candidate;
+use crate::place::{Problem, Taken, Usage};
+use fleet_model::{Group, Hold, Inputs, Relabel, Remains, Token, Units, Vacated, Why};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is decided from.
+#[derive(Clone, Copy)]
+pub(crate) struct Situation<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) problem: &'a Problem<'a>,
+    pub(crate) inventory: &'a Inventory,
+}
+
+/// Everything that was decided, and what it was decided from.
+pub(crate) struct Decision<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) inventory: Inventory,
+    pub(crate) problem: Problem<'a>,
+    pub(crate) choice: Choice,
+    pub(crate) held: Vec<Hold>,
+    /// Slots to be written down as free.
+    pub(crate) vacate: Vec<Vacated>,
+    /// What is to be cleared away.
+    pub(crate) clear: Vec<Remains>,
+    /// Launches in doubt that are still wanted.
+    pub(crate) resend: Vec<Token>,
+    /// Labels to change in place.
+    pub(crate) relabel: Vec<Relabel>,
+}
+
+impl<'a> Decision<'a> {
+    /// The candidate at a position.
+    pub(crate) fn candidate(&self, at: u32) -> &Candidate<'a> {
+        &self.problem.candidates[at as usize]
+    }
+}
+
+/// What to launch and what to end.
+#[derive(Clone)]
+pub(crate) struct Choice {
+    /// Machines to launch, per group.
+    pub(crate) taken: BTreeMap<Group, Taken>,
+    /// Machines to end, by position in the inventory, and why.
+    pub(crate) victims: BTreeMap<usize, Why>,
+    /// Those of them whose place is taken by a launch of this very plan.
+    pub(crate) replaced: BTreeSet<usize>,
+    /// Machines that should be replaced, but for which no replacement was found.
+    pub(crate) waiting: u32,
+    /// Capacity that is not launched yet, because too much would stand at once.
+    pub(crate) surged: Units,
+    pub(crate) usage: Usage,
+    /// What is to be expected of the burst, if it is hedged.
+    pub(crate) outlook: Option<Portfolio>,
+}
+
+impl Choice {
+    /// Nothing is launched and nothing is destroyed.
+    pub(crate) fn keep_everything(usage: Usage) -> Choice {
+        Choice {
+            taken: BTreeMap::new(),
+            victims: BTreeMap::new(),
+            replaced: BTreeSet::new(),
+            waiting: 0,
+            surged: Units(0),
+            usage,
+            outlook: None,
+        }
+    }
+
+    /// Whether anything is launched.
+    pub(crate) fn buys(&self) -> bool {
+        self.taken.values().any(|taken| !taken.counts.is_empty())
+    }
+}
+
+/// The limits that a choice ran into.
+#[derive(Default)]
+pub(crate) struct Limited {
+    /// Nothing is done at all.
+    pub(crate) frozen: Option<Hold>,
+    /// Machines that may not be destroyed yet.
+    pub(crate) destroy: Option<Hold>,
+    /// The target does not fit the budget, and the spec says to wait.
+    pub(crate) budget: Option<Hold>,
+}

@@ -1,0 +1,44 @@
+//! From inputs to a decision.
+
+use crate::decide::decision::{Choice, Decision, Limited, Situation};
+use crate::decide::holds::{frozen, holds};
+use crate::decide::limits::within_limits;
+use crate::decide::relabel::to_relabel;
+use crate::decide::removals::Removals;
+use crate::decide::resend;
+use crate::holdings::{inventory, to_clear};
+use crate::offers::in_force;
+use crate::place::Problem;
+use fleet_model::{Departure, Inputs};
+
+/// Decides what to keep, what to launch and what to destroy. `certify` asks for a proof of how good it
+/// is.
+pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
+    let commitments = in_force(inputs);
+    let inventory = inventory(inputs, &commitments);
+    let problem = Problem::new(inputs, &inventory, commitments, certify);
+    let situation = Situation { inputs, problem: &problem, inventory: &inventory };
+
+    let frozen = frozen(situation);
+    let is_frozen = frozen.is_some();
+    let (choice, limited) = match frozen {
+        Some(hold) => {
+            let choice = Choice::keep_everything(Removals::new(situation, 0).hold_kept());
+            (choice, Limited { frozen: Some(hold), ..Limited::default() })
+        }
+        None => within_limits(situation),
+    };
+    let held = holds(situation, &choice, limited);
+    let mut vacate = inventory.vacate.clone();
+    let clear = to_clear(&inventory.leftovers, is_frozen);
+    let (mut resend, mut relabel) = (Vec::new(), Vec::new());
+    if is_frozen {
+        // What vanished stays on record until a person has looked: forgotten, it would be replaced by
+        // the next round.
+        vacate.retain(|vacated| vacated.how != Departure::Vanished);
+    } else {
+        resend = resend::wanted(situation);
+        relabel = to_relabel(inputs, &inventory, &choice.victims);
+    }
+    Decision { inputs, choice, held, vacate, clear, resend, relabel, inventory, problem }
+}

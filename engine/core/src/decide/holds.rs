@@ -1,0 +1,90 @@
+//! What is held back, and why.
+
+use crate::decide::decision::{Choice, Limited, Situation};
+use crate::decide::removals::Removals;
+use crate::decide::resting::resting;
+use crate::holdings::{Holding, Inventory};
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{Group, Hold, Inputs, Units};
+
+/// Everything that is held back.
+pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited) -> Vec<Hold> {
+    let Situation { inputs, inventory, .. } = situation;
+    let Limited { frozen, destroy, budget } = limited;
+    let unseen = unseen(inputs, inventory);
+    let short =
+        |group: &Group| choice.taken.contains_key(group) && is_short(inputs, inventory, *group);
+    let at_rest = Group::ALL.into_iter().filter(short);
+    let at_rest = at_rest.filter_map(|group| resting(inputs, inventory, group));
+    let surge = || Hold::Surge {
+        missing: choice.surged,
+        unit: inputs.desired.capacity.unit,
+        surge: Removals::new(situation, 0).surge(),
+    };
+    let waiting = Hold::WaitingForReplacement { machines: choice.waiting };
+    gaps(inputs, inventory)
+        .chain((unseen > 0).then_some(Hold::NotSeenYet { machines: unseen }))
+        .chain(frozen)
+        .chain(destroy)
+        .chain(budget)
+        .chain(at_rest)
+        .chain((!choice.surged.is_zero()).then(surge))
+        .chain((choice.waiting > 0).then_some(waiting))
+        .collect()
+}
+
+/// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.
+pub(crate) fn frozen(situation: Situation<'_>) -> Option<Hold> {
+    let Situation { inputs, inventory, .. } = situation;
+    let namesakes = if inputs.recorded.uid.is_some() { 0 } else { namesakes(inputs) };
+    if namesakes > 0
+        && !bugs::on(Bug::LostJournalIgnored)
+        && inputs.limits.accept_loss != Some(namesakes)
+    {
+        return Some(Hold::JournalLost { machines: namesakes });
+    }
+    let (missing, of) = (inventory.vanished, inventory.recorded_live);
+    let suspicious = missing > 3 && u64::from(missing) * 10 > u64::from(of) * 3;
+    let accepted = inputs.limits.accept_loss == Some(missing);
+    (suspicious && !accepted && !bugs::on(Bug::FreezeIgnored))
+        .then_some(Hold::Frozen { missing, of })
+}
+
+/// Live machines that carry the name of a fleet without a journal. A list that is not whole is proof
+/// enough of those that it shows: swarm seed 70005990.
+fn namesakes(inputs: &Inputs) -> u32 {
+    let seen = inputs.observed.machines.values().chain(inputs.observed.glimpsed.values());
+    let named = seen.filter(|machine| {
+        let owner = machine.owner.as_ref();
+        machine.state.is_live() && owner.is_some_and(|o| o.name == inputs.desired.fleet)
+    });
+    named.count() as u32
+}
+
+/// Machines in places that did not answer.
+fn gaps(inputs: &Inputs, inventory: &Inventory) -> impl Iterator<Item = Hold> {
+    let inside = |scope| {
+        let there = |holding: &&Holding| holding.pool.place.scope() == scope;
+        inventory.holdings.iter().filter(there).count() as u32
+    };
+    let gaps = inputs.observed.gaps.iter();
+    gaps.map(move |gap| Hold::Gap { scope: gap.scope.clone(), machines: inside(gap.scope.clone()) })
+        .filter(|hold| !matches!(hold, Hold::Gap { machines: 0, .. }))
+}
+
+/// How many machines a fleet that is to go must wait for.
+pub(crate) fn unseen(inputs: &Inputs, inventory: &Inventory) -> u32 {
+    if inputs.limits.destroy_all { inventory.unseen } else { 0 }
+}
+
+/// Whether a group has less than its spec wants.
+fn is_short(inputs: &Inputs, inventory: &Inventory, group: Group) -> bool {
+    let goal = inputs.desired.capacity;
+    let of_group = |holding: &&Holding| holding.slot.name.group == group;
+    let counted = inventory.holdings.iter().filter(of_group).filter(|h| h.standing.counts());
+    let wanted = match group {
+        Group::Base => goal.on_demand,
+        Group::Burst => goal.spot,
+    };
+    counted.map(|holding| holding.weight).sum::<Units>() < wanted
+}

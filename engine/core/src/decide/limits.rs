@@ -1,0 +1,70 @@
+//! The limits on a choice as a whole: how many machines one apply may destroy, and the budget.
+
+use crate::decide::choose::{choose, choose_with};
+use crate::decide::decision::{Choice, Limited, Situation};
+use crate::decide::groups::Replace;
+use crate::decide::holds::unseen;
+use crate::decide::removals::Removals;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{AtCap, Hold, Rejection};
+
+/// Destroys no more machines than one apply may, unless a person allowed the exact number.
+pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
+    let Situation { inputs, inventory, .. } = situation;
+    let limits = inputs.limits;
+    let free = choose(situation, u32::MAX);
+    // All that the spec asks to destroy, also what has to wait for room.
+    let idle = free.victims.is_empty() && !free.buys();
+    let wanted = match idle || free.surged.is_zero() && free.waiting == 0 {
+        true => free.victims.len(),
+        false => {
+            let all = choose_with(situation, u32::MAX, Replace::AtOnce).victims.len();
+            all.max(free.victims.len())
+        }
+    };
+    // Whoever lets a fleet go lets all of it go, now or when it is seen.
+    let asked = wanted as u32 + unseen(inputs, inventory);
+    let allowed = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
+    let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
+    let unlimited = bugs::on(Bug::DestroyLimitIgnored);
+    let mut limited = Limited::default();
+    let choice = if asked <= allowed || exact == Some(asked) || unlimited {
+        free
+    } else {
+        let choice = choose(situation, allowed);
+        let held = asked.saturating_sub(choice.victims.len() as u32);
+        // Later rounds of the same apply count from what is left.
+        let said = limits.allow_destroy.filter(|_| limits.already_destroyed == 0);
+        limited.destroy = Some(Hold::DestroyLimit { allowed, wanted: asked, held, said });
+        choice
+    };
+    limited.budget = at_cap(situation, &choice);
+    match limited.budget {
+        Some(_) => (Choice::keep_everything(Removals::new(situation, 0).hold_kept()), limited),
+        None => (choice, limited),
+    }
+}
+
+/// The spec says to wait until the whole target fits the budget, and it does not.
+fn at_cap(situation: Situation<'_>, choice: &Choice) -> Option<Hold> {
+    let Situation { inputs, problem, .. } = situation;
+    let limit = inputs.desired.budget.hourly?;
+    if inputs.desired.budget.at_cap != AtCap::Hold {
+        return None;
+    }
+    let over = choice.usage.spend > limit;
+    let capped = over
+        || choice.taken.values().any(|taken| {
+            taken.refused.keys().any(|reason| matches!(reason, Rejection::BudgetReached { .. }))
+                && !taken.short.is_zero()
+        });
+    if !capped {
+        return None;
+    }
+    let mut unlimited = inputs.clone();
+    unlimited.desired.budget.hourly = None;
+    let problem = problem.with_spec(&unlimited.desired);
+    let without_budget = Situation { inputs: &unlimited, problem: &problem, ..situation };
+    let needed = choose(without_budget, u32::MAX).usage.spend;
+    Some(Hold::Budget { limit, needed })
+}

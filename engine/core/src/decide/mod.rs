@@ -1,0 +1,20 @@
+//! What to keep, what to launch and what to destroy: the decision as data, the driver that makes it, the
+//! choice of removals, the hedged burst, and what is held back.
+
+mod burst;
+mod choose;
+mod decision;
+mod driver;
+mod groups;
+mod holds;
+mod limits;
+mod placement;
+mod relabel;
+mod removals;
+mod resend;
+mod resting;
+
+pub(crate) use decision::Decision;
+pub(crate) use driver::decide;
+pub use placement::{Placement, placement};
+pub(crate) use relabel::stuck;

@@ -1,0 +1,325 @@
+//! Which machines are to end, and which of them stay after all.
+
+use crate::decide::decision::Situation;
+use crate::holdings::{Holding, Inventory, Standing, Zones};
+use crate::place::{Problem, Usage};
+use fleet_model::{AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The choice of victims, step by step.
+pub(crate) struct Removals<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) problem: &'a Problem<'a>,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) quota: u32,
+    pub(crate) victims: BTreeMap<usize, Why>,
+}
+
+impl<'a> Removals<'a> {
+    /// None yet; at most `quota`.
+    pub(crate) fn new(situation: Situation<'a>, quota: u32) -> Self {
+        let Situation { inputs, problem, inventory } = situation;
+        Removals { inputs, problem, inventory, quota, victims: BTreeMap::new() }
+    }
+
+    pub(crate) fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
+        let numbered = self.inventory.holdings.iter().enumerate();
+        numbered.filter(move |(_, h)| h.slot.name.group == group && h.standing.counts())
+    }
+
+    /// Capacity of a group that stays.
+    pub(crate) fn kept(&self, group: Group) -> Units {
+        self.group(group)
+            .filter(|(at, _)| !self.victims.contains_key(at))
+            .map(|(_, holding)| holding.weight)
+            .sum()
+    }
+
+    pub(crate) fn end(&mut self, at: usize, why: Why) -> bool {
+        let free = (self.victims.len() as u32) < self.quota;
+        if free {
+            self.victims.insert(at, why);
+        }
+        free
+    }
+
+    /// Holdings of a group that may be ended, worst first: asked to end before, not allowed, over
+    /// a share limit, unpriced, dearest per unit, youngest.
+    fn worst_first(&self, group: Group) -> Vec<usize> {
+        let excess = self.over_caps();
+        let mut order: Vec<(usize, &Holding)> = self
+            .group(group)
+            .filter(|(at, h)| h.standing != Standing::Fixed && !self.victims.contains_key(at))
+            .collect();
+        order.sort_by_cached_key(|(at, holding)| {
+            let per_unit = holding
+                .bill()
+                .map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
+            (
+                !holding.ending,
+                !matches!(holding.standing, Standing::Disallowed(_)),
+                !excess.contains_key(at),
+                !holding.old_template,
+                per_unit.is_some(),
+                std::cmp::Reverse(per_unit),
+                std::cmp::Reverse(holding.launched_at),
+                std::cmp::Reverse(holding.slot),
+            )
+        });
+        order.into_iter().map(|(at, _)| at).collect()
+    }
+
+    /// What costs money and is no use: shut down, never came up, or came back too late. It loses
+    /// nobody anything, so it waits for nobody.
+    pub(crate) fn destroy_useless(&mut self) {
+        for (at, holding) in self.inventory.holdings.iter().enumerate() {
+            let why = match &holding.standing {
+                Standing::Stopped => Why::Stopped,
+                Standing::CameBack => Why::CameBack,
+                Standing::Failed(kind) if never_worked(*kind) => Why::Failed { kind: *kind },
+                Standing::Failed(_)
+                | Standing::Good
+                | Standing::Disallowed(_)
+                | Standing::Fixed
+                | Standing::Interrupted
+                | Standing::Ending => continue,
+            };
+            self.end(at, why);
+        }
+    }
+
+    /// Machines that their cloud calls failed and that worked once: they may still serve, so each
+    /// waits for its replacement. `whole`: the group has all it wants without them. How many wait on.
+    pub(crate) fn destroy_replaced_failures(
+        &mut self,
+        group: Group,
+        launched: Units,
+        whole: bool,
+        replaced: &mut BTreeSet<usize>,
+    ) -> u32 {
+        let mut waiting = 0;
+        // What stands beyond the target may go as well: its replacements were launched before.
+        let beyond = self.standing().saturating_sub(self.inputs.desired.capacity.target);
+        let mut left = launched + beyond;
+        for (at, holding) in self.inventory.holdings.iter().enumerate() {
+            let Standing::Failed(kind) = holding.standing else { continue };
+            if holding.slot.name.group != group || never_worked(kind) {
+                continue;
+            }
+            if !whole && holding.weight > left {
+                waiting += 1;
+                continue;
+            }
+            left = left.saturating_sub(holding.weight);
+            if self.end(at, Why::Failed { kind }) {
+                replaced.insert(at);
+            }
+        }
+        waiting
+    }
+
+    /// How much more may stand beyond the target while machines are replaced: a tenth, and at least
+    /// one machine.
+    pub(crate) fn surge(&self) -> Units {
+        let target = self.inputs.desired.capacity.target;
+        let held = self.inventory.holdings.iter().map(|holding| holding.weight).max();
+        let offered = self.problem.candidates.iter().map(|candidate| candidate.weight).min();
+        Units(target.0 / 10).max(held.unwrap_or_default()).max(offered.unwrap_or_default())
+    }
+
+    /// Everything that stands until somebody destroys it, what is to be destroyed included: a
+    /// replacement is launched before the old machine goes.
+    pub(crate) fn standing(&self) -> Units {
+        let holdings = self.inventory.holdings.iter();
+        holdings.filter(|holding| holding.standing.stands()).map(|holding| holding.weight).sum()
+    }
+
+    /// What machines that are to be destroyed cost until they are.
+    pub(crate) fn leaving_bill(&self) -> MicroUsd {
+        let leaving = self.victims.keys().map(|at| &self.inventory.holdings[*at]);
+        leaving.filter(|h| h.standing.stands()).filter_map(Holding::bill).sum()
+    }
+
+    pub(crate) fn end_surplus(&mut self, group: Group, wanted: Units) {
+        let mut have = self.kept(group);
+        if have <= wanted || self.rounding(group, have - wanted) {
+            return;
+        }
+        let mut zones = self.zones();
+        for at in self.worst_first(group) {
+            let holding = &self.inventory.holdings[at];
+            if holding.weight.is_zero() || have - holding.weight < wanted || have < holding.weight {
+                continue;
+            }
+            if !wanted.is_zero() && !zones.leave(&holding.pool.place) {
+                continue;
+            }
+            have = have - holding.weight;
+            let why = match &holding.standing {
+                Standing::Disallowed(because) => Why::PoolNotAllowed { because: because.clone() },
+                _ => Why::AboveTarget { group },
+            };
+            self.end(at, why);
+        }
+    }
+
+    /// Whether a surplus comes of whole machines alone: less than the largest is too much, and the
+    /// fleet as a whole has no more than its target.
+    fn rounding(&self, group: Group, surplus: Units) -> bool {
+        let largest = self.group(group).map(|(_, holding)| holding.weight).max();
+        let all = self.kept(Group::Base) + self.kept(Group::Burst);
+        largest.is_some_and(|weight| surplus < weight) && all <= self.inputs.desired.capacity.target
+    }
+
+    /// Machines that stay, by zone.
+    pub(crate) fn zones(&self) -> Zones<'a> {
+        let inventory: &'a Inventory = self.inventory;
+        let least = self.inputs.desired.placement.spread.min_zones as usize;
+        let holdings = inventory.holdings.iter().enumerate();
+        Zones::new(holdings.filter(|(at, _)| !self.victims.contains_key(at)).map(|(_, h)| h), least)
+    }
+
+    /// Sheds burst, dearest first, until what is left fits the budget. Never the base.
+    pub(crate) fn shed_over_budget(&mut self) {
+        let budget = self.inputs.desired.budget;
+        let (Some(limit), AtCap::ShrinkBurst) = (budget.hourly, budget.at_cap) else { return };
+        let counted =
+            self.inventory.holdings.iter().enumerate().filter(|(at, holding)| {
+                holding.standing.stands() && !self.victims.contains_key(at)
+            });
+        let mut spend: MicroUsd = counted.filter_map(|(_, holding)| holding.bill()).sum();
+        if spend <= limit {
+            return;
+        }
+        for at in self.worst_first(Group::Burst) {
+            if spend <= limit {
+                break;
+            }
+            if self.inventory.holdings[at].covered {
+                continue;
+            }
+            spend = spend - self.inventory.holdings[at].price.unwrap_or_default();
+            self.end(at, Why::OverBudget { limit });
+        }
+    }
+
+    /// Machines in pools that the spec no longer allows.
+    pub(crate) fn replace_disallowed(&mut self, replaced: &mut BTreeSet<usize>) {
+        for (at, holding) in self.inventory.holdings.iter().enumerate() {
+            if let Standing::Disallowed(because) = &holding.standing
+                && !self.victims.contains_key(&at)
+                && self.end(at, Why::PoolNotAllowed { because: because.clone() })
+            {
+                replaced.insert(at);
+            }
+        }
+    }
+
+    /// What stays, in the order in which it is counted against the share limits: what cannot be
+    /// moved first, then the base, then the oldest.
+    fn kept_in_order(&self) -> Vec<usize> {
+        let holdings = &self.inventory.holdings;
+        let stays = |at: &usize| holdings[*at].standing.counts() && !self.victims.contains_key(at);
+        let mut kept: Vec<usize> = (0..holdings.len()).filter(stays).collect();
+        kept.sort_by_key(|at| {
+            let holding = &holdings[*at];
+            (holding.standing != Standing::Fixed, holding.slot.name.group, holding.launched_at, *at)
+        });
+        kept
+    }
+
+    /// What is over a share limit, and which.
+    fn over_caps(&self) -> BTreeMap<usize, Rejection> {
+        let mut over = BTreeMap::new();
+        if self.inputs.desired.placement.spread == Spread::default() {
+            return over;
+        }
+        let mut usage = self.problem.usage();
+        for at in self.kept_in_order() {
+            let holding = &self.inventory.holdings[at];
+            match self.problem.holds_within_caps(&usage, &holding.pool, holding.weight) {
+                Some(because) => {
+                    over.insert(at, because);
+                }
+                None => self.problem.hold(&mut usage, holding),
+            }
+        }
+        over
+    }
+
+    /// Machines over a share limit.
+    pub(crate) fn replace_over_caps(&mut self, replaced: &mut BTreeSet<usize>) {
+        for (at, because) in self.over_caps() {
+            let movable = self.inventory.holdings[at].standing == Standing::Good;
+            if movable && self.end(at, Why::PoolNotAllowed { because }) {
+                replaced.insert(at);
+            }
+        }
+    }
+
+    /// Machines made from an older template than the spec's, oldest first.
+    pub(crate) fn replace_old_templates(&mut self, replaced: &mut BTreeSet<usize>) {
+        let old = |at: &usize| {
+            let holding = &self.inventory.holdings[*at];
+            holding.old_template && holding.standing == Standing::Good
+        };
+        let mut old: Vec<usize> = self.kept_in_order().into_iter().filter(old).collect();
+        old.sort_by_key(|at| self.inventory.holdings[*at].launched_at);
+        for at in old {
+            if self.end(at, Why::TemplateChanged) {
+                replaced.insert(at);
+            }
+        }
+    }
+
+    /// Counts what stays against every limit. What is no capacity costs money all the same.
+    pub(crate) fn hold_kept(&self) -> Usage {
+        let holdings = &self.inventory.holdings;
+        let mut usage = self.problem.held(self.kept_in_order().into_iter().map(|at| &holdings[at]));
+        for (at, holding) in holdings.iter().enumerate() {
+            let useless = holding.standing.stands() && !holding.standing.counts();
+            if useless && !self.victims.contains_key(&at) {
+                usage.spend += holding.bill().unwrap_or_default();
+            }
+        }
+        usage
+    }
+
+    /// Keeps machines that were to be replaced, until they make up for what is short. Returns how
+    /// many stay.
+    pub(crate) fn keep_unreplaced(
+        &mut self,
+        group: Group,
+        replaced: &mut BTreeSet<usize>,
+        mut short: Units,
+        usage: &mut Usage,
+    ) -> u32 {
+        let mut kept = 0;
+        let of_group = |at: &usize| self.inventory.holdings[*at].slot.name.group == group;
+        let candidates: Vec<usize> = replaced.iter().copied().filter(of_group).rev().collect();
+        for at in candidates {
+            if short.is_zero() {
+                break;
+            }
+            let holding = &self.inventory.holdings[at];
+            replaced.remove(&at);
+            self.victims.remove(&at);
+            self.problem.hold(usage, holding);
+            short = short.saturating_sub(holding.weight);
+            kept += 1;
+        }
+        kept
+    }
+}
+
+/// Whether a failed machine never was of any use to anybody.
+fn never_worked(kind: CauseKind) -> bool {
+    match kind {
+        CauseKind::NeverReady | CauseKind::LaunchFailed => true,
+        CauseKind::Unwell
+        | CauseKind::Interrupted
+        | CauseKind::Person
+        | CauseKind::Guest
+        | CauseKind::Expired => false,
+    }
+}

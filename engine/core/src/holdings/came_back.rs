@@ -1,0 +1,68 @@
+//! Machines that were written down as gone, and are there.
+
+use crate::holdings::holding::{Holding, Inventory};
+use crate::holdings::pools::{PoolFacts, pool_facts};
+use crate::holdings::standing::{Standing, owned};
+use fleet_model::{
+    Departed, Inputs, MachineState, NewMachine, Notice, NoticeKind, PoolId, Readopt, SlotName,
+    SlotState,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Machines that were written down as gone and are there after all. One whose slot is free has it
+/// again; one whose slot has another machine by now is too many, and must go.
+pub(super) fn came_back(
+    inputs: &Inputs,
+    inventory: &mut Inventory,
+    pools: &mut BTreeMap<PoolId, PoolFacts>,
+) {
+    let mut taken: BTreeSet<SlotName> = BTreeSet::new();
+    for (id, departed) in &inputs.recorded.departed {
+        let Some(seen) = inputs.observed.machines.get(id) else { continue };
+        let Departed { slot, pool, launched_at, price, template, at: _ } = departed;
+        let there = seen.state.is_live() && seen.state != MachineState::Stopping;
+        let complete = inputs.observed.is_complete(&pool.place.scope());
+        let notice = seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption);
+        // An id may be given to another machine, and tags can be copied: the time of launch cannot.
+        let same = owned(inputs, *slot, seen) && seen.launched_at == *launched_at;
+        if !there || !complete || notice || !same {
+            continue;
+        }
+        let record = inputs.recorded.slots.get(&slot.name);
+        let free = record.is_none_or(|record| {
+            record.state == SlotState::Vacant && record.generation <= slot.generation + 1
+        });
+        let vacating = inventory.vacate.iter().any(|vacated| vacated.slot == slot.name);
+        let standing = if free && !vacating && taken.insert(slot.name) {
+            inventory.readopt.push(Readopt {
+                machine: NewMachine {
+                    slot: *slot,
+                    machine: id.clone(),
+                    launched_at: *launched_at,
+                    price: *price,
+                    pool: Some(pool.clone()),
+                },
+                template: *template,
+            });
+            // It is on record from the next round on, and is judged then.
+            Standing::Fixed
+        } else {
+            Standing::CameBack
+        };
+        inventory.notices.push(Notice::CameBack { machine: id.clone(), slot: slot.name });
+        let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, pool));
+        inventory.holdings.push(Holding {
+            slot: *slot,
+            machine: Some(id.clone()),
+            pool: pool.clone(),
+            weight: facts.weight.unwrap_or_default(),
+            price: seen.price.or(*price).or(facts.price),
+            covered: false,
+            launched_at: *launched_at,
+            standing,
+            old_template: false,
+            ending: false,
+            labels: 0,
+        });
+    }
+}

@@ -1,0 +1,166 @@
+//! What we hold: the journal's word and the clouds' word, brought together.
+
+use crate::holdings::came_back::came_back;
+use crate::holdings::covered::cover;
+use crate::holdings::holding::{Holding, Inventory};
+use crate::holdings::leftovers::{self, Leftover};
+use crate::holdings::pools::{PoolFacts, pool_facts};
+use crate::holdings::standing::{Found, Standing, owned, standing};
+use crate::holdings::strangers::notice_strangers;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{
+    Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Machine,
+    MachineId, MicroUsd, Notice, NoticeKind, PoolId, SlotId, SlotName, SlotState, Vacated,
+};
+use std::collections::BTreeMap;
+
+/// Brings journal and clouds together.
+pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventory {
+    let mut inventory = Inventory::default();
+    let templates = template_digests(&inputs.desired);
+    let mut pools: BTreeMap<PoolId, PoolFacts> = BTreeMap::new();
+    let mut unknown_types: BTreeMap<PoolId, u32> = BTreeMap::new();
+    for (&name, record) in &inputs.recorded.slots {
+        let slot = SlotId { name, generation: record.generation };
+        let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
+            match &record.state {
+                SlotState::Vacant => continue,
+                SlotState::InDoubt { .. } if bugs::on(Bug::DoubtNotCounted) => continue,
+                SlotState::InDoubt { token } => {
+                    let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
+                    let pool = attempt.create.pool.clone();
+                    let create = &attempt.create;
+                    // Whichever pools the cloud chose, it is not more than this.
+                    let price = match bugs::on(Bug::DoubtCostsNothing) {
+                        true => Some(MicroUsd(0)),
+                        false => create.dearest(),
+                    };
+                    (None, pool, attempt.intended_at, price, Standing::Fixed, false, false, 0)
+                }
+                SlotState::Filled {
+                    machine,
+                    pool,
+                    launched_at,
+                    price,
+                    template,
+                    ending,
+                    failed,
+                    labels,
+                } => {
+                    if !ending {
+                        inventory.recorded_live += 1;
+                    }
+                    let seen = inputs.observed.machines.get(machine);
+                    let standing =
+                        match standing(inputs, slot, machine, pool, *ending, *failed, seen) {
+                            Found::Here(standing) => standing,
+                            Found::Gone(how, cause) => {
+                                if how == Departure::Vanished {
+                                    inventory.vanished += 1;
+                                }
+                                if let Some(cause) = cause {
+                                    let words = cause.words.escape_debug().to_string();
+                                    inventory.gone_words.insert(machine.clone(), words);
+                                }
+                                let Some(remains) = leftovers::of_machine(inputs, machine, pool)
+                                else {
+                                    let machine = machine.clone();
+                                    inventory.vacate.push(Vacated { slot: name, machine, how });
+                                    continue;
+                                };
+                                inventory.leftovers.push(Leftover { remains, how });
+                                Standing::Ending
+                            }
+                        };
+                    inventory.note_trouble(name, machine, &standing, *failed, seen);
+                    let hidden = seen.is_none() && standing == Standing::Fixed;
+                    if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
+                        inventory.unseen += 1;
+                    }
+                    let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
+                    if tags_lost {
+                        let machine = machine.clone();
+                        inventory.notices.push(Notice::TagsLost { machine, slot: name });
+                    }
+                    if let Some(notice) = seen.and_then(|machine| machine.notice)
+                        && notice.kind == NoticeKind::Rebalance
+                    {
+                        let machine = machine.clone();
+                        inventory.notices.push(Notice::AtRisk { machine, slot: name });
+                    }
+                    let price = seen.and_then(|machine| machine.price).or(*price);
+                    let old = templates.get(&pool.place.cloud) != Some(template);
+                    let machine = Some(machine.clone());
+                    (machine, pool.clone(), *launched_at, price, standing, old, *ending, *labels)
+                }
+            };
+        let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, &pool));
+        if facts.weight.is_none() {
+            *unknown_types.entry(pool.clone()).or_default() += 1;
+        }
+        let standing = match (standing, &facts.rejection) {
+            (Standing::Good, Some(rejection)) => Standing::Disallowed(rejection.clone()),
+            (standing, _) => standing,
+        };
+        inventory.holdings.push(Holding {
+            slot,
+            machine,
+            weight: facts.weight.unwrap_or_default(),
+            price: price.or(facts.price),
+            covered: false,
+            pool,
+            launched_at,
+            standing,
+            old_template,
+            ending,
+            labels,
+        });
+    }
+    came_back(inputs, &mut inventory, &mut pools);
+    cover(inputs, commitments, &mut inventory.holdings);
+    inventory.leftovers.extend(leftovers::of_doubts(inputs));
+    notice_strangers(inputs, &mut inventory);
+    inventory.notices.extend(
+        unknown_types.into_iter().map(|(pool, machines)| Notice::UnknownType { pool, machines }),
+    );
+    inventory
+}
+
+/// The fingerprint of each cloud's template, computed once.
+pub(crate) fn template_digests(desired: &Desired) -> BTreeMap<Cloud, Digest> {
+    let of = |cloud| desired.templates.get(&cloud).cloned().unwrap_or_default().digest();
+    Cloud::ALL.into_iter().map(|cloud| (cloud, of(cloud))).collect()
+}
+
+impl Inventory {
+    /// Notes that a machine does not work or is shut down, and whether that is news.
+    fn note_trouble(
+        &mut self,
+        slot: SlotName,
+        machine: &MachineId,
+        standing: &Standing,
+        known: bool,
+        seen: Option<&Machine>,
+    ) {
+        let cause = seen.and_then(|machine| machine.cause.clone());
+        let words = cause.as_ref().map_or("", |cause| &cause.words).escape_debug().to_string();
+        let machine = machine.clone();
+        match standing {
+            Standing::Failed(kind) => {
+                if !known {
+                    let cause = cause.unwrap_or_else(|| Cause::new(*kind, ""));
+                    let machine = machine.clone();
+                    self.failed.push(FailedMachine { slot, machine, cause });
+                }
+                self.notices.push(Notice::Failed { machine, slot, words });
+            }
+            Standing::Stopped => self.notices.push(Notice::Stopped { machine, slot, words }),
+            Standing::Good
+            | Standing::Disallowed(_)
+            | Standing::Fixed
+            | Standing::CameBack
+            | Standing::Interrupted
+            | Standing::Ending => {}
+        }
+    }
+}

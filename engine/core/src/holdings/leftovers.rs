@@ -1,0 +1,61 @@
+//! Disks and interfaces that outlive their machine.
+//!
+//! A machine is forgotten only when nothing of it is left. Until then its record stays, its slot is
+//! not free, and each apply clears away what it left. That a thing is there without its machine
+//! proves nothing by itself: a cloud may make it before the machine, or list it earlier. So what is
+//! cleared away belongs to a machine that is *gone*, as the inventory sees it, or to a launch of which
+//! absence proves that it made no machine.
+
+use crate::holdings::absence::{ABSENCE_PROVES, jiff_duration};
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{Attempt, Departure, Inputs, MachineId, Observed, PoolId, Remains};
+
+/// What a machine left behind, and how it went.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Leftover {
+    pub(crate) remains: Remains,
+    pub(crate) how: Departure,
+}
+
+/// What is left of a machine that is gone.
+pub(crate) fn of_machine(inputs: &Inputs, machine: &MachineId, pool: &PoolId) -> Option<Remains> {
+    let left = inputs.observed.remains.get(machine)?;
+    let here = left.scope == pool.place.scope() && !bugs::on(Bug::ChildrenForgotten);
+    here.then(|| left.clone())
+}
+
+/// What is left of launches that made no machine: no answer settled them, and absence would.
+pub(crate) fn of_doubts(inputs: &Inputs) -> impl Iterator<Item = Leftover> {
+    let observed = &inputs.observed;
+    let attempts = inputs.recorded.in_doubt.values();
+    let left = attempts.filter_map(|attempt| Some((attempt, remains_of(attempt, observed)?)));
+    left.filter(|(attempt, _)| made_nothing(attempt, observed))
+        .map(|(_, remains)| Leftover { remains: remains.clone(), how: Departure::Ended })
+}
+
+/// What is there of a launch besides machines.
+pub fn remains_of<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a Remains> {
+    let create = &attempt.create;
+    let scope = create.pool.place.scope();
+    observed.remains.values().find(|left| left.token == create.token && left.scope == scope)
+}
+
+/// Whether absence proves that a launch made no machine.
+fn made_nothing(attempt: &Attempt, observed: &Observed) -> bool {
+    let create = &attempt.create;
+    let age = observed.taken_at.duration_since(attempt.last_sent);
+    let old = age >= jiff_duration(ABSENCE_PROVES) || bugs::on(Bug::DoubtfulChildrenCleared);
+    let mut owners = observed.machines.values().filter_map(|machine| machine.owner.as_ref());
+    old && observed.is_complete(&create.pool.place.scope())
+        && !owners.any(|owner| owner.token == create.token)
+}
+
+/// What is to be cleared away. Nothing of machines that vanished, while a person has not said that
+/// they are to be given up.
+pub(crate) fn to_clear(left: &[Leftover], frozen: bool) -> Vec<Remains> {
+    if bugs::on(Bug::ChildrenNeverCleared) {
+        return Vec::new();
+    }
+    let given_up = |left: &&Leftover| !(frozen && left.how == Departure::Vanished);
+    left.iter().filter(given_up).map(|left| left.remains.clone()).collect()
+}

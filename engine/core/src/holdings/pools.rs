@@ -1,0 +1,28 @@
+//! What is known of pools that hold something.
+
+use crate::offers::{find_offering, weight};
+use fleet_model::{Inputs, MicroUsd, PoolId, Rejection, Units};
+
+/// What is known of a pool that holds something.
+pub(super) struct PoolFacts {
+    pub(super) weight: Option<Units>,
+    pub(super) price: Option<MicroUsd>,
+    pub(super) rejection: Option<Rejection>,
+}
+
+/// Looks a pool up.
+pub(super) fn pool_facts(inputs: &Inputs, pool: &PoolId) -> PoolFacts {
+    if let Some(offering) = find_offering(inputs, pool) {
+        return PoolFacts {
+            weight: weight(&inputs.desired, &offering.kind),
+            price: offering.price,
+            rejection: None,
+        };
+    }
+    let held = inputs.held_pools.get(pool).cloned().unwrap_or_default();
+    PoolFacts {
+        weight: held.kind.and_then(|kind| weight(&inputs.desired, &kind)),
+        price: None,
+        rejection: held.rejection,
+    }
+}

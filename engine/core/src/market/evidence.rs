@@ -1,0 +1,34 @@
+//! What was seen of a pool, by this fleet or others, and what is seen now.
+
+use crate::market::belief;
+use crate::market::learn;
+use fleet_model::{Inputs, PoolBelief, PoolId, Timestamp, Vacated};
+
+/// The latest that is known of a pool, from this fleet or others.
+pub(crate) fn latest<'a>(inputs: &'a Inputs, pool: &PoolId) -> Option<&'a PoolBelief> {
+    let own = inputs.recorded.beliefs.get(pool);
+    own.into_iter().chain(inputs.beliefs.get(pool)).max_by_key(|belief| belief.as_of)
+}
+
+/// What is believed of a pool at this moment: what was seen, and what we see now.
+pub(crate) fn belief_now(
+    inputs: &Inputs,
+    vacate: &[Vacated],
+    pool: &PoolId,
+    held: u32,
+) -> PoolBelief {
+    let lost = learn::lost(&inputs.recorded, vacate).get(pool).copied().unwrap_or_default();
+    refreshed(inputs, pool, held, lost)
+}
+
+/// The same, where what was lost is known.
+pub(crate) fn refreshed(inputs: &Inputs, pool: &PoolId, held: u32, lost: u32) -> PoolBelief {
+    let mut belief = latest(inputs, pool).cloned().unwrap_or_default();
+    let now: Timestamp = inputs.now;
+    if lost > 0 {
+        belief::interrupted(&mut belief, now, held + lost, held);
+    } else if held > 0 {
+        belief::alive(&mut belief, now, held);
+    }
+    belief
+}

@@ -1,0 +1,207 @@
+//! Spot that may fail, spares, and on-demand in its place: one decision.
+//!
+//! With a price on what is missing, how many spare spot machines and how much on-demand are worth
+//! having follows from what is believed of the pools. A machine is ended only when what is ready
+//! without it is enough: make before break.
+
+use crate::holdings::{Holding, Standing, Zones};
+use crate::market::portfolio::{Need, Portfolio, settled};
+use crate::market::survey::{HedgeInputs, START_PAID_IN, Stand, Survey};
+use crate::place::{Taken, Usage};
+use fleet_model::{Hedge, Market, Units};
+use std::collections::BTreeSet;
+
+/// How much better another way to stand must be, as a share of one on-demand machine.
+const INERTIA: f64 = 0.02;
+
+/// What is to be launched and ended for the burst.
+#[derive(Debug, Default)]
+pub(crate) struct Hedged {
+    pub(crate) taken: Taken,
+    /// Positions in the inventory.
+    pub(crate) ends: BTreeSet<usize>,
+    pub(crate) portfolio: Portfolio,
+}
+
+/// Decides the burst.
+pub(crate) fn hedge(
+    given: &HedgeInputs<'_>,
+    usage: &mut Usage,
+    wanted: Units,
+    hedge: Hedge,
+) -> Hedged {
+    let survey = Survey::new(given, wanted, hedge);
+    let mut most = wanted;
+    loop {
+        let mut tried = usage.clone();
+        let (hedged, had) = decide(given, &survey, &mut tried, most);
+        // Less on demand than was counted on: what may be had otherwise is worth more then.
+        if had >= most {
+            *usage = tried;
+            return hedged;
+        }
+        most = had;
+    }
+}
+
+/// Decides the burst with at most so much on demand. Tells how much there is of that: less than
+/// was allowed only if a limit stands in the way.
+fn decide(
+    given: &HedgeInputs<'_>,
+    survey: &Survey<'_>,
+    usage: &mut Usage,
+    most_on_demand: Units,
+) -> (Hedged, Units) {
+    let &Survey { wanted, hedge, grain, per_grain, reference, .. } = survey;
+    let stands = &survey.stands;
+    let mut choices = survey.choices.clone();
+    let held: Units = given.burst(Market::OnDemand).map(|(_, holding)| holding.weight).sum();
+    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
+    let need = Need {
+        wanted: wanted.0.div_ceil(grain.0) as usize,
+        on_demand: per_grain,
+        held: held.0.div_ceil(grain.0) as usize,
+        most: most_on_demand.0.div_ceil(grain.0) as usize,
+        start: reference * ahead / START_PAID_IN,
+        missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
+        inertia: INERTIA * reference,
+    };
+    let most = wanted + wanted;
+    let mut hedged = Hedged::default();
+    let mut tried = usage.clone();
+    // A limit that stands in the way of a pool lowers what it may carry; then anew. Each time at
+    // least one pool is lowered, so this ends.
+    for _ in 0..=stands.len() {
+        hedged.portfolio = settled(&choices, need);
+        tried = usage.clone();
+        hedged.taken = Taken::default();
+        let mut stopped = false;
+        // However the machines are to move: never more than twice what is wanted at a time. What can
+        // never be had must not be waited for, so limits are tried as if there were room for all.
+        let mut room = most.saturating_sub(given.standing());
+        let mut all = usage.clone();
+        let planned = stands.iter().zip(&mut choices).zip(&hedged.portfolio.counts);
+        for ((stand, choice), &count) in planned {
+            let Some(at) = stand.candidate else { continue };
+            for nth in stand.holdings.len()..count {
+                if let Some(misfit) = given.problem.misfit(&all, at) {
+                    *hedged.taken.refused.entry(misfit).or_default() += 1;
+                    choice.stays.truncate(nth);
+                    choice.extra.truncate(nth);
+                    choice.start.truncate(nth);
+                    stopped = true;
+                    break;
+                }
+                given.problem.take(&mut all, at, 1);
+                if stand.weight > room {
+                    continue;
+                }
+                given.problem.take_for(&mut tried, &mut hedged.taken, at, 1);
+                room = room - stand.weight;
+            }
+        }
+        if !stopped {
+            break;
+        }
+    }
+    *usage = tried;
+    let mut zones = given.zones();
+    ends(given, stands, wanted, hedge, &mut zones, &mut hedged);
+    let short = on_demand(given, usage, wanted, hedge, grain, &mut zones, &mut hedged);
+    let counted_on = Units(hedged.portfolio.on_demand as u64 * grain.0);
+    let most = if short.is_zero() { most_on_demand } else { counted_on.saturating_sub(short) };
+    (hedged, most)
+}
+
+/// Ends what is beyond its count, dearest and youngest first, while what is ready without it is
+/// enough.
+fn ends(
+    given: &HedgeInputs<'_>,
+    stands: &[Stand<'_>],
+    wanted: Units,
+    hedge: Hedge,
+    zones: &mut Zones<'_>,
+    hedged: &mut Hedged,
+) {
+    let holdings = &given.inventory.holdings;
+    let ready = |market| -> Units {
+        let all = given.burst(market).filter(|(_, h)| given.ready(h, hedge));
+        all.map(|(_, h)| h.weight).sum()
+    };
+    let mut spot = ready(Market::Spot);
+    let on_demand = ready(Market::OnDemand);
+    let mut dearest: Vec<(&Stand<'_>, usize)> =
+        stands.iter().zip(hedged.portfolio.counts.iter().copied()).collect();
+    let per_unit = |stand: &Stand<'_>| stand.price / stand.weight.0 as f64;
+    dearest.sort_by(|(a, _), (b, _)| per_unit(b).total_cmp(&per_unit(a)));
+    for (stand, count) in dearest {
+        let mut beyond: Vec<usize> = stand.holdings.clone();
+        beyond.sort_by_key(|&at| (holdings[at].launched_at, at));
+        for &at in beyond.iter().skip(count).rev() {
+            let holding = &holdings[at];
+            if holding.standing == Standing::Fixed {
+                continue;
+            }
+            let ready = given.ready(holding, hedge);
+            if ready && spot + on_demand < wanted + holding.weight {
+                continue;
+            }
+            if !zones.leave(&holding.pool.place) {
+                continue;
+            }
+            if ready {
+                spot = spot - holding.weight;
+            }
+            hedged.ends.insert(at);
+        }
+    }
+}
+
+/// On-demand: what is worth having, and as a bridge until spot is ready. Returns what is not to be
+/// had.
+fn on_demand(
+    given: &HedgeInputs<'_>,
+    usage: &mut Usage,
+    wanted: Units,
+    hedge: Hedge,
+    grain: Units,
+    zones: &mut Zones<'_>,
+    hedged: &mut Hedged,
+) -> Units {
+    let ends = &hedged.ends;
+    let kept = given.burst(Market::Spot).filter(|(at, _)| !ends.contains(at));
+    let spot: Units = kept.filter(|(_, h)| given.ready(h, hedge)).map(|(_, h)| h.weight).sum();
+    let mut held: Vec<(usize, &Holding)> = given.burst(Market::OnDemand).collect();
+    let mut have: Units = held.iter().map(|(_, h)| h.weight).sum();
+    let bridge = wanted.saturating_sub(spot).min(have);
+    let want = Units(hedged.portfolio.on_demand as u64 * grain.0).min(wanted).max(bridge);
+    held.sort_by_key(|(at, h)| (std::cmp::Reverse(h.launched_at), *at));
+    for (at, holding) in held {
+        let spare = have >= want + holding.weight && holding.standing != Standing::Fixed;
+        if spare && !holding.weight.is_zero() && zones.leave(&holding.pool.place) {
+            have = have - holding.weight;
+            hedged.ends.insert(at);
+        }
+    }
+    let bought = |taken: &Taken| given.problem.units(taken);
+    let room = (wanted + wanted).saturating_sub(given.standing() + bought(&hedged.taken));
+    let need = want.saturating_sub(have);
+    // Asked without regard to the room: what can never be had must not be waited for.
+    let mut tried = usage.clone();
+    let mut more = given.problem.fill(&mut tried, Market::OnDemand, need, Units(0));
+    let short = more.short;
+    if room < need {
+        tried = usage.clone();
+        more = given.problem.fill(&mut tried, Market::OnDemand, room, Units(0));
+    }
+    *usage = tried;
+    hedged.taken.join(more);
+    let stays: Units = [Market::Spot, Market::OnDemand]
+        .into_iter()
+        .flat_map(|market| given.burst(market))
+        .filter(|(at, _)| !hedged.ends.contains(at))
+        .map(|(_, h)| h.weight)
+        .sum();
+    hedged.taken.short = wanted.saturating_sub(bought(&hedged.taken) + stays);
+    short
+}

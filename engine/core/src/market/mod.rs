@@ -1,0 +1,17 @@
+//! What is believed of spot pools, and how much to take from which.
+//!
+//! Beliefs come from what we saw ourselves: launches granted and refused, machines that live on,
+//! machines taken back. The objective weighs price, risk and shortage against each other.
+
+pub mod belief;
+mod evidence;
+mod hedge;
+pub(crate) mod learn;
+pub mod portfolio;
+mod prior;
+mod survey;
+
+pub(crate) use evidence::belief_now;
+pub(crate) use hedge::{Hedged, hedge};
+pub(crate) use prior::Siblings;
+pub(crate) use survey::{HedgeInputs, is_ready};

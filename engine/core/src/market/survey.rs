@@ -1,0 +1,215 @@
+//! What a hedge is decided from: the pools worth looking at, what is to be had of each, and at what price.
+
+use crate::holdings::{Holding, Inventory, Zones};
+use crate::market::belief::{self, Prior};
+use crate::market::evidence::refreshed;
+use crate::market::learn;
+use crate::market::portfolio::Choice;
+use crate::market::prior::Siblings;
+use crate::offers::{Candidate, find_offering, weight};
+use crate::place::Problem;
+use fleet_model::{Group, Hedge, Inputs, Market, PoolBelief, PoolId, Units};
+use std::collections::BTreeMap;
+
+/// Moving to a new machine must pay for its start within this many hours.
+pub(super) const START_PAID_IN: f64 = 3.0;
+/// What a launch that is refused costs, as a share of the on-demand price: time, not money.
+const REFUSAL: f64 = 0.05;
+/// Pools looked at, beyond those that hold something. More are needed where each may carry little.
+const POOLS: usize = 24;
+/// The finest division of the need.
+const GRAINS: u64 = 512;
+
+/// One pool, and what we have in it.
+pub(super) struct Stand<'a> {
+    pub(super) pool: &'a PoolId,
+    pub(super) candidate: Option<u32>,
+    pub(super) weight: Units,
+    pub(super) price: f64,
+    /// Positions in the inventory, oldest first.
+    pub(super) holdings: Vec<usize>,
+    /// The most machines that it may carry.
+    pub(super) most: usize,
+    pub(super) belief: PoolBelief,
+    pub(super) prior: Prior,
+}
+
+/// What the burst is decided from.
+pub(crate) struct HedgeInputs<'a> {
+    pub(crate) inputs: &'a Inputs,
+    pub(crate) problem: &'a Problem<'a>,
+    pub(crate) inventory: &'a Inventory,
+    /// Machines that end for other reasons.
+    pub(crate) gone: &'a dyn Fn(usize) -> bool,
+}
+
+impl HedgeInputs<'_> {
+    /// What of the burst is decided here. What is paid for already stays whatever is.
+    pub(super) fn burst(&self, market: Market) -> impl Iterator<Item = (usize, &Holding)> {
+        let all = self.inventory.holdings.iter().enumerate();
+        all.filter(move |(at, holding)| {
+            holding.slot.name.group == Group::Burst
+                && holding.standing.counts()
+                && holding.pool.market == market
+                && !holding.covered
+                && !(self.gone)(*at)
+        })
+    }
+
+    /// What of the burst stays unless it is ended here.
+    pub(super) fn standing(&self) -> Units {
+        let all = [Market::Spot, Market::OnDemand].into_iter();
+        all.flat_map(|market| self.burst(market)).map(|(_, holding)| holding.weight).sum()
+    }
+
+    /// Machines that stay, by zone.
+    pub(super) fn zones(&self) -> Zones<'_> {
+        let least = self.inputs.desired.placement.spread.min_zones as usize;
+        let holdings = self.inventory.holdings.iter().enumerate();
+        Zones::new(holdings.filter(|(at, _)| !(self.gone)(*at)).map(|(_, h)| h), least)
+    }
+
+    pub(super) fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
+        is_ready(self.inputs, holding, hedge)
+    }
+}
+
+/// Whether a machine has had the time that it takes to be of use.
+pub(crate) fn is_ready(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
+    let age = inputs.now.as_second() - holding.launched_at.as_second();
+    age >= i64::from(hedge.ready_after_seconds)
+}
+
+/// What is to be had, and at what price: the same however it is decided.
+pub(super) struct Survey<'a> {
+    pub(super) wanted: Units,
+    pub(super) hedge: Hedge,
+    pub(super) stands: Vec<Stand<'a>>,
+    pub(super) choices: Vec<Choice>,
+    pub(super) grain: Units,
+    /// What a grain costs on demand, where that is to be had.
+    pub(super) per_grain: Option<f64>,
+    /// The same, or its list price.
+    pub(super) reference: f64,
+}
+
+impl<'a> Survey<'a> {
+    pub(super) fn new(given: &'a HedgeInputs<'a>, wanted: Units, hedge: Hedge) -> Self {
+        let stands = stands(given, wanted, hedge);
+        let grain = grain(&stands, wanted);
+        let per_grain = on_demand_price(given).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
+        let reference = per_grain.or_else(|| list_price(given.inputs, grain)).unwrap_or_default();
+        let choice = |stand| choice(given, stand, grain, reference, hedge);
+        let choices = stands.iter().map(choice).collect();
+        Survey { wanted, hedge, stands, choices, grain, per_grain, reference }
+    }
+}
+
+/// The pools worth looking at: those that hold something, and the best of the others.
+fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units, hedge: Hedge) -> Vec<Stand<'a>> {
+    let inputs = given.inputs;
+    let mut held: BTreeMap<&PoolId, Vec<usize>> = BTreeMap::new();
+    for (at, holding) in given.burst(Market::Spot) {
+        held.entry(&holding.pool).or_default().push(at);
+    }
+    let lost = learn::lost(&inputs.recorded, &given.inventory.vacate);
+    let siblings = Siblings::new(inputs);
+    let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {
+        let first = held.first().map(|at| &given.inventory.holdings[*at]);
+        let offering = find_offering(inputs, pool);
+        let price = offering.and_then(|o| o.price).or_else(|| first.and_then(|h| h.price));
+        let weight = candidate.map(|(_, c)| c.weight).or_else(|| first.map(|h| h.weight));
+        let weight = weight.filter(|w| !w.is_zero())?;
+        let taken = lost.get(pool).copied().unwrap_or_default();
+        // What just took machines back has no room for more.
+        let open = candidate.is_some() && taken == 0;
+        let more = if open { wanted.0.div_ceil(weight.0) as usize } else { 0 };
+        Some(Stand {
+            pool,
+            candidate: candidate.map(|(at, _)| at),
+            weight,
+            price: price.map_or(f64::INFINITY, |price| price.0 as f64),
+            most: held.len() + more,
+            belief: refreshed(inputs, pool, held.len() as u32, taken),
+            prior: siblings.prior(inputs, pool),
+            holdings: held,
+        })
+    };
+    let mut all = Vec::new();
+    let mut others = Vec::new();
+    for (at, candidate) in given.problem.candidates.iter().enumerate() {
+        let pool = &candidate.offering.pool;
+        if pool.market != Market::Spot || candidate.offering.price.is_none() {
+            continue;
+        }
+        let ours = held.remove(pool).unwrap_or_default();
+        let kept = !ours.is_empty();
+        let found = stand(pool, Some((at as u32, candidate)), ours);
+        if kept { all.extend(found) } else { others.extend(found) }
+    }
+    for (pool, ours) in held {
+        all.extend(stand(pool, None, ours));
+    }
+    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
+    others.sort_by_cached_key(|stand| {
+        let first = belief::chances(&stand.belief, stand.prior, inputs.now, ahead, 1)[0];
+        let per_unit = stand.price / stand.weight.0 as f64;
+        let risk = 1.0 + (1.0 - first.stays) + REFUSAL * (1.0 - first.up);
+        (per_unit * risk * 1e6) as u64
+    });
+    let share = inputs.desired.placement.spread.max_share_per_pool;
+    let least = share.map_or(0, |share| 2_000_000 / share.ppm().max(1) as usize);
+    others.truncate(POOLS.max(least).min(4 * POOLS));
+    all.extend(others);
+    all.sort_by(|a, b| a.pool.cmp(b.pool));
+    all
+}
+
+/// The unit of the search: the smallest machine, unless that makes too many.
+fn grain(stands: &[Stand<'_>], wanted: Units) -> Units {
+    let smallest = stands.iter().map(|stand| stand.weight.0).min().unwrap_or(1000);
+    Units(smallest.max(wanted.0.div_ceil(GRAINS)).max(1))
+}
+
+fn choice(
+    given: &HedgeInputs<'_>,
+    stand: &Stand<'_>,
+    grain: Units,
+    reference: f64,
+    hedge: Hedge,
+) -> Choice {
+    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
+    let weight = (stand.weight.0.div_ceil(grain.0)).max(1) as usize;
+    let chances = belief::chances(&stand.belief, stand.prior, given.inputs.now, ahead, stand.most);
+    let start = |up: f64| {
+        stand.price * ahead / START_PAID_IN + REFUSAL * reference * weight as f64 * (1.0 - up)
+    };
+    Choice {
+        price: stand.price,
+        weight,
+        held: stand.holdings.len(),
+        extra: chances.iter().map(|chance| (1.0 - chance.stays) * stand.price).collect(),
+        start: chances.iter().map(|chance| start(chance.up)).collect(),
+        stays: chances.iter().map(|chance| chance.stays).collect(),
+    }
+}
+
+/// What a thousand thousandths of a unit cost on demand, where it is cheapest.
+fn on_demand_price(given: &HedgeInputs<'_>) -> Option<f64> {
+    let sold = given
+        .problem
+        .candidates
+        .iter()
+        .filter(|c| c.offering.pool.market == Market::OnDemand && !c.weight.is_zero());
+    sold.filter_map(|c| Some(c.offering.price?.0 as f64 * 1000.0 / c.weight.0 as f64))
+        .min_by(f64::total_cmp)
+}
+
+/// The list price of a grain, where no on-demand is to be had.
+fn list_price(inputs: &Inputs, grain: Units) -> Option<f64> {
+    let listed = inputs.offerings.iter().filter_map(|offering| {
+        let weight = weight(&inputs.desired, &offering.kind).filter(|w| !w.is_zero())?;
+        Some(offering.on_demand?.0 as f64 * grain.0 as f64 / weight.0 as f64)
+    });
+    listed.min_by(f64::total_cmp)
+}

@@ -1,0 +1,166 @@
+//! Offerings that could be bought from at this moment, with their place in the order of things.
+
+use crate::offers::commitments::commitment_for;
+use crate::offers::eligible::matches_kind;
+use crate::offers::places::Places;
+use crate::offers::weights::weight;
+use fleet_model::{
+    BlockScope, Commitment, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place,
+    PoolId, Rejection, Scope, Units,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// An offering that may be bought from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Candidate<'a> {
+    pub(crate) offering: &'a Offering,
+    pub(crate) weight: Units,
+    /// Position in the user's order of preference; the last for what is not named.
+    pub(crate) priority: u32,
+    /// Dense numbers of its zone and region.
+    pub(crate) zone: u32,
+    pub(crate) region: u32,
+    /// Which commitment is for such machines.
+    pub(crate) commitment: Option<u32>,
+}
+
+/// What depends on the place alone.
+#[derive(Clone, Copy)]
+struct Standpoint {
+    zone: u32,
+    region: u32,
+}
+
+/// Judges every offering: a candidate, or why not.
+pub(crate) fn candidates<'a>(
+    inputs: &'a Inputs,
+    places: &Places,
+    commitments: &[Commitment],
+) -> (Vec<Candidate<'a>>, Vec<(&'a Offering, Rejection)>) {
+    let judge = Judge::new(inputs);
+    let mut good = Vec::with_capacity(inputs.offerings.len());
+    let mut bad = Vec::new();
+    let mut last: Option<(&Place, Standpoint)> = None;
+    let mut last_kind: Option<(&'a Offering, Option<Units>, u32)> = None;
+    for offering in &inputs.offerings {
+        if let Some(reason) = judge.rejection(offering) {
+            bad.push((offering, reason));
+            continue;
+        }
+        let place = &offering.pool.place;
+        // Offerings come place by place: what depends on the place alone is looked up once.
+        let here = match last {
+            Some((known, here)) if known == place => here,
+            _ => {
+                let (zone, region) = places.number(place).unwrap_or_default();
+                Standpoint { zone, region }
+            }
+        };
+        last = Some((place, here));
+        let (weight, priority) = match last_kind {
+            Some((known, weight, priority)) if known.kind == offering.kind => (weight, priority),
+            _ => (weight(&inputs.desired, &offering.kind), priority(&inputs.desired, offering)),
+        };
+        last_kind = Some((offering, weight, priority));
+        let Some(weight) = weight else {
+            let unit = inputs.desired.capacity.unit;
+            bad.push((offering, Rejection::NoWeight { unit }));
+            continue;
+        };
+        let Standpoint { zone, region } = here;
+        let commitment = commitment_for(commitments, &offering.pool);
+        good.push(Candidate { offering, weight, priority, zone, region, commitment });
+    }
+    (good, bad)
+}
+
+fn priority(desired: &Desired, offering: &Offering) -> u32 {
+    let order = &desired.placement.priorities;
+    let named = |pattern| matches_kind(pattern, offering.kind.cloud, &offering.kind.name);
+    order.iter().position(named).unwrap_or(order.len()) as u32
+}
+
+/// What is known of the present, indexed for one question per offering.
+struct Judge<'a> {
+    inputs: &'a Inputs,
+    silent: BTreeSet<&'a Scope>,
+    pools: BTreeMap<&'a PoolId, &'a fleet_model::Block>,
+    wider: Vec<&'a fleet_model::Block>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(inputs: &'a Inputs) -> Self {
+        let mut pools = BTreeMap::new();
+        let mut wider = Vec::new();
+        for block in inputs.recorded.blocks.iter().filter(|block| block.until > inputs.now) {
+            match &block.scope {
+                BlockScope::Pool { pool } => {
+                    pools.insert(pool, block);
+                }
+                BlockScope::Quota { .. }
+                | BlockScope::Class { .. }
+                | BlockScope::Zone { .. }
+                | BlockScope::Region { .. }
+                | BlockScope::Account { .. }
+                | BlockScope::Cloud { .. }
+                | BlockScope::Breaker { .. } => wider.push(block),
+            }
+        }
+        let silent = inputs.observed.gaps.iter().map(|gap| &gap.scope).collect();
+        Judge { inputs, silent, pools, wider }
+    }
+
+    fn rejection(&self, offering: &Offering) -> Option<Rejection> {
+        let pool = &offering.pool;
+        // Most worlds have no gap and no block: two tests that cost nothing.
+        if !self.silent.is_empty() {
+            let scope = pool.place.scope();
+            if self.silent.contains(&scope) {
+                return Some(Rejection::InGap { scope });
+            }
+        }
+        let block = self.pools.get(pool).copied();
+        if let Some(block) =
+            block.or_else(|| self.wider.iter().find(|block| block.scope.covers(pool)).copied())
+        {
+            return Some(Rejection::Blocked {
+                scope: block.scope.clone(),
+                until: block.until,
+                code: block.code.clone(),
+            });
+        }
+        if let Some(why) = &offering.refusal {
+            return Some(Rejection::CannotLaunch { why: why.to_string() });
+        }
+        let desired = &self.inputs.desired;
+        let Some(price) = offering.price else {
+            // Without a price no limit can be kept.
+            let limited = desired.budget.hourly.is_some()
+                || pool.market == Market::Spot && desired.placement.max_spot_price.is_some();
+            return limited.then_some(Rejection::Unpriced);
+        };
+        if pool.market != Market::Spot {
+            return None;
+        }
+        if desired.placement.max_spot_price.is_some() && max_spot_price(desired, offering).is_none()
+        {
+            // A share of a price that nobody knows.
+            return Some(Rejection::Unpriced);
+        }
+        let limit = max_spot_price(desired, offering);
+        if let Some(limit) = limit.filter(|limit| price > *limit) {
+            return Some(Rejection::AboveMaxSpotPrice { limit });
+        }
+        offering.on_demand.is_some_and(|list| price >= list).then_some(Rejection::SpotNotCheaper)
+    }
+}
+
+/// The most the spec pays for one machine of a spot offering.
+pub(crate) fn max_spot_price(desired: &Desired, offering: &Offering) -> Option<MicroUsd> {
+    match desired.placement.max_spot_price? {
+        MaxSpotPrice::Hourly(limit) => Some(limit),
+        MaxSpotPrice::ShareOfOnDemand(share) => {
+            Some(MicroUsd(share.floor_of(offering.on_demand?.0)))
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What could be bought: the pools of the catalog that the spec allows, what is known against buying
+//! from each at this moment, what a machine of it counts for, and what is paid for already.
+
+mod candidates;
+mod commitments;
+mod eligible;
+mod places;
+mod weights;
+
+pub(crate) use candidates::{Candidate, candidates, max_spot_price};
+pub(crate) use commitments::{Covered, commitment_for, in_force};
+pub(crate) use eligible::find_offering;
+pub use eligible::{Eligible, eligible, rejection};
+pub(crate) use places::Places;
+pub use weights::weight;

@@ -1,0 +1,25 @@
+//! What is taken so far, against every limit.
+
+use crate::offers::Covered;
+use fleet_model::{Cloud, MicroUsd, Units};
+
+/// What is taken so far, against every limit.
+#[derive(Debug, Clone)]
+pub(crate) struct Usage {
+    pub(super) pools: Vec<Units>,
+    pub(super) zones: Vec<Units>,
+    pub(super) regions: Vec<Units>,
+    pub(super) clouds: [Units; Cloud::ALL.len()],
+    pub(super) quotas: Vec<u64>,
+    /// What is taken of each commitment.
+    pub(crate) committed: Vec<Covered>,
+    /// Price per hour of everything taken, but for what is paid for already.
+    pub(crate) spend: MicroUsd,
+}
+
+impl Usage {
+    /// What a pool carries.
+    pub(crate) fn in_pool(&self, at: u32) -> Units {
+        self.pools[at as usize]
+    }
+}

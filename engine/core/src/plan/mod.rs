@@ -1,0 +1,15 @@
+//! From a decision to steps in order, each with its token; the linter that every plan passes; whether a
+//! saved plan still stands; and the walk over its steps.
+
+mod check;
+mod planned;
+mod staleness;
+mod steps;
+mod token;
+mod walk;
+
+pub use check::{Violation, check};
+pub use planned::Planned;
+pub use staleness::{Stale, premises, same_steps, stale};
+pub(crate) use steps::steps;
+pub use walk::{StepState, Walk};

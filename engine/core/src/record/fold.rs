@@ -1,0 +1,218 @@
+//! From the journal's events to what is recorded.
+
+use crate::market::learn;
+use crate::record::guards;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{
+    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, Recorded,
+    SlotId, SlotRecord, SlotState, Timestamp, Token,
+};
+
+/// Blocks that are over stay on record for so long: the clock of a writer may have been ahead.
+const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
+
+/// Folds one event, written down `at` a time, into what is recorded.
+pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
+    if !matches!(event, Event::Epoch { .. } | Event::RoundStarted { .. } | Event::RoundEnded { .. })
+    {
+        recorded.changes += 1;
+    }
+    match event {
+        Event::Opened { fleet: _, uid } => recorded.uid = Some(uid.clone()),
+        Event::Epoch { epoch, holder: _ } => recorded.epoch = *epoch,
+        Event::CreateIntended { create } => {
+            for slot in &create.slots {
+                let record = record(recorded, *slot);
+                if record.generation != slot.generation {
+                    record.attempt = 0;
+                }
+                record.generation = slot.generation;
+                record.state = SlotState::InDoubt { token: create.token.clone() };
+                guards::note_try(record, at);
+            }
+            let of = recorded.labels.get(&create.pool.place.cloud);
+            let labels = of.map_or(0, |labels| labels.version);
+            let attempt =
+                Attempt { create: create.clone(), labels, intended_at: at, last_sent: at };
+            recorded.in_doubt.insert(create.token.clone(), attempt);
+        }
+        Event::CreateResent { token } => {
+            if let Some(attempt) = recorded.in_doubt.get_mut(token) {
+                attempt.last_sent = at;
+            }
+        }
+        Event::Created { token, machines, missing, surplus } => {
+            let Some(attempt) = recorded.in_doubt.remove(token) else { return };
+            let Attempt { create, labels, .. } = attempt;
+            for NewMachine { slot, machine, launched_at, price, pool } in machines {
+                record(recorded, *slot).state = SlotState::Filled {
+                    machine: machine.clone(),
+                    pool: pool.as_ref().unwrap_or(&create.pool).clone(),
+                    launched_at: *launched_at,
+                    price: *price,
+                    template: create.template,
+                    ending: false,
+                    failed: false,
+                    labels,
+                };
+            }
+            let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
+            learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
+            vacate_untried(recorded, token, missing);
+            recorded.surplus.extend(surplus.iter().cloned());
+        }
+        Event::CreateRefused { token, code: _ } => {
+            let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
+            vacate_untried(recorded, token, &create.slots);
+        }
+        Event::DestroyIntended { pool, slots } => {
+            let ends = set_ending(recorded, slots, true);
+            learn::ended(recorded, pool, ends);
+        }
+        Event::DestroyRefused { slots, why: _ } => {
+            set_ending(recorded, slots, false);
+        }
+        Event::Vacated { gone } => {
+            learn::gone(recorded, gone, at);
+            recorded.early_ends = guards::early_ends(recorded, gone, at);
+            recorded.departed.retain(|_, departed| at.duration_since(departed.at) <= DAY);
+            for vacated in gone {
+                let Some(record) = recorded.slots.get_mut(&vacated.slot) else { continue };
+                let slot = SlotId { name: vacated.slot, generation: record.generation };
+                match &record.state {
+                    SlotState::Filled { machine, pool, launched_at, price, template, .. }
+                        if *machine == vacated.machine =>
+                    {
+                        let departed = Departed {
+                            slot,
+                            pool: pool.clone(),
+                            launched_at: *launched_at,
+                            price: *price,
+                            template: *template,
+                            at,
+                        };
+                        recorded.departed.insert(machine.clone(), departed);
+                    }
+                    SlotState::Filled { .. } | SlotState::InDoubt { .. } | SlotState::Vacant => {
+                        continue;
+                    }
+                }
+                record.generation += 1;
+                record.attempt = 0;
+                record.state = SlotState::Vacant;
+            }
+        }
+        Event::Failed { failed } => {
+            recorded.early_ends = guards::failures(recorded, failed, at);
+            for FailedMachine { slot, machine, cause: _ } in failed {
+                let state = recorded.slots.get_mut(slot).map(|record| &mut record.state);
+                if let Some(SlotState::Filled { machine: filled_by, failed, .. }) = state
+                    && filled_by == machine
+                {
+                    *failed = true;
+                }
+            }
+        }
+        Event::AccountSeen { key, account } => {
+            recorded.accounts.insert(key.clone(), account.clone());
+        }
+        Event::LabelsMeant { cloud, labels } => {
+            let record = recorded.labels.entry(*cloud).or_default();
+            let before = std::mem::replace(&mut record.now, labels.clone());
+            record.former.extend(before.into_keys());
+            record.former.retain(|key| !labels.contains_key(key));
+            record.version += 1;
+        }
+        Event::Relabelled { version, slots } => {
+            for slot in slots {
+                let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+                if let SlotState::Filled { labels, .. } = &mut record.state
+                    && record.generation == slot.generation
+                {
+                    *labels = *version;
+                }
+            }
+        }
+        Event::Readopted { machine, template } => readopt(recorded, machine, *template),
+        Event::Blocked { .. } if bugs::on(Bug::BlocksForgotten) => {}
+        Event::Blocked { block } => {
+            let over = |old: &Block| at.duration_since(old.until) > DAY;
+            recorded.blocks.retain(|old| old.scope != block.scope && !over(old));
+            recorded.blocks.push(block.clone());
+            if let BlockScope::Pool { pool } = &block.scope {
+                learn::refused(recorded, pool, at);
+            }
+        }
+        Event::CreateUnknown { token, .. } if bugs::on(Bug::DoubtFreesSlots) => {
+            let slots = recorded.in_doubt.get(token).map(|attempt| attempt.create.slots.clone());
+            vacate_untried(recorded, token, &slots.unwrap_or_default());
+        }
+        // The request stays in doubt: only an answer or a look at the cloud can settle it.
+        Event::CreateUnknown { token: _, code: _ } => {}
+        // So does an end: the machines are on record as ending.
+        Event::DestroyUnknown { slots: _, code: _ } => {}
+        // For `history` alone.
+        Event::RoundStarted { .. } | Event::RoundEnded { .. } => {}
+    }
+}
+
+fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
+    recorded.slots.entry(slot.name).or_insert(SlotRecord {
+        generation: slot.generation,
+        attempt: 0,
+        state: SlotState::Vacant,
+        tried: Vec::new(),
+    })
+}
+
+/// A machine is there after all. Its slot is its own again, if nobody else has it.
+fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
+    let NewMachine { slot, machine: id, launched_at, price, pool } = machine;
+    let Some(pool) = pool.clone() else { return };
+    let record = record(recorded, *slot);
+    if record.state != SlotState::Vacant {
+        return;
+    }
+    // The next filling of the slot gets a generation of its own all the same.
+    record.generation = slot.generation;
+    record.attempt = 0;
+    record.state = SlotState::Filled {
+        machine: id.clone(),
+        pool,
+        launched_at: *launched_at,
+        price: *price,
+        template,
+        ending: false,
+        failed: false,
+        // Nobody wrote down what it carries; it is labelled anew.
+        labels: 0,
+    };
+    recorded.departed.remove(id);
+}
+
+/// Slots that a request was proven not to fill: free again, and the next try is a new request.
+fn vacate_untried(recorded: &mut Recorded, token: &Token, slots: &[SlotId]) {
+    for slot in slots {
+        let record = record(recorded, *slot);
+        if matches!(&record.state, SlotState::InDoubt { token: of } if of == token) {
+            record.state = SlotState::Vacant;
+            record.attempt += 1;
+        }
+    }
+}
+
+/// Marks slots; how many of them were not marked so before.
+fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) -> usize {
+    let mut changed = 0;
+    for slot in slots {
+        let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+        if record.generation != slot.generation {
+            continue;
+        }
+        if let SlotState::Filled { ending, .. } = &mut record.state {
+            changed += usize::from(*ending != value);
+            *ending = value;
+        }
+    }
+    changed
+}

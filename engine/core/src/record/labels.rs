@@ -1,0 +1,29 @@
+//! Labels and tags of the user's own, which reach machines that run already.
+//!
+//! Every machine is on record with the version of the labels that it carries. What others put on a
+//! machine is none of our business: only keys that a spec of ours once named are ever taken off.
+
+use fleet_model::{Cloud, Desired, Event, Inputs, LabelsRecord};
+use std::collections::BTreeSet;
+
+/// The clouds that a spec names.
+pub(crate) fn clouds(desired: &Desired) -> BTreeSet<Cloud> {
+    desired.placement.clouds.iter().map(|rule| rule.cloud).collect()
+}
+
+/// The version of a cloud's labels that the spec wants: the one on record, or the next.
+pub fn labels_version(inputs: &Inputs, cloud: Cloud) -> u32 {
+    let none = LabelsRecord::default();
+    let known = inputs.recorded.labels.get(&cloud).unwrap_or(&none);
+    let same = inputs.desired.labels_on(cloud) == known.now;
+    known.version + u32::from(!same)
+}
+
+/// What is to be written down before the first launch or change with other labels.
+pub fn labels_meant(inputs: &Inputs) -> Vec<Event> {
+    let known = |cloud: Cloud| inputs.recorded.labels.get(&cloud).map_or(0, |known| known.version);
+    let new = clouds(&inputs.desired)
+        .into_iter()
+        .filter(|&cloud| labels_version(inputs, cloud) != known(cloud));
+    new.map(|cloud| Event::LabelsMeant { cloud, labels: inputs.desired.labels_on(cloud) }).collect()
+}

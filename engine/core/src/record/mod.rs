@@ -1,0 +1,12 @@
+//! What the journal says: events folded into a record, and the guards and breakers that follow from it.
+
+mod breaker;
+mod fold;
+pub(crate) mod guards;
+mod labels;
+
+pub use breaker::{Breaker, FAILURES, open_words};
+pub use fold::fold;
+pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
+pub(crate) use labels::clouds;
+pub use labels::{labels_meant, labels_version};

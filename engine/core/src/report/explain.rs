@@ -1,0 +1,189 @@
+//! Why this pool, why not that one, and how each slot stands.
+
+use crate::decide::{Decision, decide};
+use crate::holdings::Standing;
+use crate::offers::{find_offering, rejection, weight};
+use fleet_model::{
+    Catalog, CatalogRow, Inputs, MachineId, Market, MicroUsd, Obtainability, PoolId, Rejection,
+    SlotId, Units, Why,
+};
+use std::collections::BTreeMap;
+
+/// What became of one pool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolVerdict {
+    /// Which pool.
+    pub pool: PoolId,
+    /// Price per hour.
+    pub price: Option<MicroUsd>,
+    /// On-demand price per hour of the same.
+    pub on_demand: Option<MicroUsd>,
+    /// The cloud's word on launches.
+    pub obtainability: Option<Obtainability>,
+    /// Capacity of one machine.
+    pub weight: Option<Units>,
+    /// Used, or why not.
+    pub verdict: Verdict,
+}
+
+/// Used, or why not.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Machines stand there or will.
+    Used {
+        /// Kept.
+        keep: u32,
+        /// To be launched.
+        create: u32,
+        /// To be ended.
+        destroy: u32,
+    },
+    /// Not used.
+    NotUsed(Rejection),
+}
+
+/// The verdict on every pool of the catalog whose id passes `filter`.
+pub fn explain_pools(
+    inputs: &Inputs,
+    catalog: &Catalog,
+    filter: impl Fn(&PoolId) -> bool,
+) -> Vec<PoolVerdict> {
+    let decision = decide(inputs, false);
+    let verdicts = Verdicts::new(&decision);
+    let mut found = Vec::new();
+    for row in &catalog.rows {
+        for market in [Market::OnDemand, Market::Spot] {
+            let pool = PoolId {
+                place: catalog.place(row).clone(),
+                instance_type: catalog.kind(row).name.clone(),
+                market,
+            };
+            if filter(&pool) {
+                found.push(verdicts.of(pool, catalog, row));
+            }
+        }
+    }
+    found
+}
+
+struct Verdicts<'a> {
+    decision: &'a Decision<'a>,
+    used: BTreeMap<&'a PoolId, (u32, u32, u32)>,
+    not_now: BTreeMap<&'a PoolId, &'a Rejection>,
+    /// The last pool that was taken in each market, by the strategy's order.
+    last: BTreeMap<Market, PoolId>,
+}
+
+impl<'a> Verdicts<'a> {
+    fn new(decision: &'a Decision<'a>) -> Self {
+        let mut used: BTreeMap<&PoolId, (u32, u32, u32)> = BTreeMap::new();
+        for (at, holding) in decision.inventory.holdings.iter().enumerate() {
+            let entry = used.entry(&holding.pool).or_default();
+            if decision.choice.victims.contains_key(&at) {
+                entry.2 += 1;
+            } else {
+                entry.0 += 1;
+            }
+        }
+        let mut last = BTreeMap::new();
+        for (group, taken) in &decision.choice.taken {
+            for (&at, &count) in &taken.counts {
+                let pool = &decision.candidate(at).offering.pool;
+                used.entry(pool).or_default().1 += count;
+                last.insert(group.market(), pool.clone());
+            }
+        }
+        for holding in &decision.inventory.holdings {
+            last.entry(holding.pool.market).or_insert_with(|| holding.pool.clone());
+        }
+        let not_now = decision.problem.not_now.iter().map(|(o, why)| (&o.pool, why)).collect();
+        Verdicts { decision, used, not_now, last }
+    }
+
+    fn of(&self, pool: PoolId, catalog: &Catalog, row: &CatalogRow) -> PoolVerdict {
+        let inputs = self.decision.inputs;
+        let kind = catalog.kind(row);
+        let offering = find_offering(inputs, &pool);
+        let listed = match pool.market {
+            Market::OnDemand | Market::Reserved => row.on_demand,
+            Market::Spot => row.spot,
+        };
+        let verdict = match self.used.get(&pool) {
+            Some(&(keep, create, destroy)) => Verdict::Used { keep, create, destroy },
+            None => Verdict::NotUsed(self.reason(&pool, catalog, row)),
+        };
+        PoolVerdict {
+            price: offering.map_or(listed, |offering| offering.price),
+            on_demand: row.on_demand,
+            obtainability: offering.and_then(|offering| offering.signals.obtainability),
+            weight: weight(&inputs.desired, kind),
+            verdict,
+            pool,
+        }
+    }
+
+    fn reason(&self, pool: &PoolId, catalog: &Catalog, row: &CatalogRow) -> Rejection {
+        let inputs = self.decision.inputs;
+        if let Some(reason) = rejection(&inputs.desired, &pool.place, catalog.kind(row)) {
+            return reason;
+        }
+        if let Some(reason) = self.not_now.get(pool) {
+            return (*reason).clone();
+        }
+        let problem = &self.decision.problem;
+        let at = problem.position(pool);
+        let misfit = at.and_then(|at| problem.misfit(&self.decision.choice.usage, at));
+        match (misfit, self.last.get(&pool.market)) {
+            (Some(reason), _) => reason,
+            (None, Some(by)) if at.is_some() => Rejection::Outranked { by: by.clone() },
+            // The fleet buys nothing in this market, or the pool is not sold in it.
+            (None, _) => Rejection::NotSold { market: pool.market },
+        }
+    }
+}
+
+/// How one slot stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SlotVerdict {
+    /// Which slot.
+    pub slot: SlotId,
+    /// The machine in it; `None` while its launch is in doubt.
+    pub machine: Option<MachineId>,
+    /// Its pool.
+    pub pool: PoolId,
+    /// What it counts for.
+    pub weight: Units,
+    /// Its price per hour.
+    pub price: Option<MicroUsd>,
+    /// Kept, in doubt, being taken back, being ended …
+    pub standing: &'static str,
+    /// Why it will be ended, if it will.
+    pub ends: Option<Why>,
+}
+
+/// How every filled slot stands.
+pub fn explain_slots(inputs: &Inputs) -> Vec<SlotVerdict> {
+    let decision = decide(inputs, false);
+    let holdings = decision.inventory.holdings.iter().enumerate();
+    holdings
+        .map(|(at, holding)| SlotVerdict {
+            slot: holding.slot,
+            machine: holding.machine.clone(),
+            pool: holding.pool.clone(),
+            weight: holding.weight,
+            price: holding.price,
+            standing: match (&holding.standing, &holding.machine) {
+                (Standing::Good, _) => "kept",
+                (Standing::Disallowed(_), _) => "no longer allowed",
+                (Standing::Fixed, None) => "in doubt",
+                (Standing::Fixed, Some(_)) => "left alone",
+                (Standing::Failed(_), _) => "failed",
+                (Standing::Stopped, _) => "stopped",
+                (Standing::CameBack, _) => "came back",
+                (Standing::Interrupted, _) => "being taken back",
+                (Standing::Ending, _) => "ending",
+            },
+            ends: decision.choice.victims.get(&at).cloned(),
+        })
+        .collect()
+}

@@ -1,0 +1,14 @@
+//! What a decision means: groups, pools and their reasons, money, what is to be expected, and which
+//! constraint costs most.
+
+mod cost;
+mod explain;
+mod odds;
+mod outlook;
+mod pool_reasons;
+mod relax;
+mod summary;
+
+pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
+pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
+pub(crate) use summary::report;

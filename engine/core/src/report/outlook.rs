@@ -1,0 +1,61 @@
+//! What is to be expected of a plan: what it will cost, whether it is granted, how long it lasts.
+
+use crate::decide::Decision;
+use crate::market::{Siblings, belief, belief_now};
+use crate::report::odds::Odds;
+use fleet_model::{Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
+
+/// More slots than this are judged by the first ones.
+const SLOTS: usize = 4096;
+const DAY: f64 = 24.0;
+
+/// Puts what is believed to each spot pool, and sums it up.
+pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option<Outlook> {
+    let inputs = decision.inputs;
+    let siblings = Siblings::new(inputs);
+    let (mut fill, mut lost) = (1.0, 0.0);
+    let mut any = false;
+    // What of the price is saved, unasked, by launches that are not granted.
+    let mut refused = Odds::new(decision.choice.usage.spend.0 as f64);
+    for line in lines.iter_mut().filter(|line| line.pool.market == Market::Spot) {
+        any = true;
+        let held = (line.keep + line.destroy) as usize;
+        let all = ((line.keep + line.create) as usize).min(SLOTS);
+        let prior = siblings.prior(inputs, &line.pool);
+        let seen = belief_now(inputs, &decision.inventory.vacate, &line.pool, held as u32);
+        let chances = belief::chances(&seen, prior, inputs.now, DAY, all);
+        lost += chances.iter().map(|chance| belief::interruptions(chance.stays)).sum::<f64>();
+        let price = line.price.unwrap_or_default().0 as f64;
+        let asked = f64::from(line.create);
+        // Slots are nested: the chance of at least k never rises with k.
+        let mut at_least = 1.0f64;
+        let mut pool = Vec::new();
+        for (granted, chance) in chances.iter().skip(line.keep as usize).enumerate() {
+            let next = at_least.min(chance.up);
+            pool.push((at_least - next, (asked - granted as f64) * price));
+            at_least = next;
+        }
+        pool.push((at_least, 0.0));
+        refused.add(&pool);
+        fill *= at_least;
+        let life = belief::median_life(&seen, prior, inputs.now) * 60.0;
+        line.chance = Some(PoolChance { fill: share(at_least), life_minutes: life as u64 });
+    }
+    if !any {
+        return None;
+    }
+    let planned = decision.choice.usage.spend;
+    let hourly = |likely: f64| planned - MicroUsd(refused.below(1.0 - likely) as u64);
+    Some(Outlook {
+        fill: share(fill),
+        interruptions_per_day_milli: (lost * 1000.0) as u64,
+        hourly_p10: hourly(0.1),
+        hourly_p50: hourly(0.5),
+        hourly_p90: hourly(0.9),
+        whole: decision.choice.outlook.as_ref().map(|portfolio| share(portfolio.whole)),
+    })
+}
+
+fn share(chance: f64) -> Share {
+    Share::from_ppm((chance.clamp(0.0, 1.0) * 1e6) as u32).unwrap_or(Share::ALL)
+}

@@ -1,0 +1,201 @@
+//! Folders are rooms, and imports run one way between them.
+//!
+//! Draws which room of a crate uses which, and fails where one uses a room below it, or where files of
+//! one room use each other in a circle. `cargo xtask lint` runs this and shows the drawing.
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use syn::visit::{self, Visit};
+
+/// A crate, and its rooms from top to bottom: each may use those above it. A file beside `lib.rs` is a
+/// room of its own.
+struct House {
+    folder: &'static str,
+    rooms: &'static [&'static str],
+}
+
+const HOUSES: [House; 1] = [House {
+    folder: "engine/core/src",
+    rooms: &["offers", "holdings", "place", "market", "record", "decide", "plan", "report"],
+}];
+
+/// A file, as its room and its name in it (`mod` for the room's own).
+type Spot = (String, String);
+
+/// What a crate's files use of each other: room, and file where one is named.
+type Uses = BTreeMap<Spot, BTreeSet<(String, Option<String>)>>;
+
+/// Collects the paths that start at `crate`.
+#[derive(Default)]
+struct Paths(BTreeSet<(String, Option<String>)>);
+
+impl Paths {
+    fn take(&mut self, path: &[String]) {
+        if let [start, room, rest @ ..] = path
+            && start == "crate"
+        {
+            self.0.insert((room.clone(), rest.first().cloned()));
+        }
+    }
+
+    fn tree(&mut self, before: &mut Vec<String>, tree: &syn::UseTree) {
+        let depth = before.len();
+        match tree {
+            syn::UseTree::Path(path) => {
+                before.push(path.ident.to_string());
+                self.tree(before, &path.tree);
+            }
+            syn::UseTree::Name(name) => {
+                before.push(name.ident.to_string());
+                self.take(before);
+            }
+            syn::UseTree::Rename(name) => {
+                before.push(name.ident.to_string());
+                self.take(before);
+            }
+            syn::UseTree::Glob(_) => self.take(before),
+            syn::UseTree::Group(group) => {
+                group.items.iter().for_each(|tree| self.tree(before, tree));
+            }
+            _ => {}
+        }
+        before.truncate(depth);
+    }
+}
+
+impl<'ast> Visit<'ast> for Paths {
+    fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
+        self.tree(&mut Vec::new(), &item.tree);
+    }
+
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let names: Vec<String> = path.segments.iter().map(|part| part.ident.to_string()).collect();
+        self.take(&names);
+        visit::visit_path(self, path);
+    }
+
+    // Tests may look into every room.
+    fn visit_item_mod(&mut self, item: &'ast syn::ItemMod) {
+        let is_test = item.attrs.iter().any(|attribute| attribute.path().is_ident("cfg"));
+        if !is_test {
+            visit::visit_item_mod(self, item);
+        }
+    }
+}
+
+fn used(source: &str) -> BTreeSet<(String, Option<String>)> {
+    let file = syn::parse_file(source).expect("Rust");
+    let mut paths = Paths::default();
+    paths.visit_file(&file);
+    paths.0
+}
+
+/// Every file below a folder but `lib.rs`, by its place.
+fn files(folder: &Path) -> BTreeMap<Spot, PathBuf> {
+    let mut found = BTreeMap::new();
+    let mut left = vec![folder.to_owned()];
+    while let Some(next) = left.pop() {
+        for entry in std::fs::read_dir(&next).expect("a folder").flatten() {
+            let path = entry.path();
+            if path.is_dir() {
+                left.push(path);
+                continue;
+            }
+            let inside = path.strip_prefix(folder).expect("inside").with_extension("");
+            let names: Vec<String> =
+                inside.iter().map(|name| name.to_string_lossy().into_owned()).collect();
+            match &names[..] {
+                [root] if root == "lib" => {}
+                [root] => drop(found.insert((root.clone(), "mod".into()), path)),
+                [room, file, ..] => drop(found.insert((room.clone(), file.clone()), path)),
+                [] => {}
+            }
+        }
+    }
+    found
+}
+
+fn uses_of(folder: &Path) -> Uses {
+    let read = |path: &PathBuf| std::fs::read_to_string(path).expect("a file");
+    files(folder).into_iter().map(|(spot, path)| (spot, used(&read(&path)))).collect()
+}
+
+/// The drawing, and what is wrong with it.
+fn draw(rooms: &[&str], uses: &Uses) -> (String, Vec<String>) {
+    let height = |room: &str| rooms.iter().position(|known| *known == room);
+    let (mut drawing, mut wrong) = (String::new(), Vec::new());
+    for (spot, used) in uses {
+        if height(&spot.0).is_none() {
+            wrong.push(format!("{} is no room that the list names", spot.0));
+        }
+        for (room, _) in used.iter().filter(|(room, _)| height(room) > height(&spot.0)) {
+            wrong.push(format!("{}/{} uses {room}, which is below it", spot.0, spot.1));
+        }
+    }
+    for room in rooms {
+        let inside: Vec<&Spot> = uses.keys().filter(|(of, _)| of == room).collect();
+        let above: BTreeSet<&str> = inside
+            .iter()
+            .flat_map(|spot| &uses[*spot])
+            .map(|(used, _)| used.as_str())
+            .filter(|used| used != room && height(used).is_some())
+            .collect();
+        let mut above: Vec<&str> = above.into_iter().collect();
+        above.sort_by_key(|room| height(room));
+        let arrow = if above.is_empty() { "" } else { "→ " };
+        let _ = writeln!(
+            drawing,
+            "  {room:<9} {:>2} files  {arrow}{}",
+            inside.len(),
+            above.join(" ")
+        );
+        let mut graph: DiGraphMap<&str, ()> = DiGraphMap::new();
+        for spot in inside.iter().filter(|spot| spot.1 != "mod") {
+            for (of, file) in &uses[*spot] {
+                if let Some(file) = file.as_deref().filter(|file| of == room && *file != spot.1) {
+                    graph.add_edge(&spot.1, file, ());
+                }
+            }
+        }
+        let circles = tarjan_scc(&graph).into_iter().filter(|circle| circle.len() > 1);
+        wrong.extend(circles.map(|circle| format!("{room}: a circle of {}", circle.join(", "))));
+    }
+    (drawing, wrong)
+}
+
+#[test]
+fn imports_run_one_way() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for House { folder, rooms } in HOUSES {
+        let (drawing, wrong) = draw(rooms, &uses_of(&root.join(folder)));
+        println!("{folder}\n{drawing}");
+        assert_eq!(wrong, Vec::<String>::new(), "in {folder}");
+    }
+}
+
+#[test]
+fn what_runs_upwards_or_in_a_circle_is_found() {
+    let spot = |room: &str, file: &str| (room.to_owned(), file.to_owned());
+    let uses = Uses::from([
+        (spot("low", "a"), used("use crate::high::X; use crate::low::b::Y;")),
+        (spot("low", "b"), used("fn f() {}")),
+    ]);
+    let (_, wrong) = draw(&["high", "low"], &uses);
+    assert_eq!(wrong, Vec::<String>::new());
+    let uses = Uses::from([
+        (spot("high", "a"), used("use crate::{high::b, low::c::X};")),
+        (spot("high", "b"), used("fn f() -> u8 { crate::high::a::f() }")),
+        (spot("attic", "x"), used("#[cfg(test)] mod tests { use crate::low; }")),
+    ]);
+    let (_, wrong) = draw(&["high", "low"], &uses);
+    let expected = [
+        "attic is no room that the list names",
+        "high/a uses low, which is below it",
+        "high: a circle of a, b",
+    ];
+    let same = |one: &String| expected.iter().any(|other| one.contains(other) || one == other);
+    assert!(wrong.len() == 3 && wrong.iter().all(same), "{wrong:?}");
+}
