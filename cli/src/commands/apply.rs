@@ -16,7 +16,7 @@ use crate::watch::{Watch, stop_on_signal};
 use crate::without::tell_of_unnamed;
 use fleet_core::{Planned, plan};
 use fleet_model::{Desired, Inputs, Limits};
-use fleet_run::{Converged, Engine, Session, Stop};
+use fleet_run::{Converged, Engine, Reach, Session, Stop};
 use fleet_spec::Loaded;
 use std::time::Duration;
 use tracing::Instrument;
@@ -237,33 +237,10 @@ pub(crate) async fn carry_out(ready: Ready<'_>, stop: &Stop) -> Answer<Converged
     let Ready { session, inputs, planned, exactly, watch } = ready;
     let holder = holder("apply");
     let on = |news| watch.on(news);
-    let done = if exactly {
-        once(&session, &holder, &inputs, planned, stop, &on).await
-    } else {
-        session.converge(&holder, (inputs, planned), stop, &on).await
-    };
+    let reach = if exactly { Reach::Plan } else { Reach::Spec };
+    let done = session.converge(&holder, (inputs, planned), reach, stop, &on).await;
     watch.end();
     let converged = done.map_err(failed)?;
     session.finish().await.map_err(failed)?;
     Ok(converged)
-}
-
-/// One round, and then only a look at what is left.
-pub(crate) async fn once(
-    session: &Session<'_>,
-    holder: &str,
-    inputs: &Inputs,
-    planned: Planned,
-    stop: &Stop,
-    on: &(dyn Fn(fleet_run::Progress) + Sync),
-) -> Result<Converged, fleet_run::RunError> {
-    if planned.plan.is_empty() && !planned.plan.has_news() {
-        return Ok(Converged { rounds: Vec::new(), last: Some(planned) });
-    }
-    let outcome = session.round(holder, 1, inputs, &planned, stop, on).await?;
-    let mut limits = inputs.limits;
-    limits.already_destroyed += outcome.destroyed + outcome.perhaps_destroyed;
-    let inputs = session.gather(limits).await?;
-    session.share(&inputs).await?;
-    Ok(Converged { rounds: vec![outcome], last: Some(plan(&inputs)) })
 }

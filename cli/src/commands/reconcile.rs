@@ -1,6 +1,6 @@
 //! `fleet reconcile`: one round, no questions, one line of JSON per fleet.
 
-use super::apply::{Lead, once};
+use super::apply::{Lead, Ready};
 use crate::args::ReconcileArgs;
 use crate::context::Context;
 use crate::exit::Exit;
@@ -11,7 +11,7 @@ use crate::render::plan_json::merge;
 use crate::runs::{failed, holder, limits, verdict};
 use crate::watch::stop_on_signal;
 use fleet_model::Desired;
-use fleet_run::Stop;
+use fleet_run::{Reach, Stop};
 use serde_json::json;
 use tracing::Instrument;
 
@@ -52,10 +52,10 @@ async fn round(
     let ready = lead.prepare(desired, limits(args.limits), None).await?;
     let holder = holder(lead.command);
     let on = |news| tracing::debug!(?news, "progress");
-    let converged = once(&ready.session, &holder, &ready.inputs, ready.planned, stop, &on)
-        .await
-        .map_err(failed)?;
-    ready.session.finish().await.map_err(failed)?;
+    let Ready { session, inputs, planned, .. } = ready;
+    let converged = session.converge(&holder, (inputs, planned), Reach::Spec, stop, &on);
+    let converged = converged.await.map_err(failed)?;
+    session.finish().await.map_err(failed)?;
     let exit = converged.last.as_ref().map_or(Exit::Done, verdict);
     let applied = Applied { fleet: desired.fleet.clone(), converged, stopped: stop.asked() };
     Ok((applied, exit))

@@ -1,17 +1,12 @@
 //! Everything a run needs, and the read-only half of it.
 
-use crate::breakers::Breakers;
-use crate::clock::Watch;
+use crate::calls::{Calls, Watch};
 use crate::error::RunError;
-use crate::journal::Journal;
-use crate::limits::RateLimits;
-use crate::record::Record;
-use crate::retry::RetryBudget;
-use crate::store::Store;
+use crate::state::{Journal, Record, Store, beliefs};
 use fleet_core::{Eligible, eligible, rejection};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
-    Offering, Operation, PoolId, Quota, Recorded, Scope, SlotRecord, SlotState, Template, digest,
+    Offering, PoolId, Quota, Recorded, Scope, SlotRecord, SlotState, Template, digest,
 };
 use fleet_provider::{Clock, Offered, OfferingsRequest, Provider};
 use futures::future::join_all;
@@ -34,9 +29,7 @@ pub struct Engine {
     pub(crate) clock: Arc<Watch>,
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) fresh: Fresh,
-    pub(crate) limits: RateLimits,
-    pub(crate) budget: RetryBudget,
-    pub(crate) breakers: Breakers,
+    pub(crate) calls: Calls,
 }
 
 impl Engine {
@@ -49,30 +42,14 @@ impl Engine {
         fresh: Fresh,
     ) -> Self {
         let clock = Arc::new(Watch::new(clock));
-        let limits = RateLimits::new(clock.clone());
-        let (budget, breakers) = (RetryBudget::new(), Breakers::default());
-        Engine { store, providers, clock, catalog, fresh, limits, budget, breakers }
+        let calls = Calls::new(clock.clone());
+        Engine { store, providers, clock, catalog, fresh, calls }
     }
 
     /// Without pacing: for simulated clouds that have no limits to keep.
     pub fn unpaced(mut self) -> Self {
-        self.limits.off();
+        self.calls.limits.off();
         self
-    }
-
-    /// Hands an answer on, and lets the pace follow it.
-    pub(crate) fn paced<T>(
-        &self,
-        scope: &Scope,
-        operation: Operation,
-        answer: Result<T, fleet_provider::Error>,
-    ) -> Result<T, fleet_provider::Error> {
-        match &answer {
-            Err(error) if error.throttled => self.limits.brake(scope, operation),
-            Err(_) => {}
-            Ok(_) => self.limits.release(scope, operation),
-        }
-        answer
     }
 
     /// Reads the journal and looks at the clouds. Takes no lock and changes nothing.
@@ -115,7 +92,7 @@ impl Engine {
         }
         let observed = self.observe(scopes(&offerings, &recorded), &recorded).await;
         let quotas = self.quote(desired, &mut offerings, &observed).await;
-        let mut beliefs = self.beliefs_of_others(&desired.fleet).await;
+        let mut beliefs = beliefs::of_others(&self.store, &desired.fleet).await;
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
         let held_pools = self.held_pools(desired, &recorded, &offerings);
         let now = self.clock.earliest();

@@ -1,8 +1,6 @@
 //! What can go wrong before, between and after requests to clouds.
 
-use crate::journal::JournalError;
-use crate::lease::LeaseError;
-use crate::store::StoreError;
+use crate::state::{JournalError, LeaseError, StoreError};
 use fleet_core::{Stale, Violation};
 use fleet_model::{Cloud, FleetName};
 

@@ -1,6 +1,6 @@
 //! What a watcher is told while a round runs, and how it asks to stop.
 
-use crate::lease::Waiting;
+use crate::state::Waiting;
 use fleet_model::{PoolId, StepId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

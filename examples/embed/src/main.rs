@@ -5,7 +5,7 @@
 use fleet_core::plan;
 use fleet_model::{Action, Cloud, Limits};
 use fleet_provider::Provider;
-use fleet_run::{Engine, Fresh, Progress, Stop, Store};
+use fleet_run::{Engine, Fresh, Progress, Reach, Stop, Store};
 use fleet_sim::{Settings, Sim};
 use fleet_spec::LoadOptions;
 use std::collections::BTreeMap;
@@ -51,7 +51,8 @@ async fn run(spec: &str, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
         writeln!(out, "{name}: {} per hour", planned.report.cost.hourly_after)?;
 
         let first = (inputs, planned);
-        let converged = session.converge("example", first, &Stop::default(), &silent).await?;
+        let converged =
+            session.converge("example", first, Reach::Spec, &Stop::default(), &silent).await?;
         session.finish().await?;
         let created: u32 = converged.rounds.iter().map(|round| round.created).sum();
         let left = converged.last.map_or(0, |last| last.plan.steps.len());

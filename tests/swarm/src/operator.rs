@@ -9,7 +9,7 @@ use crate::world::World;
 use fleet_core::{Planned, plan};
 use fleet_model::{Action, Cloud, Desired, Hold, Inputs, Limits, Plan, SlotName};
 use fleet_provider::Provider;
-use fleet_run::{Engine, Fresh, RunError, Session, Stop, Store};
+use fleet_run::{Engine, Fresh, Reach, RunError, Session, Stop, Store};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -140,7 +140,7 @@ async fn carry_out(
 ) -> Result<Option<Planned>, RunError> {
     let stop = Stop::default();
     let first = (inputs, planned);
-    let converged = session.converge(&process.holder(), first, &stop, &|_| {}).await?;
+    let converged = session.converge(&process.holder(), first, Reach::Spec, &stop, &|_| {}).await?;
     session.finish().await?;
     Ok(converged.last)
 }

@@ -8,7 +8,7 @@ use fleet_model::{
     Catalog, CatalogRow, Cloud, Desired, Inputs, Limits, Machine, MachineState, SlotId,
 };
 use fleet_provider::Provider;
-use fleet_run::{Converged, Engine, Fresh, RunError, Stop, Store};
+use fleet_run::{Converged, Engine, Fresh, Reach, RunError, Stop, Store};
 use fleet_sim::{Preset, Settings, Sim};
 use mortal::{Fate, MortalProvider, MortalStore};
 use object_store::memory::InMemory;
@@ -191,7 +191,8 @@ pub(crate) async fn apply_with(
     let session = engine.begin(desired, "test", Duration::ZERO, &quiet).await?;
     let inputs = session.gather(limits).await?;
     let planned = plan(&inputs);
-    let converged = session.converge("test", (inputs, planned), &Stop::default(), &quiet).await?;
+    let converged =
+        session.converge("test", (inputs, planned), Reach::Spec, &Stop::default(), &quiet).await?;
     session.finish().await?;
     Ok(converged)
 }

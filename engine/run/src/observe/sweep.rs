@@ -2,7 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::RunError;
-use crate::journal::Journal;
+use crate::state::Journal;
 use fleet_model::{
     FleetUid, Gap, Machine, MachineId, Place, Recorded, Scope, SlotId, SlotState, Token,
 };

@@ -2,11 +2,11 @@
 //!
 //! It is written down after it is done: a run that dies in between does it again, which does no harm.
 
+use crate::apply::outcome::lease_lost;
+use crate::apply::session::Session;
+use crate::calls::Patience;
 use crate::error::RunError;
-use crate::outcome::lease_lost;
 use crate::progress::Stop;
-use crate::retry::{Patience, retrying};
-use crate::session::Session;
 use fleet_core::labels_version;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
@@ -119,13 +119,15 @@ impl Session<'_> {
         let name = &self.desired.fleet;
         let request = RelabelRequest { fleet: &fleet, name, scope, set, remove, machines };
         let seed = digest("relabel/1", machines.iter().map(|one| one.machine.as_str().as_bytes()));
-        retrying(&engine.clock, &engine.budget, seed.as_u64(), Patience::Change, || async {
-            engine.limits.turn(scope, Operation::End).await;
-            if !self.lease.is_held() {
-                return Err(lease_lost(scope.cloud));
-            }
-            engine.paced(scope, Operation::End, provider.relabel(&request).await)
-        })
-        .await
+        engine
+            .calls
+            .retrying(seed.as_u64(), Patience::Change, || async {
+                engine.calls.limits.turn(scope, Operation::End).await;
+                if !self.lease.is_held() {
+                    return Err(lease_lost(scope.cloud));
+                }
+                engine.calls.paced(scope, Operation::End, provider.relabel(&request).await)
+            })
+            .await
     }
 }

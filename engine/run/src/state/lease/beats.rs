@@ -1,7 +1,7 @@
 //! A lease on a remote store: create-only objects named `epoch-beat`.
 
 use super::{Held, LeaseError, Waiting};
-use crate::store::{Store, StoreError};
+use crate::state::store::{Store, StoreError};
 use fleet_model::FleetName;
 use fleet_model::bugs::{self, Bug};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -3,10 +3,10 @@
 //! No event of its own is written: the machine's record, or the launch that is in doubt, stays until
 //! nothing is left, and clearing away twice does no harm.
 
-use crate::outcome::lease_lost;
+use crate::apply::outcome::lease_lost;
+use crate::apply::session::Session;
+use crate::calls::Patience;
 use crate::progress::Stop;
-use crate::retry::{Patience, retrying};
-use crate::session::Session;
 use fleet_model::{Operation, Remains, Scope, digest};
 use fleet_provider::ClearRequest;
 use std::collections::BTreeMap;
@@ -42,13 +42,14 @@ impl Session<'_> {
         };
         let request = ClearRequest { fleet: &fleet, scope, remains };
         let seed = digest("clear/1", remains.iter().map(|left| left.machine.as_str().as_bytes()));
-        let answer =
-            retrying(&engine.clock, &engine.budget, seed.as_u64(), Patience::Change, || async {
-                engine.limits.turn(scope, Operation::End).await;
+        let answer = engine
+            .calls
+            .retrying(seed.as_u64(), Patience::Change, || async {
+                engine.calls.limits.turn(scope, Operation::End).await;
                 if !self.lease.is_held() {
                     return Err(lease_lost(scope.cloud));
                 }
-                engine.paced(scope, Operation::End, provider.clear(&request).await)
+                engine.calls.paced(scope, Operation::End, provider.clear(&request).await)
             })
             .await;
         match answer {

@@ -73,6 +73,6 @@ fn retries() -> object_store::RetryConfig {
             ..Default::default()
         },
         max_retries: 12,
-        retry_timeout: crate::store::PATIENCE,
+        retry_timeout: crate::state::store::PATIENCE,
     }
 }

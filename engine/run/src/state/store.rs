@@ -1,7 +1,7 @@
 //! Where state lives: an object store, a local folder by default.
 
-use crate::remote;
-use crate::trouble::{self, Trouble};
+use crate::state::remote;
+use crate::state::store_errors::{self, Trouble};
 use fleet_model::bugs::{self, Bug};
 use futures::TryStreamExt;
 use object_store::local::LocalFileSystem;
@@ -35,7 +35,7 @@ pub enum StoreError {
         why: String,
     },
     /// A read or write failed.
-    #[error("state at {at}: {}", trouble::words(.cause))]
+    #[error("state at {at}: {}", store_errors::words(.cause))]
     Io {
         /// Which object.
         at: String,
@@ -49,7 +49,7 @@ impl StoreError {
     pub fn trouble(&self) -> Trouble {
         match self {
             StoreError::Folder { .. } | StoreError::Url { .. } => Trouble::Other,
-            StoreError::Io { cause, .. } => trouble::kind(cause),
+            StoreError::Io { cause, .. } => store_errors::kind(cause),
         }
     }
 }
@@ -87,7 +87,7 @@ impl Store {
             return Ok(Store::in_memory());
         }
         let (inner, root) =
-            remote::open(&url, &settings).map_err(|error| bad(trouble::words(&error)))?;
+            remote::open(&url, &settings).map_err(|error| bad(store_errors::words(&error)))?;
         Ok(Store { inner, root, folder: None, shown })
     }
 

@@ -10,7 +10,7 @@
 
 mod beats;
 
-use crate::store::{Store, StoreError};
+use crate::state::store::{Store, StoreError};
 use beats::Beats;
 use fleet_model::FleetName;
 use fleet_model::bugs::{self, Bug};

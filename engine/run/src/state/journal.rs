@@ -4,8 +4,8 @@
 //! its own fence. Concurrent appends of one writer share a record, so that ten thousand intents
 //! are a few hundred objects.
 
-use crate::record::{self, BadRecord, Record};
-use crate::store::{Store, StoreError};
+use crate::state::record::{self, BadRecord, Record};
+use crate::state::store::{Store, StoreError};
 use fleet_core::fold;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{Event, FleetName, FleetUid, JOURNAL_FORMAT, Recorded};

@@ -1,6 +1,5 @@
 //! The breakers of a run: one per region and operation.
 
-use crate::engine::Engine;
 use fleet_core::{Breaker, FAILURES, open_words};
 use fleet_model::{Block, BlockScope, Event, Operation, Scope, Timestamp};
 use fleet_provider::{Class, Error};
@@ -29,29 +28,26 @@ impl Breakers {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         act(all.entry((scope.clone(), operation)).or_default())
     }
-}
 
-impl Engine {
-    /// The breaker of a region and operation, if it is open.
-    pub(crate) fn open_breaker(&self, scope: &Scope, operation: Operation) -> Option<Open> {
-        let now = self.clock.kept();
-        self.breakers.with(scope, operation, |(breaker, code)| {
+    /// The breaker of a region and operation, if it is open now, by our own stopwatch.
+    pub(super) fn open(&self, scope: &Scope, operation: Operation, now: Timestamp) -> Option<Open> {
+        self.with(scope, operation, |(breaker, code)| {
             let until = breaker.open_until(now)?;
             let words = open_words(operation, breaker.failures().min(FAILURES), code, until);
             Some(Open { scope: block_scope(scope, operation), until, words })
         })
     }
 
-    /// Notes how a request ended, all its repeats included. If that opened the breaker: what is to
-    /// be written down, so that the next run knows it as well.
-    pub(crate) fn note_end<T>(
+    /// Notes how a request ended at a moment by our own stopwatch, all its repeats included. If that
+    /// opened the breaker: what is to be written down, so that the next run knows it as well.
+    pub(super) fn note_end<T>(
         &self,
         scope: &Scope,
         operation: Operation,
         answer: &Result<T, Error>,
+        (now, stamp): (Timestamp, Timestamp),
     ) -> Option<Event> {
-        let (now, stamp) = (self.clock.kept(), self.clock.latest());
-        self.breakers.with(scope, operation, |(breaker, last)| {
+        self.with(scope, operation, |(breaker, last)| {
             let Some(code) = answer.as_ref().err().filter(|error| came_to_nothing(error)) else {
                 breaker.answered();
                 return None;

@@ -4,11 +4,11 @@
 //! and what is not there a settle window after the request was last sent was never made. Sending
 //! again is a launch, and comes only after a person has agreed to launches.
 
-use crate::apply::Sending;
+use crate::apply::launch::Sending;
+use crate::apply::outcome::launch_outcome;
+use crate::apply::session::Session;
+use crate::calls::Patience;
 use crate::error::RunError;
-use crate::outcome::launch_outcome;
-use crate::retry::{Patience, retrying};
-use crate::session::Session;
 use fleet_core::{ABSENCE_PROVES, remains_of};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
@@ -81,9 +81,9 @@ impl Session<'_> {
         let request = self.request(&fleet, create, &none);
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("made/1", [create.token.as_str().as_bytes()]).as_u64();
-        let answer = retrying(&engine.clock, &engine.budget, seed, Patience::Look, || async {
-            engine.limits.turn(&scope, Operation::Look).await;
-            engine.paced(&scope, Operation::Look, provider.made(&request).await)
+        let answer = engine.calls.retrying(seed, Patience::Look, || async {
+            engine.calls.limits.turn(&scope, Operation::Look).await;
+            engine.calls.paced(&scope, Operation::Look, provider.made(&request).await)
         });
         Some(answer.await)
     }
@@ -97,11 +97,12 @@ impl Session<'_> {
             .map(|attempt| async move {
                 let create = &attempt.create;
                 let scope = create.pool.place.scope();
-                if self.engine.open_breaker(&scope, Operation::Launch).is_some() {
+                if self.engine.calls.open_breaker(&scope, Operation::Launch).is_some() {
                     return Ok(());
                 }
                 let answer = self.send_create(create, Sending::Again).await?;
-                if let Some(opened) = self.engine.note_end(&scope, Operation::Launch, &answer) {
+                if let Some(opened) = self.engine.calls.note_end(&scope, Operation::Launch, &answer)
+                {
                     self.journal.append(vec![opened]).await?;
                 }
                 if answer.is_err() && !bugs::on(Bug::RefusalOfResendBelieved) {

@@ -1,0 +1,175 @@
+//! One launch: the intent is written down, the request is sent, the answer is written down.
+
+use crate::apply::outcome::{launch_outcome, lease_lost, no_meanwhile};
+use crate::apply::session::Session;
+use crate::apply::step::{Blocked, Ended, no_provider};
+use crate::calls::Patience;
+use crate::error::RunError;
+use crate::state::JournalError;
+use fleet_core::SENT_WITHIN;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{Create, Event, FleetUid, Operation, Template, Token};
+use fleet_provider::{Clock, CreateRequest, Created, Error};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+/// Whether a request goes out for the first time.
+#[derive(Clone, Copy)]
+pub(crate) enum Sending<'a> {
+    /// A new launch of a round.
+    First {
+        /// When its record began to be written, by our own stopwatch.
+        recorded: Duration,
+        /// What says no meanwhile: then it is not sent, neither now nor after a "later".
+        blocked: &'a Blocked,
+    },
+    /// What may have arrived before: it asks for nothing new, whatever was said since.
+    Again,
+}
+
+impl Session<'_> {
+    /// Launches; `None` if a pool of it has said no to another launch meanwhile.
+    pub(super) async fn launch(
+        &self,
+        create: &Create,
+        blocked: &Blocked,
+    ) -> Result<Option<Ended>, RunError> {
+        // The turn comes before the intent: a request that waits in a queue is not in doubt, and
+        // the time after which absence proves something counts from here.
+        let scope = create.pool.place.scope();
+        self.engine.calls.limits.turn_to_launch(&scope, create.slots.len()).await;
+        if let Some(open) = self.engine.calls.open_breaker(&scope, Operation::Launch) {
+            return Ok(Some(blocked.not_asked(open)));
+        }
+        if blocked.said_no(create) {
+            return Ok(None);
+        }
+        let intent = Event::CreateIntended { create: create.clone() };
+        let answer = if bugs::on(Bug::SendBeforeAppend) {
+            let recorded = self.engine.clock.steady();
+            let answer = self.send_create(create, Sending::First { recorded, blocked }).await?;
+            self.journal.append(vec![intent]).await?;
+            answer
+        } else {
+            let recorded = self.engine.clock.steady();
+            self.journal.append(vec![intent]).await?;
+            self.send_create(create, Sending::First { recorded, blocked }).await?
+        };
+        let opened = self.engine.calls.note_end(&scope, Operation::Launch, &answer);
+        let mut outcome = launch_outcome(create, answer, self.engine.clock.latest());
+        outcome.events.extend(opened);
+        blocked.lock().extend(outcome.blocked());
+        self.journal.append(outcome.events).await?;
+        Ok(Some(Ended::launch(outcome.created, outcome.result)))
+    }
+
+    /// Whether a record is so new that the time in it is the time of a sending now. A store may take
+    /// minutes over a write, and absence proves something a settle window after the time in the
+    /// record.
+    fn is_prompt(&self, recorded: Duration) -> bool {
+        self.engine.clock.steady().saturating_sub(recorded) < SENT_WITHIN
+    }
+
+    /// Writes down, if need be, that a launch is about to be sent, and waits until it may leave. Turns
+    /// are taken before anything is written, so that what waits is not in doubt.
+    async fn prepare(
+        &self,
+        create: &Create,
+        recorded: Option<Duration>,
+    ) -> Result<(), JournalError> {
+        let engine = self.engine;
+        let mut recorded = recorded;
+        let (scope, count) = (create.pool.place.scope(), create.slots.len());
+        while self.lease.is_held() {
+            if !recorded.is_some_and(|at| self.is_prompt(at)) {
+                recorded = Some(engine.clock.steady());
+                if !bugs::on(Bug::ResendNotRecorded) {
+                    let token = create.token.clone();
+                    self.journal.append(vec![Event::CreateResent { token }]).await?;
+                }
+                continue;
+            }
+            match engine.calls.limits.leave(&scope, Operation::Launch, count) {
+                Err(wait) if !bugs::on(Bug::LaunchesLeaveTogether) => {
+                    engine.clock.sleep(wait).await;
+                }
+                Ok(()) | Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    /// A launch with everything its cloud needs to know.
+    pub(crate) fn request<'a>(
+        &'a self,
+        fleet: &'a FleetUid,
+        create: &'a Create,
+        none: &'a Template,
+    ) -> CreateRequest<'a> {
+        CreateRequest {
+            fleet,
+            name: &self.desired.fleet,
+            labels: &self.desired.labels,
+            create,
+            template: self.desired.templates.get(&create.pool.place.cloud).unwrap_or(none),
+        }
+    }
+
+    /// Sends a launch that is written down. The same request each time it is sent, and each time
+    /// but the first is written down as well.
+    pub(crate) async fn send_create(
+        &self,
+        create: &Create,
+        sending: Sending<'_>,
+    ) -> Result<Result<Created, Error>, RunError> {
+        let engine = self.engine;
+        let cloud = create.pool.place.cloud;
+        let (Some(provider), Some(fleet)) =
+            (engine.providers.get(&cloud), self.journal.recorded_uid())
+        else {
+            return Ok(Err(no_provider(cloud)));
+        };
+        let none = Template::default();
+        let mut create = create;
+        let altered;
+        if bugs::on(Bug::TokenPerSending) {
+            let token = format!("{}{}", create.token, bugs::nonce());
+            altered = Create { token: Token::new(token), ..create.clone() };
+            create = &altered;
+        }
+        let request = self.request(&fleet, create, &none);
+        let scope = create.pool.place.scope();
+        let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
+        let (first, blocked) = match sending {
+            Sending::First { recorded, blocked } => (Some(recorded), Some(blocked)),
+            Sending::Again => (None, None),
+        };
+        let first = Mutex::new(first);
+        let failed = Mutex::new(None);
+        let answer = engine
+            .calls
+            .retrying(seed, Patience::Change, || async {
+                let recorded = first.lock().unwrap_or_else(PoisonError::into_inner).take();
+                if recorded.is_none() {
+                    engine.calls.limits.turn_to_launch(&scope, create.slots.len()).await;
+                }
+                if let Err(error) = self.prepare(create, recorded).await {
+                    *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+                    return Err(lease_lost(cloud));
+                }
+                if !self.lease.is_held() {
+                    return Err(lease_lost(cloud));
+                }
+                // Every earlier sending was answered with "later", so nothing is in doubt.
+                if blocked.is_some_and(|blocked| blocked.said_no(create)) {
+                    return Err(no_meanwhile(cloud));
+                }
+                engine.calls.paced(&scope, Operation::Launch, provider.create(&request).await)
+            })
+            .await;
+        match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error.into()),
+            None => Ok(answer),
+        }
+    }
+}

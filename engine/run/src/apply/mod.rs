@@ -1,0 +1,15 @@
+//! Obeying a plan: the session that holds the right to change a fleet, one round of steps, what answers
+//! mean, and what is made good after a run that died.
+
+mod clear;
+mod destroy;
+mod launch;
+mod outcome;
+mod recover;
+mod relabel;
+mod round;
+mod session;
+mod step;
+
+pub use round::RoundOutcome;
+pub use session::Session;

@@ -1,0 +1,179 @@
+//! One round: obey the plan, a bounded number of steps at a time.
+
+use crate::apply::session::Session;
+use crate::apply::step::{Blocked, Ended};
+use crate::error::RunError;
+use crate::progress::{Progress, StepResult, Stop};
+use fleet_core::{Planned, StepState, Walk, labels_meant};
+use fleet_model::{AccountKey, Action, BlockScope, Event, Inputs, Plan, Readopt, Step, StepId};
+use futures::stream::{FuturesUnordered, StreamExt};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Steps under way at once. The clouds' rates are kept elsewhere; this bounds memory and the work
+/// that a second signal would leave in doubt.
+const STEPS_AT_ONCE: usize = 64;
+
+/// What a round did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoundOutcome {
+    /// Machines launched.
+    pub created: u32,
+    /// Machines ended.
+    pub destroyed: u32,
+    /// Machines that were told to end, and nobody knows whether they heard it. Toward the limit
+    /// they count as ended.
+    pub perhaps_destroyed: u32,
+    /// Steps that were refused in whole or in part, and what the cloud said.
+    pub refused: Vec<(StepId, String)>,
+    /// Steps whose outcome is not known.
+    pub unknown: Vec<(StepId, String)>,
+    /// Steps that were not started, because something before them failed or a stop was asked for.
+    pub skipped: u32,
+    /// Slots that were written down as free.
+    pub vacated: u32,
+    /// Machines of which nothing is left behind any more.
+    pub cleared: u32,
+    /// Machines whose labels were changed.
+    pub relabelled: u32,
+    /// What clouds said to changes of labels that were not made.
+    pub not_relabelled: BTreeSet<String>,
+    /// What said no.
+    pub blocked: BTreeSet<BlockScope>,
+}
+
+impl RoundOutcome {
+    /// Whether nothing was done, and nothing was refused that was not known to refuse: another
+    /// round would be the same.
+    pub fn is_fruitless(&self, known: &BTreeSet<BlockScope>) -> bool {
+        let learned = self.blocked.iter().any(|scope| !known.contains(scope));
+        let done = self.created + self.destroyed + self.vacated + self.cleared + self.relabelled;
+        done == 0 && !learned
+    }
+}
+
+impl Session<'_> {
+    pub(crate) async fn carry_out(
+        &self,
+        round: u32,
+        inputs: &Inputs,
+        planned: &Planned,
+        stop: &Stop,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<RoundOutcome, RunError> {
+        let plan = &planned.plan;
+        let (create, destroy) = totals(&plan.steps);
+        on(Progress::RoundStarted { round, create, destroy });
+        let mut outcome =
+            RoundOutcome { vacated: plan.vacate.len() as u32, ..RoundOutcome::default() };
+        let opening = self.opening(inputs, planned, create, destroy).await;
+        self.journal.append(opening).await?;
+        outcome.cleared = self.clear(&plan.clear, stop).await;
+
+        let steps: BTreeMap<StepId, &Step> = plan.steps.iter().map(|s| (s.id, s)).collect();
+        let mut walk = Walk::new(plan);
+        let blocked = &Blocked::default();
+        let mut under_way = FuturesUnordered::new();
+        loop {
+            if stop.asked() || !self.lease.is_held() {
+                walk.stop();
+            }
+            while under_way.len() < STEPS_AT_ONCE {
+                let Some(id) = walk.start_next() else { break };
+                let Some(&step) = steps.get(&id) else { continue };
+                under_way.push(async move { (step, self.obey(step, blocked).await) });
+            }
+            let Some((step, ended)) = under_way.next().await else { break };
+            // The pool has said no in this round: the next round goes elsewhere.
+            let Some(ended) = ended? else {
+                walk.finish(step.id, false);
+                continue;
+            };
+            let Ended { created, destroyed, perhaps_destroyed, result } = ended;
+            walk.finish(step.id, result == StepResult::Done);
+            outcome.created += created;
+            outcome.destroyed += destroyed;
+            outcome.perhaps_destroyed += perhaps_destroyed;
+            match &result {
+                StepResult::Done => {}
+                StepResult::Refused(why) => outcome.refused.push((step.id, why.clone())),
+                StepResult::Unknown(why) => outcome.unknown.push((step.id, why.clone())),
+            }
+            let pool = step.action.pool().clone();
+            on(Progress::StepEnded { step: step.id, pool, created, destroyed, result });
+        }
+        // Capacity first: nobody waits for a label.
+        (outcome.relabelled, outcome.not_relabelled) =
+            self.relabel(inputs, &plan.relabel, stop).await?;
+        outcome.blocked = std::mem::take(&mut blocked.lock());
+        outcome.skipped = walk.count(StepState::Skipped) as u32;
+        let RoundOutcome { created, destroyed, refused, unknown, .. } = &outcome;
+        self.journal
+            .append(vec![Event::RoundEnded {
+                created: *created,
+                destroyed: *destroyed,
+                refused: refused.len() as u32,
+                unknown: unknown.len() as u32,
+            }])
+            .await?;
+        on(Progress::RoundEnded);
+        Ok(outcome)
+    }
+
+    /// What is written before the first step.
+    async fn opening(
+        &self,
+        inputs: &Inputs,
+        planned: &Planned,
+        create: u32,
+        destroy: u32,
+    ) -> Vec<Event> {
+        let plan = &planned.plan;
+        let mut events = Vec::new();
+        if self.journal.recorded_uid().is_none() {
+            events.push(Event::Opened { fleet: plan.fleet.clone(), uid: plan.uid.clone() });
+        }
+        if !plan.failed.is_empty() {
+            events.push(Event::Failed { failed: plan.failed.clone() });
+        }
+        if !plan.vacate.is_empty() {
+            events.push(Event::Vacated { gone: plan.vacate.clone() });
+        }
+        events.extend(plan.readopt.iter().map(|Readopt { machine, template }| {
+            let (machine, template) = (machine.clone(), *template);
+            Event::Readopted { machine, template }
+        }));
+        events.extend(new_accounts(inputs, plan));
+        events.extend(labels_meant(inputs));
+        let hourly_after = planned.report.cost.hourly_after;
+        let spec = plan.premises.spec;
+        events.push(Event::RoundStarted { spec, create, destroy, hourly_after });
+        events
+    }
+
+    /// Takes a step; `None` if its pool has said no to another one meanwhile.
+    async fn obey(&self, step: &Step, blocked: &Blocked) -> Result<Option<Ended>, RunError> {
+        match &step.action {
+            Action::Create(create) => self.launch(create, blocked).await,
+            Action::Destroy(destroy) => self.end(destroy, blocked).await.map(Some),
+        }
+    }
+}
+
+/// Accounts in which this round launches and that are not on record yet.
+fn new_accounts(inputs: &Inputs, plan: &Plan) -> impl Iterator<Item = Event> {
+    let launches = plan.steps.iter().filter(|step| matches!(step.action, Action::Create(_)));
+    let keys: BTreeSet<AccountKey> =
+        launches.map(|step| AccountKey::of(&step.action.pool().place.scope())).collect();
+    let new = keys.into_iter().filter(|key| !inputs.recorded.accounts.contains_key(key));
+    new.filter_map(|key| {
+        let account = inputs.observed.accounts.get(&key)?.clone();
+        Some(Event::AccountSeen { key, account })
+    })
+}
+
+fn totals(steps: &[Step]) -> (u32, u32) {
+    steps.iter().fold((0, 0), |(create, destroy), step| match &step.action {
+        Action::Create(c) => (create + c.slots.len() as u32, destroy),
+        Action::Destroy(d) => (create, destroy + d.victims.len() as u32),
+    })
+}

@@ -1,0 +1,105 @@
+//! The right to change one fleet, held from the first look to the last record.
+
+use crate::engine::Engine;
+use crate::error::RunError;
+use crate::progress::Progress;
+use crate::state::{Journal, Lease};
+use fleet_core::stale;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{Desired, Event, Inputs, Limits, Plan};
+use std::time::Duration;
+
+/// A lease on a fleet and its open journal.
+pub struct Session<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) desired: Desired,
+    pub(crate) journal: Journal,
+    pub(crate) lease: Lease,
+}
+
+impl Engine {
+    /// Takes the lease, opens the journal, and settles by looking what an earlier run left in
+    /// doubt. Nothing is sent to a cloud but questions.
+    pub async fn begin(
+        &self,
+        desired: &Desired,
+        holder: &str,
+        wait: Duration,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Session<'_>, RunError> {
+        let waiting = |waiting| on(Progress::Waiting(waiting));
+        let lease = Lease::take(&self.store, &desired.fleet, holder, wait, &waiting).await?;
+        // Whoever mends a damaged journal need not wait for a lease of which nothing came.
+        let journal = match Journal::open(&self.store, &desired.fleet, self.clock.clone()).await {
+            Ok(journal) => journal,
+            Err(error) => {
+                let _ = lease.release().await;
+                return Err(error.into());
+            }
+        };
+        let session = Session { engine: self, desired: desired.clone(), journal, lease };
+        match session.settle_first(holder, on).await {
+            Ok(()) => Ok(session),
+            Err(error) => {
+                let _ = session.lease.release().await;
+                Err(error)
+            }
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Reading needs no record; the epoch is written with the first change. Settling is one.
+    async fn settle_first(
+        &self,
+        holder: &str,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<(), RunError> {
+        let recorded = self.journal.recorded().await;
+        if recorded.in_doubt.is_empty() {
+            return Ok(());
+        }
+        on(Progress::Recovering { requests: recorded.in_doubt.len() });
+        self.open_epoch(holder).await?;
+        self.settle_by_looking().await
+    }
+
+    /// Writes down who changes the fleet from here on.
+    pub(crate) async fn open_epoch(&self, holder: &str) -> Result<(), RunError> {
+        if bugs::on(Bug::NoEpochRecord) {
+            return Ok(());
+        }
+        let epoch = self.journal.recorded().await.epoch + 1;
+        Ok(self.journal.append(vec![Event::Epoch { epoch, holder: holder.into() }]).await?)
+    }
+
+    /// Looks at journal and clouds.
+    pub async fn gather(&self, limits: Limits) -> Result<Inputs, RunError> {
+        let recorded = self.journal.recorded().await;
+        self.engine.gather_from(&self.desired, recorded, limits).await
+    }
+
+    /// Refuses a saved plan that no longer stands on what it was made from.
+    pub fn verify(&self, saved: &Plan, inputs: &Inputs) -> Result<(), RunError> {
+        match stale(saved, inputs, self.engine.clock.latest()) {
+            Some(broken) if !bugs::on(Bug::StalePlanTaken) => Err(RunError::Stale(broken)),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Refuses a saved plan that is not what would be decided now: the world moved, or the file
+    /// was altered.
+    pub fn same(&self, saved: &Plan, fresh: &Plan) -> Result<(), RunError> {
+        if fleet_core::same_steps(saved, fresh) || bugs::on(Bug::ForgedPlanTaken) {
+            Ok(())
+        } else {
+            Err(RunError::Stale(fleet_core::Stale::Decision))
+        }
+    }
+
+    /// Ends the session, so that the next one need not wait.
+    pub async fn finish(self) -> Result<(), RunError> {
+        self.journal.snapshot().await?;
+        Ok(self.lease.release().await?)
+    }
+}

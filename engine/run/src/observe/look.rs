@@ -1,0 +1,217 @@
+//! Asking the scopes of an account for their machines, in as few calls as its cloud allows.
+
+use crate::calls::Patience;
+use crate::engine::Engine;
+use fleet_model::bugs::{self, Bug};
+use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Recorded, Remains, Scope};
+use fleet_provider::{Class, Error, Listing, Provider};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Machines in a scope, and what is there without one.
+pub(super) type Seen = (Vec<Machine>, Vec<Remains>);
+
+impl Engine {
+    /// Asks one account.
+    pub(super) async fn look_at_account(
+        &self,
+        key: AccountKey,
+        scopes: Vec<Scope>,
+        recorded: &Recorded,
+    ) -> AccountLook {
+        let all = |cause: GapCause, detail: &str| {
+            let gap = |scope: Scope| {
+                let detail = detail.to_owned();
+                (scope.clone(), Err(Gap { scope, cause, detail }.into()))
+            };
+            scopes.iter().cloned().map(gap).collect::<Vec<_>>()
+        };
+        let Some(provider) = self.providers.get(&key.cloud).cloned() else {
+            let scopes = all(GapCause::NotAllowed, "no provider is configured");
+            return AccountLook { key, account: None, scopes };
+        };
+        let account = match self.account_behind(&provider, &scopes).await {
+            Ok(account) => account,
+            Err(error) => {
+                let scopes = all(cause(&error), &error.to_string());
+                return AccountLook { key, account: None, scopes };
+            }
+        };
+        if let (Some(known), Some(account)) = (recorded.accounts.get(&key), &account)
+            && known != account
+            && !bugs::on(Bug::OtherAccountIgnored)
+        {
+            let words = format!(
+                "the fleet runs in {}, these credentials are for {}",
+                known.escape_debug(),
+                account.escape_debug()
+            );
+            let scopes = all(GapCause::OtherAccount, &words);
+            return AccountLook { key, account: None, scopes };
+        }
+        let scopes = self.look(&provider, scopes).await;
+        AccountLook { key, account, scopes }
+    }
+
+    /// Which account the credentials are for, where the cloud tells.
+    async fn account_behind(
+        &self,
+        provider: &Arc<dyn Provider>,
+        scopes: &[Scope],
+    ) -> Result<Option<String>, Error> {
+        let Some(first) = scopes.first() else { return Ok(None) };
+        let seed = fleet_model::digest("account/1", [first.to_string().as_bytes()]).as_u64();
+        self.calls.retrying(seed, Patience::Look, || provider.identity(first)).await
+    }
+
+    /// Lists the scopes of one account, in as few calls as its cloud allows.
+    async fn look(
+        &self,
+        provider: &Arc<dyn Provider>,
+        scopes: Vec<Scope>,
+    ) -> Vec<(Scope, Result<Seen, Unseen>)> {
+        let mut answers = Vec::new();
+        let mut asked = Vec::new();
+        for scope in scopes {
+            match self.calls.open_breaker(&scope, Operation::Look) {
+                Some(open) => {
+                    let cause = GapCause::BreakerOpen;
+                    let gap = Gap { scope: scope.clone(), cause, detail: open.words };
+                    answers.push((scope, Err(gap.into())));
+                }
+                None => asked.push(scope),
+            }
+        }
+        let Some(first) = asked.first().cloned() else { return answers };
+        let names: Vec<String> = asked.iter().map(Scope::to_string).collect();
+        let seed = fleet_model::digest("look/1", names.iter().map(|n| n.as_bytes())).as_u64();
+        // A scope that answered is not asked again because another one did not.
+        let done = tokio::sync::Mutex::new(BTreeMap::<Scope, (Listing, Vec<Remains>)>::new());
+        let failed = tokio::sync::Mutex::new(BTreeMap::<Scope, Error>::new());
+        let glimpsed = tokio::sync::Mutex::new(BTreeMap::<Scope, Vec<Machine>>::new());
+        let _ = self
+            .calls
+            .retrying(seed, Patience::Look, || async {
+                let mut done = done.lock().await;
+                let left: Vec<Scope> =
+                    asked.iter().filter(|scope| !done.contains_key(scope)).cloned().collect();
+                match first.cloud.lists_whole_accounts() {
+                    true => self.calls.limits.turn(&first, Operation::Look).await,
+                    false => {
+                        for scope in &left {
+                            self.calls.limits.turn(scope, Operation::Look).await;
+                        }
+                    }
+                }
+                let listings = provider.list(&left).await;
+                let mut worst = None;
+                let (mut failed, mut glimpsed) = (failed.lock().await, glimpsed.lock().await);
+                failed.clear();
+                for (scope, listing) in left.into_iter().zip(listings) {
+                    let listing = self.calls.paced(&scope, Operation::Look, listing);
+                    let seen = match listing {
+                        // Afterwards: what a machine leaves that is not listed any more is there by now.
+                        Ok(listing) => {
+                            let remains = provider.remains(&scope).await;
+                            let remains = self.calls.paced(&scope, Operation::Look, remains);
+                            if remains.is_err() {
+                                let (Listing::Complete(seen) | Listing::Partial(seen, _)) =
+                                    &listing;
+                                glimpsed.insert(scope.clone(), seen.clone());
+                            }
+                            remains.map(|remains| (listing, remains))
+                        }
+                        Err(error) => Err(error),
+                    };
+                    match seen {
+                        Ok(seen) => {
+                            done.insert(scope, seen);
+                        }
+                        Err(error) => {
+                            let retry = matches!(error.class, Class::Retry { .. });
+                            if retry || worst.is_none() {
+                                worst = Some(error.clone());
+                            }
+                            failed.insert(scope, error);
+                        }
+                    }
+                }
+                match worst {
+                    Some(error) => Err(error),
+                    None => Ok(()),
+                }
+            })
+            .await;
+        let (mut done, mut failed) = (done.into_inner(), failed.into_inner());
+        let mut glimpsed = glimpsed.into_inner();
+        for scope in asked {
+            let answer = match (done.remove(&scope), failed.remove(&scope)) {
+                (Some(seen), _) => Ok(seen),
+                (None, Some(error)) => Err(error),
+                (None, None) => {
+                    let words = "the provider did not say anything of this scope";
+                    Err(Error::new(scope.cloud, Class::Unknown, "NoAnswer", words))
+                }
+            };
+            // Not worth a record: the next run finds out by looking.
+            let _ = self.calls.note_end(&scope, Operation::Look, &answer);
+            let read = read(&scope, answer).map_err(|mut unseen| {
+                unseen.glimpsed.extend(glimpsed.remove(&scope).unwrap_or_default());
+                unseen
+            });
+            answers.push((scope, read));
+        }
+        answers
+    }
+}
+
+/// What one account answered.
+pub(super) struct AccountLook {
+    pub(super) key: AccountKey,
+    pub(super) account: Option<String>,
+    pub(super) scopes: Vec<(Scope, Result<Seen, Unseen>)>,
+}
+
+/// A scope that did not answer in full, and what it showed all the same.
+pub(super) struct Unseen {
+    pub(super) gap: Gap,
+    pub(super) glimpsed: Vec<Machine>,
+}
+
+impl From<Gap> for Unseen {
+    fn from(gap: Gap) -> Self {
+        Unseen { gap, glimpsed: Vec::new() }
+    }
+}
+
+fn read(scope: &Scope, answer: Result<(Listing, Vec<Remains>), Error>) -> Result<Seen, Unseen> {
+    let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
+    match answer {
+        Ok((Listing::Complete(machines), remains)) => Ok((machines, remains)),
+        Ok((Listing::Partial(some, _), left)) if bugs::on(Bug::PartialListTakenForWhole) => {
+            Ok((some, left))
+        }
+        Err(_) if bugs::on(Bug::SilenceIsEmpty) => Ok((Vec::new(), Vec::new())),
+        // What a partial list shows decides nothing: what it hides could change every decision.
+        Ok((Listing::Partial(glimpsed, detail), _)) => {
+            let gap = gap(GapCause::PartialList, detail.escape_debug().to_string());
+            Err(Unseen { gap, glimpsed })
+        }
+        Err(error) => Err(gap(cause(&error), error.to_string()).into()),
+    }
+}
+
+/// Why a scope is a gap.
+pub(super) fn cause(error: &Error) -> GapCause {
+    match error.class {
+        Class::Auth => GapCause::NotAllowed,
+        Class::Retry { .. } if error.throttled => GapCause::Throttled,
+        Class::Retry { .. }
+        | Class::Capacity { .. }
+        | Class::Quota { .. }
+        | Class::Invalid
+        | Class::Refused { .. }
+        | Class::Unknown
+        | Class::Freeze => GapCause::Unreachable,
+    }
+}

@@ -1,0 +1,16 @@
+//! What outlives a run: the store, the journal in it, the lease on a fleet, and what fleets tell each
+//! other of spot pools.
+
+pub(crate) mod beliefs;
+mod journal;
+mod lease;
+mod record;
+mod remote;
+mod store;
+mod store_errors;
+
+pub use journal::{Journal, JournalError};
+pub use lease::{Held, Lease, LeaseError, Waiting};
+pub use record::Record;
+pub use store::{Store, StoreError, shown};
+pub use store_errors::Trouble;
