@@ -102,7 +102,7 @@ pub(crate) enum Command {
     Apply(ApplyArgs),
     /// End every machine of a fleet
     Destroy(DestroyArgs),
-    /// Run one round without questions, for cron and timers
+    /// Apply without questions, for cron and timers
     Reconcile(ReconcileArgs),
     /// Show the machines of a fleet, pool by pool
     Status(StatusArgs),

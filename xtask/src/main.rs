@@ -24,8 +24,9 @@ Usage: cargo xtask COMMAND
                   Blob; needs python3 and node), cli (the binary, tests/), aws (aws, cli, and both against moto, which is
                   installed below the target folder; needs python3), clouds (gcp, cli, and both
                   against witnesses; needs python3 and node), all [default]
-  lint            rustfmt, clippy with warnings denied, cargo-deny (installed below the target folder
-                  on first use; advisories only where their database can be reached)
+  lint            rustfmt, clippy with warnings denied, a drawing of the engine's rooms and that imports
+                  run one way between them, cargo-deny (installed below the target folder on first
+                  use; advisories only where their database can be reached)
   swarm [--seeds N] [--from S]
                   live N simulated worlds (20,000) full of faults, and check every promise of
                   docs/safety.md at every moment; --seed S --trace shows one of them

@@ -1,4 +1,4 @@
-//! `fleet reconcile`: one round, no questions, one line of JSON per fleet.
+//! `fleet reconcile`: apply for cron and timers. No questions, one line of JSON per fleet.
 
 use super::apply::{Lead, Ready};
 use crate::args::ReconcileArgs;
