@@ -30,7 +30,7 @@ pub(crate) fn run() -> Report {
         figures[name] = result.into();
     }
     // A drawing of which room of the engine uses which.
-    let rooms = ["test", "--quiet", "--package", "xtask", "--test", "rooms", "--", "--nocapture"];
+    let rooms = ["test", "--quiet", "--workspace", "--test", "rooms", "--", "--nocapture"];
     let one_way = shell::run(cargo(&rooms));
     ok &= one_way;
     figures["rooms"] = if one_way { "ok" } else { "failed" }.into();

@@ -37,7 +37,7 @@ Usage: cargo xtask COMMAND
   bench [FILTER]  run the benchmarks
   fuzz            hand damaged specs, plans, journals and price lists to their readers;
                   --cases N or --minutes N per target [default: as cargo test does]
-  docs [--check]  write docs/spec.md and docs/fleet.schema.json; --check only compares
+  docs [--check]  write docs/spec.md, docs/clouds.md and docs/fleet.schema.json; --check only compares
 
 Each ends with one line of JSON with its figures.";
 

@@ -1,5 +1,6 @@
 //! Names. Our name for a thing and the cloud's name for it are different types.
 
+use crate::facts::TokenRule;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
@@ -110,67 +111,37 @@ impl Cloud {
 
     /// The cloud's name as users write it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Cloud::Aws => "aws",
-            Cloud::Gcp => "gcp",
-            Cloud::Azure => "azure",
-            Cloud::Lambda => "lambda",
-        }
+        self.facts().name
     }
 
     /// How many machines one create request may ask for.
-    ///
-    /// AWS and GCP launch many at once, but smaller requests fail smaller. Azure's PUT and
-    /// Lambda's launch make one machine.
     pub fn max_per_create(self) -> u32 {
-        match self {
-            Cloud::Aws | Cloud::Gcp => 100,
-            Cloud::Azure | Cloud::Lambda => 1,
-        }
+        self.facts().machines_per_launch
     }
 
-    /// Whether one list shows a whole account, whatever region: its calls are counted there, too.
+    /// Whether one list shows a whole account, whatever region.
     pub fn lists_whole_accounts(self) -> bool {
-        match self {
-            Cloud::Aws => false,
-            Cloud::Gcp | Cloud::Azure | Cloud::Lambda => true,
-        }
+        self.facts().lists_whole_accounts
     }
 
     /// Whether a machine that goes may leave a disk or an interface of ours behind.
     pub fn leaves_children(self) -> bool {
-        match self {
-            Cloud::Azure => true,
-            Cloud::Aws | Cloud::Gcp | Cloud::Lambda => false,
-        }
+        self.facts().leaves_children
     }
 
-    /// Whether labels of a machine that runs can be changed. Lambda takes tags with the launch, and its
-    /// API has no call that changes them.
+    /// Whether labels of a machine that runs can be changed.
     pub fn relabels(self) -> bool {
-        match self {
-            Cloud::Aws | Cloud::Gcp | Cloud::Azure => true,
-            Cloud::Lambda => false,
-        }
+        self.facts().machines_per_relabel.is_some()
     }
 
-    /// Whether a launch that is sent twice makes its machines once. Lambda's takes no token: sending
-    /// again is launching again.
+    /// Whether a launch that is sent twice makes its machines once.
     pub fn launches_are_idempotent(self) -> bool {
-        match self {
-            Cloud::Aws | Cloud::Gcp | Cloud::Azure => true,
-            Cloud::Lambda => false,
-        }
+        self.facts().token != TokenRule::None
     }
 
     /// Whether one launch may leave the choice between several pools of a region to the cloud.
-    ///
-    /// AWS has `CreateFleet` for it, GCP a regional bulk insert with a choice of zones and types.
     pub fn chooses_among_pools(self) -> bool {
-        match self {
-            Cloud::Aws | Cloud::Gcp => true,
-            Cloud::Azure | Cloud::Lambda => false,
-        }
+        self.facts().chooses_among_pools
     }
 
     /// Whether `family`, as users write it (`p5`, `a3-highgpu`, `Standard_ND96`, `gpu_8x`), names

@@ -12,6 +12,7 @@ mod capacity;
 mod catalog;
 mod desired;
 mod digest;
+mod facts;
 mod id;
 mod inputs;
 mod journal;
@@ -39,6 +40,7 @@ pub use desired::{
     Strategy, Weight,
 };
 pub use digest::{Digest, digest};
+pub use facts::{Billing, Bucket, CloudFacts, Rates, TokenRule};
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,

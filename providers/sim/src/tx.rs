@@ -280,14 +280,9 @@ impl<'a> Tx<'a> {
     }
 }
 
-/// How long before it takes a machine back a cloud tells.
+/// How long before it takes a machine back a cloud tells. One that sells no spot tells nothing.
 pub(crate) fn notice_of(cloud: Cloud) -> Ms {
-    match cloud {
-        Cloud::Aws => 120_000,
-        Cloud::Gcp | Cloud::Azure => 30_000,
-        // Sells no spot; a machine it takes back is simply gone.
-        Cloud::Lambda => 0,
-    }
+    cloud.facts().notice.unwrap_or_default().as_millis() as Ms
 }
 
 fn unavailable(cloud: Cloud) -> &'static str {

@@ -1,7 +1,7 @@
 //! One simulated machine. Its state is a function of the time, so that a step of the clock does
 //! not have to touch every machine.
 
-use crate::time::{LISTED_AFTER_END, Ms};
+use crate::time::Ms;
 use fleet_model::{Cause, CauseKind, Cloud, Labels, MachineId, MachineState, SlotId};
 use serde::{Deserialize, Serialize};
 
@@ -53,10 +53,7 @@ impl Vm {
 
     /// Whether the cloud's own lists show it. Only EC2 lists what has ended.
     pub(crate) fn is_listed(&self, cloud: Cloud, now: Ms) -> bool {
-        let lists_ended = match cloud {
-            Cloud::Aws => LISTED_AFTER_END,
-            Cloud::Gcp | Cloud::Azure | Cloud::Lambda => 0,
-        };
+        let lists_ended = cloud.facts().lists_ended_for.as_millis() as Ms;
         self.visible <= now && self.gone.is_none_or(|gone| now < gone + lists_ended)
     }
 

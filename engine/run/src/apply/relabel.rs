@@ -10,7 +10,7 @@ use crate::progress::Stop;
 use fleet_core::labels_version;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Cloud, Event, Inputs, Labelled, MachineId, Operation, Relabel, Scope, SlotId, digest,
+    Event, Inputs, Labelled, MachineId, Operation, Relabel, Scope, SlotId, digest,
 };
 use fleet_provider::{Class, Error, RelabelRequest};
 use futures::{StreamExt, stream};
@@ -22,14 +22,6 @@ const AT_ONCE: usize = 16;
 
 /// Machines that one record tells of. Fewer records are faster; what is lost is done again.
 const PER_RECORD: usize = 500;
-
-/// Machines that one request changes. EC2 takes many in one call; the others change one by one.
-fn machines_per_request(cloud: Cloud) -> usize {
-    match cloud {
-        Cloud::Aws => 100,
-        Cloud::Gcp | Cloud::Azure | Cloud::Lambda => 1,
-    }
-}
 
 impl Session<'_> {
     /// Changes labels; of how many machines, and what clouds said to the others. Those are tried again
@@ -43,7 +35,8 @@ impl Session<'_> {
         let mut requests = Vec::new();
         for one in plan {
             let version = labels_version(inputs, one.scope.cloud);
-            let some = one.machines.chunks(machines_per_request(one.scope.cloud));
+            let most = one.scope.cloud.facts().machines_per_relabel.unwrap_or(1);
+            let some = one.machines.chunks(most as usize);
             requests.extend(some.map(|machines| (one, machines, version)));
         }
         // A missing right or a bad request fails for one machine as for all: one refusal is enough.

@@ -6,9 +6,9 @@
 
 mod buckets;
 
-use buckets::{Bucket, allowed, machines};
+use buckets::{allowed, machines};
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{Cloud, Operation, Region, Scope};
+use fleet_model::{Bucket, Operation, Region, Scope};
 use fleet_provider::Clock;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -206,10 +206,10 @@ fn take(full_at: &mut f64, now: f64, amount: f64, bucket: Bucket) -> f64 {
 
 /// Whose rate a request counts toward: the region's, or the whole account's.
 fn key(scope: &Scope, operation: Operation) -> (Scope, Operation) {
-    let whole_account = match (scope.cloud, operation) {
-        (Cloud::Lambda, _) => true,
-        (cloud, Operation::Look) => cloud.lists_whole_accounts(),
-        (Cloud::Aws | Cloud::Gcp | Cloud::Azure, Operation::Launch | Operation::End) => false,
+    let facts = scope.cloud.facts();
+    let whole_account = match operation {
+        Operation::Look => facts.lists_whole_accounts,
+        Operation::Launch | Operation::End => facts.rates.changes_per_account,
     };
     if !whole_account {
         return (scope.clone(), operation);

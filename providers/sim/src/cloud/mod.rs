@@ -98,6 +98,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
     });
     let scattered = scattered.last().map_or(0, |within| within.as_millis() as Ms);
     let stuck = tx.faults().any(|f| matches!(f, Fault::NeverReady { cloud: c } if *c == cloud));
+    let gives_up = cloud.facts().gives_up_after;
     let slots = with_surplus(tx, cloud, slots);
     let born = (tx.world.next..).zip(&slots).map(|(serial, slot)| {
         let chance = mix2(settings.seed, serial);
@@ -112,7 +113,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
             slot: *slot,
             visible: hidden.map_or(now + usual, |by| later(now, by).max(now + usual)),
             running: if stuck { Ms::MAX } else { now + between(2, 20_000, 90_000) },
-            fails: gives_up(cloud).filter(|_| stuck).map(|after| now + after),
+            fails: gives_up.filter(|_| stuck).map(|after| now + after.as_millis() as Ms),
             name: named.then(|| name_of(&create.token, *slot)),
         }
     });
@@ -135,16 +136,6 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
     tx.emit(Event::Launched(launched));
     let machines = describe(tx.world, first..tx.world.next);
     Launch { machines, refusal, done }
-}
-
-/// After how long a cloud calls a machine failed that does not report ready; `None`: never. Azure:
-/// "Troubleshooting VM provisioning with cloud-init"; Lambda's `unhealthy`: seen soon after launch.
-fn gives_up(cloud: Cloud) -> Option<Ms> {
-    match cloud {
-        Cloud::Azure => Some(40 * 60_000),
-        Cloud::Lambda => Some(5 * 60_000),
-        Cloud::Aws | Cloud::Gcp => None,
-    }
 }
 
 /// The slots, and where a cloud makes one machine too many the last of them once more.

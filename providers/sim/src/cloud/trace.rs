@@ -7,14 +7,9 @@ use crate::vm::Vm;
 use fleet_model::{Cloud, Machine, MachineState, Scope, Token};
 use fleet_provider::{Missing, TraceRequest, Traced};
 
-/// For this long a new machine may be unknown to calls that ask for it: EC2 and Lambda need minutes,
-/// Azure answers 404 now and then right after the create, Google knows at once.
+/// For this long a new machine may be unknown to calls that ask for it.
 fn unsure_for(cloud: Cloud) -> Ms {
-    match cloud {
-        Cloud::Aws | Cloud::Lambda => 5 * 60_000,
-        Cloud::Azure => 2 * 60_000,
-        Cloud::Gcp => 0,
-    }
+    cloud.facts().unknown_for.as_millis() as Ms
 }
 
 /// What became of machines that a list lacks.
