@@ -3,7 +3,7 @@
 //! No event of its own is written: the machine's record, or the launch that is in doubt, stays until
 //! nothing is left, and clearing away twice does no harm.
 
-use crate::apply::outcome::lease_lost;
+use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::progress::Stop;
@@ -47,17 +47,19 @@ impl Session<'_> {
             .retrying(seed.as_u64(), Patience::Change, || async {
                 engine.calls.limits.turn(scope, Operation::End).await;
                 if !self.lease.is_held() {
-                    return Err(lease_lost(scope.cloud));
+                    return Ok(Err(NotSent::LeaseLost));
                 }
-                engine.calls.paced(scope, Operation::End, provider.clear(&request).await)
+                let answer = provider.clear(&request).await;
+                engine.calls.paced(scope, Operation::End, answer).map(Ok)
             })
             .await;
-        match answer {
-            Ok(cleared) => cleared,
-            Err(error) => {
+        match Sent::of(answer) {
+            Sent::Answered(Ok(cleared)) => cleared,
+            Sent::Answered(Err(error)) => {
                 tracing::warn!(%scope, %error, "what machines left behind is still there");
                 0
             }
+            Sent::Not(_) => 0,
         }
     }
 }

@@ -1,6 +1,6 @@
 //! One destroy, under the same order: written down, sent, written down.
 
-use crate::apply::outcome::lease_lost;
+use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::apply::step::{Blocked, Ended, no_provider};
 use crate::calls::Patience;
@@ -39,11 +39,21 @@ impl Session<'_> {
             .retrying(seed.as_u64(), Patience::Change, || async {
                 engine.calls.limits.turn(&scope, Operation::End).await;
                 if !self.lease.is_held() {
-                    return Err(lease_lost(cloud));
+                    return Ok(Err(NotSent::LeaseLost));
                 }
-                engine.calls.paced(&scope, Operation::End, provider.destroy(&request).await)
+                let answer = provider.destroy(&request).await;
+                engine.calls.paced(&scope, Operation::End, answer).map(Ok)
             })
             .await;
+        let answer = match Sent::of(answer) {
+            Sent::Answered(answer) => answer,
+            Sent::Not(why) => {
+                let slots = destroy.victims.iter().map(|victim| victim.slot).collect();
+                let event = Event::DestroyRefused { slots, why: why.code().into() };
+                self.journal.append(vec![event]).await?;
+                return Ok(Ended::end(0, StepResult::Refused(why.to_string())));
+            }
+        };
         if let Some(opened) = engine.calls.note_end(&scope, Operation::End, &answer) {
             self.journal.append(vec![opened]).await?;
         }

@@ -1,6 +1,7 @@
 //! One launch: the intent is written down, the request is sent, the answer is written down.
 
-use crate::apply::outcome::{launch_outcome, lease_lost, no_meanwhile};
+use crate::apply::outcome::{launch_outcome, not_launched};
+use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::apply::step::{Blocked, Ended, no_provider};
 use crate::calls::Patience;
@@ -9,7 +10,7 @@ use crate::state::JournalError;
 use fleet_core::SENT_WITHIN;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{Create, Event, FleetUid, Operation, Template, Token};
-use fleet_provider::{Clock, CreateRequest, Created, Error};
+use fleet_provider::{Clock, CreateRequest, Created};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -55,9 +56,15 @@ impl Session<'_> {
             self.journal.append(vec![intent]).await?;
             self.send_create(create, Sending::First { recorded, blocked }).await?
         };
-        let opened = self.engine.calls.note_end(&scope, Operation::Launch, &answer);
-        let mut outcome = launch_outcome(create, answer, self.engine.clock.latest());
-        outcome.events.extend(opened);
+        let outcome = match answer {
+            Sent::Not(why) => not_launched(create, why),
+            Sent::Answered(answer) => {
+                let opened = self.engine.calls.note_end(&scope, Operation::Launch, &answer);
+                let mut outcome = launch_outcome(create, answer, self.engine.clock.latest());
+                outcome.events.extend(opened);
+                outcome
+            }
+        };
         blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
         Ok(Some(Ended::launch(outcome.created, outcome.result)))
@@ -121,13 +128,13 @@ impl Session<'_> {
         &self,
         create: &Create,
         sending: Sending<'_>,
-    ) -> Result<Result<Created, Error>, RunError> {
+    ) -> Result<Sent<Created>, RunError> {
         let engine = self.engine;
         let cloud = create.pool.place.cloud;
         let (Some(provider), Some(fleet)) =
             (engine.providers.get(&cloud), self.journal.recorded_uid())
         else {
-            return Ok(Err(no_provider(cloud)));
+            return Ok(Sent::Answered(Err(no_provider(cloud))));
         };
         let none = Template::default();
         let mut create = create;
@@ -155,21 +162,22 @@ impl Session<'_> {
                 }
                 if let Err(error) = self.prepare(create, recorded).await {
                     *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                    return Err(lease_lost(cloud));
+                    return Ok(Err(NotSent::LeaseLost));
                 }
                 if !self.lease.is_held() {
-                    return Err(lease_lost(cloud));
+                    return Ok(Err(NotSent::LeaseLost));
                 }
                 // Every earlier sending was answered with "later", so nothing is in doubt.
                 if blocked.is_some_and(|blocked| blocked.said_no(create)) {
-                    return Err(no_meanwhile(cloud));
+                    return Ok(Err(NotSent::SaidNo));
                 }
-                engine.calls.paced(&scope, Operation::Launch, provider.create(&request).await)
+                let answer = provider.create(&request).await;
+                engine.calls.paced(&scope, Operation::Launch, answer).map(Ok)
             })
             .await;
         match failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error.into()),
-            None => Ok(answer),
+            None => Ok(Sent::of(answer)),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What a cloud's answer to a launch means for the journal.
 
+use crate::apply::sent::NotSent;
 use crate::progress::StepResult;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
@@ -17,24 +18,6 @@ const INVALID_BLOCK: Duration = Duration::from_secs(3600);
 /// A pool whose cloud keeps saying "later" is left alone for this long.
 const RETRY_BLOCK: Duration = Duration::from_secs(60);
 
-/// Our own word for a launch that was not sent because somebody else may hold the lease. No cloud
-/// has refused anything.
-const LEASE_LOST: &str = "LeaseLost";
-
-/// The same for a launch whose pool said no to another one while this one waited.
-const NO_MEANWHILE: &str = "NotAsked";
-
-/// A lost lease as an error.
-pub(crate) fn lease_lost(cloud: Cloud) -> Error {
-    Error::new(cloud, Class::Invalid, LEASE_LOST, "another run took over; nothing was sent")
-}
-
-/// A no that another launch heard, as an error.
-pub(crate) fn no_meanwhile(cloud: Cloud) -> Error {
-    let words = "another launch was refused meanwhile; this one was not sent";
-    Error::new(cloud, Class::Invalid, NO_MEANWHILE, words)
-}
-
 /// The events that a launch's answer gives, how many machines it made, and how it ended.
 pub(crate) struct LaunchOutcome {
     pub(crate) events: Vec<Event>,
@@ -51,6 +34,13 @@ impl LaunchOutcome {
         });
         blocks.collect()
     }
+}
+
+/// A launch that was not sent: its slots are free, and no pool is blamed.
+pub(crate) fn not_launched(create: &Create, why: NotSent) -> LaunchOutcome {
+    let event = Event::CreateRefused { token: create.token.clone(), code: why.code().into() };
+    let result = StepResult::Refused(why.to_string());
+    LaunchOutcome { events: vec![event], created: 0, result }
 }
 
 /// Reads the answer to a launch.
@@ -155,23 +145,10 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         }
     };
     let mut events = vec![event];
-    match error.class {
-        Class::Invalid if [LEASE_LOST, NO_MEANWHILE].contains(&error.code.as_str()) => {}
-        Class::Capacity { .. }
-        | Class::Invalid
-        | Class::Retry { .. }
-        | Class::Refused { .. }
-        | Class::Quota { .. }
-        | Class::Auth
-        | Class::Unknown
-        | Class::Freeze => {
-            // One word for all of them, and each thing that it reaches once.
-            let blocks = create.pools().filter_map(|pool| block(pool, error, now));
-            for event in blocks {
-                if !events.contains(&event) {
-                    events.push(event);
-                }
-            }
+    // One word for all of them, and each thing that it reaches once.
+    for event in create.pools().filter_map(|pool| block(pool, error, now)) {
+        if !events.contains(&event) {
+            events.push(event);
         }
     }
     LaunchOutcome { events, created: 0, result }
@@ -227,7 +204,7 @@ mod tests {
     use fleet_model::digest;
 
     #[test]
-    fn our_own_words_block_no_pool() {
+    fn what_was_not_sent_blocks_no_pool() {
         let create = Create {
             pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand"
                 .parse()
@@ -244,8 +221,8 @@ mod tests {
             let error = Error::new(Cloud::Lambda, Class::Invalid, code, "");
             launch_outcome(&create, Err(error), Timestamp::UNIX_EPOCH)
         };
-        assert!(outcome(LEASE_LOST).blocked().is_empty());
-        assert!(outcome(NO_MEANWHILE).blocked().is_empty());
+        assert!(not_launched(&create, NotSent::LeaseLost).blocked().is_empty());
+        assert!(not_launched(&create, NotSent::SaidNo).blocked().is_empty());
         assert_eq!(outcome("invalid-parameters").blocked().len(), 1);
     }
 }

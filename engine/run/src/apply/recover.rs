@@ -6,6 +6,7 @@
 
 use crate::apply::launch::Sending;
 use crate::apply::outcome::launch_outcome;
+use crate::apply::sent::Sent;
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::error::RunError;
@@ -100,7 +101,9 @@ impl Session<'_> {
                 if self.engine.calls.open_breaker(&scope, Operation::Launch).is_some() {
                     return Ok(());
                 }
-                let answer = self.send_create(create, Sending::Again).await?;
+                let Sent::Answered(answer) = self.send_create(create, Sending::Again).await? else {
+                    return Ok(());
+                };
                 if let Some(opened) = self.engine.calls.note_end(&scope, Operation::Launch, &answer)
                 {
                     self.journal.append(vec![opened]).await?;

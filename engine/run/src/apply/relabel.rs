@@ -2,16 +2,14 @@
 //!
 //! It is written down after it is done: a run that dies in between does it again, which does no harm.
 
-use crate::apply::outcome::lease_lost;
+use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::error::RunError;
 use crate::progress::Stop;
 use fleet_core::labels_version;
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{
-    Event, Inputs, Labelled, MachineId, Operation, Relabel, Scope, SlotId, digest,
-};
+use fleet_model::{Event, Inputs, Labelled, MachineId, Operation, Relabel, Scope, SlotId, digest};
 use fleet_provider::{Class, Error, RelabelRequest};
 use futures::{StreamExt, stream};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +49,7 @@ impl Session<'_> {
                 if let Err(Error { class: Class::Auth | Class::Invalid, .. }) = &answer {
                     lock().insert(&one.scope);
                 }
-                (machines, version, answer.map(Some))
+                (machines, version, answer)
             })
             .buffer_unordered(AT_ONCE);
         let (mut relabelled, mut failed) = (0, BTreeSet::new());
@@ -94,33 +92,39 @@ impl Session<'_> {
         Ok(())
     }
 
+    /// Changes labels of some machines; `None` if nothing was asked.
     async fn relabel_some(
         &self,
         one: &Relabel,
         machines: &[Labelled],
-    ) -> Result<Vec<MachineId>, Error> {
+    ) -> Result<Option<Vec<MachineId>>, Error> {
         if bugs::on(Bug::LabelsNeverSent) {
-            return Ok(machines.iter().map(|one| one.machine.clone()).collect());
+            return Ok(Some(machines.iter().map(|one| one.machine.clone()).collect()));
         }
         let (engine, scope) = (self.engine, &one.scope);
         let (Some(provider), Some(fleet)) =
             (engine.providers.get(&scope.cloud), self.journal.recorded_uid())
         else {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         };
         let (set, remove) = (&one.set, &one.remove);
         let name = &self.desired.fleet;
         let request = RelabelRequest { fleet: &fleet, name, scope, set, remove, machines };
         let seed = digest("relabel/1", machines.iter().map(|one| one.machine.as_str().as_bytes()));
-        engine
+        let answer = engine
             .calls
             .retrying(seed.as_u64(), Patience::Change, || async {
                 engine.calls.limits.turn(scope, Operation::End).await;
                 if !self.lease.is_held() {
-                    return Err(lease_lost(scope.cloud));
+                    return Ok(Err(NotSent::LeaseLost));
                 }
-                engine.calls.paced(scope, Operation::End, provider.relabel(&request).await)
+                let answer = provider.relabel(&request).await;
+                engine.calls.paced(scope, Operation::End, answer).map(Ok)
             })
-            .await
+            .await;
+        match Sent::of(answer) {
+            Sent::Answered(answer) => answer.map(Some),
+            Sent::Not(_) => Ok(None),
+        }
     }
 }
