@@ -1,4 +1,4 @@
-//! The adapter: five calls, each of them names resolved, one request, one answer read.
+//! The adapter: for each call names are resolved, one request is sent, one answer is read.
 
 use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
