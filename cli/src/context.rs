@@ -3,7 +3,7 @@
 use crate::args::Global;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place, chain};
-use crate::left;
+use crate::filters;
 use fleet_model::{Catalog, Cloud, Desired};
 use fleet_provider::{Clock, Provider};
 use fleet_run::{Engine, Fresh, Store, SystemClock};

@@ -10,7 +10,7 @@ pub(crate) mod history;
 pub(crate) mod plan_json;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;
-pub(crate) mod reasons;
+pub(crate) mod reasons_json;
 #[cfg(test)]
 mod samples;
 pub(crate) mod simulate;

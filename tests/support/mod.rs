@@ -133,4 +133,4 @@ spec:
 ";
 
 /// The spec that the project must always accept as it stands.
-pub(crate) const TRAIN: &str = include_str!("../../engine/spec/tests/it/train.yaml");
+pub(crate) const TRAIN: &str = include_str!("../../engine/spec/tests/suite/train.yaml");

@@ -60,7 +60,7 @@ fn install(folder: &Path) -> bool {
         return false;
     }
     let mut describe = Command::new("node");
-    describe.arg(at("providers/gcp/tests/gcp/describe.js")).arg(description);
+    describe.arg(at("providers/gcp/tests/suite/describe.js")).arg(description);
     describe.arg(folder.join("openapi.json")).arg(folder.join("node_modules"));
     run(describe)
 }

@@ -33,10 +33,10 @@ pub(crate) fn packages(part: &str) -> Option<&'static [&'static str]> {
 /// one after the other, the lists side by side: most of it is waiting.
 fn witnessed(part: &str) -> &'static [&'static [&'static str]] {
     match part {
-        "all" => &[&["aws", "conformance", "witness", "clouds"], &["rounds", "state", "gcp"]],
+        "all" => &[&["aws", "conformance", "witness", "clouds"], &["rounds", "state", "suite"]],
         "state" => &[&["state"]],
         "aws" => &[&["aws"]],
-        "clouds" => &[&["conformance", "witness", "gcp", "clouds"], &["rounds"]],
+        "clouds" => &[&["conformance", "witness", "suite", "clouds"], &["rounds"]],
         _ => &[],
     }
 }

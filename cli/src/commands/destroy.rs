@@ -6,11 +6,11 @@ use crate::ask;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
+use crate::fleets::fleets;
 use crate::out::{Out, can_ask};
 use crate::render::plan_json::Summary;
 use crate::render::plan_text;
 use crate::text::count;
-use crate::without::fleets;
 use fleet_core::plan;
 use fleet_model::{Hold, Limits};
 

@@ -4,10 +4,10 @@ use crate::args::{Format, HistoryArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::Answer;
+use crate::fleets::no_such_fleet;
 use crate::out::Out;
 use crate::render::history;
 use crate::runs::failed;
-use crate::without::no_such_fleet;
 use fleet_model::FleetName;
 use serde_json::json;
 

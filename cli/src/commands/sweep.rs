@@ -8,9 +8,9 @@ use crate::out::Out;
 use crate::render::columns::{Columns, left, right};
 use crate::render::{place, plan_json};
 use crate::runs::failed;
+use crate::sentences;
 use crate::style::{ADD, DIM, HINT, WARN};
 use crate::text::{clean_line, count, markdown, price, when};
-use crate::words;
 use fleet_model::{Cloud, Gap, GapCause};
 use fleet_run::{Orphan, Stray, Sweep};
 use serde_json::{Value, json};
@@ -90,7 +90,7 @@ fn text(sweep: &Sweep, out: &mut Out) {
         }
     }
     for (whose, regions, gap) in by_cause(&sweep.gaps) {
-        let (cause, next) = (gap.cause, words::gap_next(gap.cause));
+        let (cause, next) = (gap.cause, sentences::gap_next(gap.cause));
         out.text(format!("{WARN}gap{WARN:#}  {whose} {cause} ({regions}): orphans may hide there"));
         out.text(format!("     {}", clean_line(&gap.detail)));
         out.text(format!("     {HINT}→{HINT:#} {next}"));

@@ -4,7 +4,7 @@ use crate::args::{Format, SpecArgs};
 use crate::context::{Context, invalid};
 use crate::exit::Exit;
 use crate::fail::Answer;
-use crate::left::{nothing_left, unknown_names};
+use crate::filters::{nothing_left, unknown_names};
 use crate::out::Out;
 use crate::style::{ADD, BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown, monthly, thousands};

@@ -2,7 +2,7 @@
 
 use super::attention::attention;
 use super::plan_json::{self, OUTPUT_FORMAT, merge};
-use super::{plan_text, reasons};
+use super::{plan_text, reasons_json};
 use crate::exit::Exit;
 use crate::style::{ADD, BOLD, WARN};
 use crate::text::{clean_line, count, markdown as md, monthly, thousands};
@@ -161,11 +161,11 @@ fn fleet(applied: &Applied) -> Value {
         "wanted": wanted.as_f64(),
         "remaining": plan_json::Summary::of(report),
         "cost": plan_json::cost(&report.cost),
-        "unplaced": report.unplaced.iter().map(reasons::shortfall).collect::<Vec<_>>(),
-        "held": report.held.iter().map(reasons::hold).collect::<Vec<_>>(),
+        "unplaced": report.unplaced.iter().map(reasons_json::shortfall).collect::<Vec<_>>(),
+        "held": report.held.iter().map(reasons_json::hold).collect::<Vec<_>>(),
         "inDoubt": plan_json::in_doubt(&report.in_doubt),
         "gaps": plan_json::gaps(&report.gaps),
-        "notices": report.notices.iter().map(reasons::notice).collect::<Vec<_>>(),
+        "notices": report.notices.iter().map(reasons_json::notice).collect::<Vec<_>>(),
     });
     merge(common, left)
 }

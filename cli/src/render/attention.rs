@@ -1,8 +1,8 @@
 //! What is not as it should be: unplaced, held, in doubt, unseen.
 
+use crate::sentences::{self, Said};
 use crate::style::{HINT, WARN};
 use crate::text::{clean_line, count, when, wrap};
-use crate::words::{self, Said};
 use fleet_model::Report;
 
 /// What to do about a request without an answer.
@@ -12,15 +12,15 @@ const IN_DOUBT_NEXT: &str = "the next run asks the clouds what became of it befo
 pub(crate) fn attention(report: &Report) -> String {
     let mut out = String::new();
     for short in &report.unplaced {
-        let said = words::shortfall(short);
+        let said = sentences::shortfall(short);
         item(&mut out, "unplaced", &Said { what: said.what, next: None });
         for (reason, pools) in short.because.iter().take(4) {
-            let text = format!("{}: {}", count(*pools, "pool"), words::rejection(reason));
+            let text = format!("{}: {}", count(*pools, "pool"), sentences::rejection(reason));
             out.push_str(&format!("{}\n", wrap("              ", &text)));
         }
         next(&mut out, said.next.as_deref());
     }
-    report.held.iter().for_each(|held| item(&mut out, "held", &words::hold(held)));
+    report.held.iter().for_each(|held| item(&mut out, "held", &sentences::hold(held)));
     let many = report.in_doubt.len() > 2;
     if many {
         let machines: u64 = report.in_doubt.iter().map(|doubt| doubt.slots.len() as u64).sum();
@@ -48,7 +48,7 @@ pub(crate) fn attention(report: &Report) -> String {
             "{} {}{detail}: nothing in it is created, destroyed or forgotten",
             gap.scope, gap.cause
         );
-        item(&mut out, "gap", &Said { what, next: Some(words::gap_next(gap.cause).into()) });
+        item(&mut out, "gap", &Said { what, next: Some(sentences::gap_next(gap.cause).into()) });
     }
     notices(&mut out, report);
     if out.is_empty() { out } else { format!("\n{out}") }
@@ -58,7 +58,7 @@ pub(crate) fn attention(report: &Report) -> String {
 fn notices(out: &mut String, report: &Report) {
     const SHOWN: usize = 5;
     let all = &report.notices;
-    all.iter().take(SHOWN).for_each(|notice| item(out, "note", &words::notice(notice)));
+    all.iter().take(SHOWN).for_each(|notice| item(out, "note", &sentences::notice(notice)));
     if all.len() > SHOWN {
         let what = format!("{} more; -o json lists them", all.len() - SHOWN);
         item(out, "note", &Said { what, next: None });

@@ -1,10 +1,10 @@
 //! Why this pool, and why not that one.
 
 use super::columns::{Columns, left, right};
-use super::{place, plan_json::merge, reasons};
+use super::{place, plan_json::merge, reasons_json};
+use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
-use crate::words;
 use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
 use fleet_model::{Group, Inputs, Rejection, Report};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn verdict(verdict: &Verdict) -> String {
                 .collect();
             format!("used: {}", parts.join(", "))
         }
-        Verdict::NotUsed(why) => words::rejection(why),
+        Verdict::NotUsed(why) => sentences::rejection(why),
     }
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn by_kind<'a>(
 ) -> Vec<(String, &'a Rejection, u32)> {
     let mut kinds: BTreeMap<String, (&Rejection, u32)> = BTreeMap::new();
     for (reason, pools) in rejections {
-        kinds.entry(words::rejection_kind(reason)).or_insert((reason, 0)).1 += pools;
+        kinds.entry(sentences::rejection_kind(reason)).or_insert((reason, 0)).1 += pools;
     }
     let mut sorted: Vec<_> = kinds.into_iter().map(|(kind, (why, n))| (kind, why, n)).collect();
     sorted.sort_by(|a, b| (b.2, &a.0).cmp(&(a.2, &b.0)));
@@ -80,7 +80,7 @@ pub(crate) fn text(
     out.push_str(&format!("\n{BOLD}Pools{BOLD:#}, best first\n"));
     out.push_str(&pools(inputs, verdicts, top));
     for short in &report.unplaced {
-        let said = words::shortfall(short);
+        let said = sentences::shortfall(short);
         out.push_str(&format!("\n{}\n", said.what));
         if let Some(next) = said.next {
             out.push_str(&format!("{HINT}→{HINT:#} {next}\n"));
@@ -166,7 +166,7 @@ pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> St
         let words = match &shown.verdict {
             Verdict::Used { .. } => verdict(&shown.verdict),
             // At length only for single pools: a table must fit.
-            Verdict::NotUsed(why) => words::rejection_kind(why),
+            Verdict::NotUsed(why) => sentences::rejection_kind(why),
         };
         let per_unit = shown.price.zip(shown.weight).map(|(price, weight)| {
             let micros = u128::from(price.0) * 1000 / u128::from(weight.0.max(1));
@@ -195,7 +195,7 @@ pub(crate) fn pool(shown: &PoolVerdict) -> String {
     let mut out = format!("{BOLD}{}{BOLD:#}\n", clean_line(&shown.pool.to_string()));
     out.push_str(&format!("{}\n", wrap("  ", &verdict(&shown.verdict))));
     if let Verdict::NotUsed(why) = &shown.verdict
-        && let Some(next) = words::relax(why)
+        && let Some(next) = sentences::relax(why)
     {
         out.push_str(&format!("  {HINT}→{HINT:#} {next}\n"));
     }
@@ -223,7 +223,7 @@ pub(crate) fn slot(shown: &SlotVerdict) -> String {
     if let Some(why) = &shown.ends {
         out.push_str(&format!(
             "{}\n",
-            wrap("  ", &format!("will be ended because {}", words::why(why)))
+            wrap("  ", &format!("will be ended because {}", sentences::why(why)))
         ));
     }
     out
@@ -240,8 +240,8 @@ pub(crate) fn json(
         "fleet": inputs.desired.fleet,
         "unit": inputs.desired.capacity.unit,
         "candidates": report.candidates,
-        "rejected": reasons::counted(&report.rejected),
-        "unplaced": report.unplaced.iter().map(reasons::shortfall).collect::<Vec<_>>(),
+        "rejected": reasons_json::counted(&report.rejected),
+        "unplaced": report.unplaced.iter().map(reasons_json::shortfall).collect::<Vec<_>>(),
         "pools": verdicts.iter().map(pool_json).collect::<Vec<_>>(),
         "slots": slots.iter().map(slot_json).collect::<Vec<_>>(),
     })
@@ -261,7 +261,7 @@ fn pool_json(shown: &PoolVerdict) -> Value {
         Verdict::Used { keep, create, destroy } => {
             json!({ "keep": keep, "create": create, "destroy": destroy })
         }
-        Verdict::NotUsed(why) => json!({ "reason": reasons::rejection(why) }),
+        Verdict::NotUsed(why) => json!({ "reason": reasons_json::rejection(why) }),
     };
     merge(common, more)
 }
@@ -274,7 +274,7 @@ fn slot_json(shown: &SlotVerdict) -> Value {
         "weight": shown.weight.as_f64(),
         "usdPerHour": shown.price.map(|price| price.as_f64()),
         "standing": shown.standing,
-        "why": shown.ends.as_ref().map(words::why),
+        "why": shown.ends.as_ref().map(sentences::why),
     })
 }
 

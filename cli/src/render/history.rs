@@ -1,9 +1,9 @@
 //! The journal in words.
 
 use super::columns::{Columns, left};
+use crate::sentences::{self, block_scope};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands};
-use crate::words::{self, block_scope};
 use fleet_model::{Departure, Event, SlotId, Timestamp};
 use fleet_run::Record;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn event(event: &Event) -> (&'static str, String, bool) {
             format!(
                 "{} from {} for {}",
                 create.slots.len(),
-                words::from(create),
+                sentences::from(create),
                 slots(&create.slots)
             ),
             false,

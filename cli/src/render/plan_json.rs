@@ -1,8 +1,8 @@
 //! A plan as JSON: the contract that other programs rely on.
 
-use super::reasons;
+use super::reasons_json;
+use crate::sentences;
 use crate::text::clean_line;
-use crate::words;
 use fleet_model::{
     Action, Cost, Gap, InDoubt, MachineId, Outlook, Plan, PoolChance, PoolLine, Relabel, Report,
     Share, Step,
@@ -98,15 +98,15 @@ pub(crate) fn fleet(plan: &Plan, report: &Report) -> Value {
         "summary": Summary::of(report),
         "steps": plan.steps.iter().map(step).collect::<Vec<_>>(),
         "cost": cost(money),
-        "unplaced": unplaced.iter().map(reasons::shortfall).collect::<Vec<_>>(),
-        "held": held.iter().map(reasons::hold).collect::<Vec<_>>(),
+        "unplaced": unplaced.iter().map(reasons_json::shortfall).collect::<Vec<_>>(),
+        "held": held.iter().map(reasons_json::hold).collect::<Vec<_>>(),
         "inDoubt": in_doubt(doubts),
         "gaps": gaps(silent),
-        "notices": notices.iter().map(reasons::notice).collect::<Vec<_>>(),
+        "notices": notices.iter().map(reasons_json::notice).collect::<Vec<_>>(),
         "groups": groups,
         "pools": pools.iter().map(pool).collect::<Vec<_>>(),
         "candidates": candidates,
-        "rejected": reasons::counted(rejected),
+        "rejected": reasons_json::counted(rejected),
         "decidedAt": plan.premises.decided_at,
         "expiresAt": plan.premises.expires_at,
     });
@@ -167,8 +167,8 @@ fn step(step: &Step) -> Value {
         "action": match step.action { Action::Create(_) => "create", Action::Destroy(_) => "destroy" },
         "pool": step.action.pool(),
         "count": step.action.count(),
-        "why": words::why(&step.why),
-        "reason": reasons::why(&step.why),
+        "why": sentences::why(&step.why),
+        "reason": reasons_json::why(&step.why),
         "after": step.after,
     });
     let more = match &step.action {
@@ -224,7 +224,7 @@ fn pool(line: &PoolLine) -> Value {
         None => common,
     };
     match reason {
-        Some(reason) => merge(common, json!({ "reason": reasons::pool_reason(reason) })),
+        Some(reason) => merge(common, json!({ "reason": reasons_json::pool_reason(reason) })),
         None => common,
     }
 }
@@ -260,7 +260,7 @@ pub(crate) fn gaps(gaps: &[Gap]) -> Vec<Value> {
             "provider": gap.scope.cloud, "region": gap.scope.region,
             "cause": gap.cause,
             "detail": clean_line(&gap.detail),
-            "next": words::gap_next(gap.cause),
+            "next": sentences::gap_next(gap.cause),
         })
     };
     gaps.iter().map(one).collect()

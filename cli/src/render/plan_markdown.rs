@@ -2,8 +2,8 @@
 
 use super::plan_json::{Summary, total};
 use super::plan_text::is_settled;
+use crate::sentences;
 use crate::text::{count, markdown, monthly, price};
-use crate::words;
 use fleet_model::{Cost, Plan, Report};
 
 /// All fleets in one comment.
@@ -54,7 +54,7 @@ fn details(plan: &Plan, report: &Report) -> String {
     out.push_str(&format!("\n<details><summary><code>{name}</code>: "));
     let pools = count(report.pools.len() as u64, "pool");
     out.push_str(&format!("{pools}, {}</summary>\n\n", count(plan.steps.len() as u64, "request")));
-    for line in words::choices(plan) {
+    for line in sentences::choices(plan) {
         out.push_str(&format!("{}\n\n", markdown(&line)));
     }
     if !report.pools.is_empty() {
@@ -110,19 +110,19 @@ fn attention(report: &Report) -> String {
         out.push('\n');
     };
     for short in &report.unplaced {
-        let said = words::shortfall(short);
+        let said = sentences::shortfall(short);
         let because: Vec<String> = short
             .because
             .iter()
             .take(3)
             .map(|(reason, pools)| {
-                format!("{}: {}", count(*pools, "pool"), words::rejection(reason))
+                format!("{}: {}", count(*pools, "pool"), sentences::rejection(reason))
             })
             .collect();
         item(&format!("{} ({})", said.what, because.join("; ")), said.next.as_deref());
     }
     for held in &report.held {
-        let said = words::hold(held);
+        let said = sentences::hold(held);
         item(&said.what, said.next.as_deref());
     }
     for doubt in &report.in_doubt {
@@ -130,11 +130,11 @@ fn attention(report: &Report) -> String {
         item(&format!("a request for {machines} from {} is in doubt", doubt.pool), None);
     }
     for gap in &report.gaps {
-        let next = words::gap_next(gap.cause);
+        let next = sentences::gap_next(gap.cause);
         item(&format!("{} {} ({})", gap.scope, gap.cause, gap.detail), Some(next));
     }
     for notice in report.notices.iter().take(5) {
-        let said = words::notice(notice);
+        let said = sentences::notice(notice);
         item(&said.what, said.next.as_deref());
     }
     out

@@ -3,9 +3,9 @@
 use super::attention::attention;
 use super::columns::{Columns, left, right};
 use super::plan_json::Summary;
+use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
 use crate::text::{clean_line, count, monthly, price, thousands, wrap};
-use crate::words;
 use anstyle::Style;
 use fleet_model::{
     Action, Cloud, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
@@ -30,7 +30,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
             .collect();
         out.push_str(&format!(
             ": {} wanted, {}",
-            words::amount(wanted, report.unit),
+            sentences::amount(wanted, report.unit),
             parts.join(" + ")
         ));
     }
@@ -215,7 +215,7 @@ fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: S
         right(saving(line)).style(rest),
         right(units.to_string()).style(rest),
         left(match (&line.reason, sign) {
-            (Some(reason), '+') => words::pool_reason(reason),
+            (Some(reason), '+') => sentences::pool_reason(reason),
             _ => String::new(),
         })
         .style(DIM),
@@ -252,7 +252,7 @@ fn reasons(plan: &Plan) -> String {
     for ((why, create), machines) in sums {
         let (sign, style) = if create { ('+', ADD) } else { ('-', REMOVE) };
         let head = format!("{:>widest$} because ", thousands(machines));
-        let text = wrap(&" ".repeat(head.len() + 4), &words::why(why));
+        let text = wrap(&" ".repeat(head.len() + 4), &sentences::why(why));
         out.push_str(&format!("  {style}{sign}{style:#} {head}{}\n", text.trim_start()));
     }
     out
@@ -280,7 +280,7 @@ fn images(plan: &Plan) -> String {
 /// Launches that leave the choice of pools to the cloud.
 fn choices(plan: &Plan) -> String {
     let mut out = String::new();
-    for line in words::choices(plan) {
+    for line in sentences::choices(plan) {
         let text = wrap("    ", &line);
         out.push_str(&format!("  {DIM}~ {}{DIM:#}\n", text.trim_start()));
     }

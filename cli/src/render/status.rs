@@ -3,7 +3,7 @@
 use super::attention::attention;
 use super::columns::{Columns, left, right};
 use super::plan_json::{cost, gaps, in_doubt, merge};
-use super::{place, plan_text, reasons};
+use super::{place, plan_text, reasons_json};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
 use fleet_core::SETTLE_WINDOW;
@@ -235,7 +235,7 @@ impl<'a> Status<'a> {
             "machines": machines,
             "gaps": gaps(&self.report.gaps),
             "inDoubt": in_doubt(&self.report.in_doubt),
-            "notices": self.report.notices.iter().map(reasons::notice).collect::<Vec<_>>(),
+            "notices": self.report.notices.iter().map(reasons_json::notice).collect::<Vec<_>>(),
             "cost": money,
             "settled": plan_text::is_settled(self.report),
         })

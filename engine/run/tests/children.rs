@@ -1,8 +1,8 @@
 //! Disks that outlive their machine: seen, on record until they are gone, cleared away by an apply.
 
-mod bed;
+mod fixture;
 
-use bed::{Bed, desired};
+use fixture::{Fixture, desired};
 use fleet_model::{Desired, Notice, SlotState};
 use fleet_sim::{Fault, Preset};
 use std::time::Duration;
@@ -23,7 +23,7 @@ spec:
 }
 
 /// Machines on record, and those of which only a disk is there.
-async fn kept(bed: &Bed, fleet: &Desired) -> (usize, usize) {
+async fn kept(bed: &Fixture, fleet: &Desired) -> (usize, usize) {
     let recorded = bed.inputs(fleet).await.recorded;
     let filled = |state: &SlotState| matches!(state, SlotState::Filled { .. });
     let filled = recorded.slots.values().filter(|record| filled(&record.state)).count();
@@ -32,7 +32,7 @@ async fn kept(bed: &Bed, fleet: &Desired) -> (usize, usize) {
 
 #[tokio::test]
 async fn a_machine_stays_on_record_until_its_disk_is_gone() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     bed.apply(&azure(4)).await;
     let fleet = azure(3);
     bed.sim.fault(Fault::ChildrenLeft { percent: 100 }).expect("a fault");
@@ -62,7 +62,7 @@ async fn a_machine_stays_on_record_until_its_disk_is_gone() {
 
 #[tokio::test]
 async fn disks_of_machines_that_are_not_listed_yet_are_left_alone() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     bed.sim.delay_visibility(fleet_model::Cloud::Azure, Duration::from_secs(240)).expect("a fault");
     let fleet = azure(3);
     bed.apply(&fleet).await;

@@ -9,10 +9,10 @@
 //! cloud. `FLEET_CRASH_ACTIONS=20` explores those of plans of 20 actions, with growing fleets, too.
 #![expect(clippy::print_stderr, reason = "how much was explored is worth knowing")]
 
-mod bed;
+mod fixture;
 
-use bed::mortal::{Fate, Moment};
-use bed::{Bed, apply_with, catalog_for, cpu, desired};
+use fixture::mortal::{Fate, Moment};
+use fixture::{Fixture, apply_with, catalog_for, cpu, desired};
 use fleet_model::{Catalog, Desired, Hold, Limits, MachineState};
 use fleet_run::{Converged, Engine};
 use fleet_sim::Preset;
@@ -121,8 +121,8 @@ spec:
 }
 
 impl Story {
-    async fn bed(&self) -> Bed {
-        let bed = Bed::with(Preset::Lifelike, 3, self.catalog.clone());
+    async fn bed(&self) -> Fixture {
+        let bed = Fixture::with(Preset::Lifelike, 3, self.catalog.clone());
         if let Some(before) = &self.before {
             bed.apply(before).await;
             bed.sim.advance(Duration::from_secs(600)).expect("time");
@@ -145,7 +145,7 @@ impl Story {
     }
 
     /// Runs once and dies at a moment; says whether it lived, and how it went.
-    async fn die_at(&self, bed: &Bed, fatal: u32) -> (bool, Arc<Fate>) {
+    async fn die_at(&self, bed: &Fixture, fatal: u32) -> (bool, Arc<Fate>) {
         let fate = Fate::at(fatal);
         let engine = bed.mortal(&fate);
         let lived = fate.run(self.apply(&engine)).await.is_some();
@@ -157,8 +157,8 @@ impl Story {
     }
 
     /// Runs until the fleet is at rest, and judges it.
-    async fn come_to_rest(&self, bed: &Bed) {
-        let stands = |bed: &Bed| {
+    async fn come_to_rest(&self, bed: &Fixture) {
+        let stands = |bed: &Fixture| {
             let live = bed.live().into_iter();
             live.filter(|machine| machine.state != MachineState::Stopping).count()
         };

@@ -1,8 +1,8 @@
 //! Launches that leave the choice of pools to the cloud: part of them, refusals, elsewhere, at rest.
 
-mod bed;
+mod fixture;
 
-use bed::{Bed, desired};
+use fixture::{Fixture, desired};
 use fleet_model::{Action, BlockScope, Cloud, Create, Event, SlotState};
 use fleet_sim::Preset;
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ fn creates(planned: &fleet_core::Planned) -> Vec<Create> {
 
 #[tokio::test]
 async fn one_request_per_region_and_market() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     let fleet = desired(&flexible(40));
     let planned = bed.plan(&fleet).await;
     let asked = creates(&planned);
@@ -54,7 +54,7 @@ async fn one_request_per_region_and_market() {
 
 #[tokio::test]
 async fn pools_without_room_are_refused_one_by_one_and_the_next_round_goes_elsewhere() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     let fleet = desired(&flexible(40));
     let asked = creates(&bed.plan(&fleet).await);
     let first = asked.iter().find(|create| create.others.len() > 1).expect("a choice").clone();
@@ -92,7 +92,7 @@ async fn pools_without_room_are_refused_one_by_one_and_the_next_round_goes_elsew
 #[tokio::test]
 async fn lost_answers_of_a_choice_make_no_duplicates() {
     for seed in 1..=6 {
-        let bed = Bed::new(Preset::Lifelike, seed);
+        let bed = Fixture::new(Preset::Lifelike, seed);
         bed.sim.lose_answers(Cloud::Aws, 60).expect("a fault");
         let fleet = desired(&flexible(30));
         for _ in 0..3 {

@@ -1,8 +1,8 @@
 //! Labels and tags reach machines that run already, on clouds that can change them.
 
-mod bed;
+mod fixture;
 
-use bed::{Bed, desired};
+use fixture::{Fixture, desired};
 use fleet_model::{Cloud, Desired, Labels, Limits, Notice};
 use fleet_sim::Preset;
 
@@ -22,7 +22,7 @@ spec:
 }
 
 /// What live machines carry, each kind once.
-fn carried(bed: &Bed) -> Vec<Labels> {
+fn carried(bed: &Fixture) -> Vec<Labels> {
     let labels = |machine: &fleet_model::Machine| {
         bed.sim.labels(&machine.id).expect("a world").expect("a machine")
     };
@@ -39,7 +39,7 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
 #[tokio::test]
 async fn a_change_of_labels_reaches_machines_and_replaces_none() {
     for cloud in ["aws", "gcp", "azure"] {
-        let bed = Bed::new(Preset::Calm, 1);
+        let bed = Fixture::new(Preset::Calm, 1);
         bed.apply(&spec(5, cloud, "team: shop, tier: one", "cost: a")).await;
         let first = labels(&[("team", "shop"), ("tier", "one"), ("cost", "a")]);
         assert_eq!(carried(&bed), [first], "{cloud}");
@@ -74,7 +74,7 @@ async fn a_change_of_labels_reaches_machines_and_replaces_none() {
 
 #[tokio::test]
 async fn labels_that_were_not_changed_are_tried_again() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     bed.apply(&spec(4, "gcp", "team: shop", "")).await;
     let next = spec(4, "gcp", "team: infra", "");
     bed.sim.lose_answers(Cloud::Gcp, 100).expect("a fault");
@@ -90,7 +90,7 @@ async fn labels_that_were_not_changed_are_tried_again() {
 
 #[tokio::test]
 async fn what_cannot_be_changed_is_told() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     bed.apply(&spec(2, "lambda", "team: shop", "")).await;
     let next = spec(2, "lambda", "team: infra", "");
     let planned = bed.plan(&next).await;
@@ -101,7 +101,7 @@ async fn what_cannot_be_changed_is_told() {
 
 #[tokio::test]
 async fn a_fleet_that_goes_is_not_labelled_first() {
-    let bed = Bed::new(Preset::Calm, 1);
+    let bed = Fixture::new(Preset::Calm, 1);
     bed.apply(&spec(3, "aws", "team: shop", "")).await;
     let all = Limits { destroy_all: true, ..Limits::default() };
     let next = spec(3, "aws", "team: infra", "");

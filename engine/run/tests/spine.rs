@@ -1,8 +1,8 @@
 //! The whole way on simulated clouds, without the CLI: apply, lose things, apply again, at rest.
 
-mod bed;
+mod fixture;
 
-use bed::{Bed, TRAIN, cpu, desired};
+use fixture::{Fixture, TRAIN, cpu, desired};
 use fleet_model::{Cloud, Event, GapCause, Hold, Limits, Market, Scope, SlotState};
 use fleet_sim::Preset;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn the_example_spec_converges_and_stays() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(TRAIN);
     bed.apply(&fleet).await;
     bed.assert_converged(&fleet).await;
@@ -27,7 +27,7 @@ async fn the_example_spec_converges_and_stays() {
 #[tokio::test]
 async fn many_worlds_converge() {
     for seed in 1..=20 {
-        let bed = Bed::new(Preset::Lifelike, seed);
+        let bed = Fixture::new(Preset::Lifelike, seed);
         let fleet = desired(&cpu(40));
         bed.apply(&fleet).await;
         bed.assert_converged(&fleet).await;
@@ -37,7 +37,7 @@ async fn many_worlds_converge() {
 
 #[tokio::test]
 async fn a_region_in_outage_is_left_alone() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(40));
     bed.apply(&fleet).await;
     let lost: Scope = bed.live()[0].place.scope();
@@ -67,7 +67,7 @@ async fn a_region_in_outage_is_left_alone() {
 
 #[tokio::test]
 async fn a_partial_list_is_a_gap() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     bed.apply(&fleet).await;
     bed.sim.partial_lists(Cloud::Gcp.into()).expect("a fault");
@@ -80,7 +80,7 @@ async fn a_partial_list_is_a_gap() {
 #[tokio::test]
 async fn lost_answers_make_no_duplicates() {
     for seed in 1..=10 {
-        let bed = Bed::new(Preset::Lifelike, seed);
+        let bed = Fixture::new(Preset::Lifelike, seed);
         for cloud in Cloud::ALL {
             bed.sim.lose_answers(cloud, 50).expect("a fault");
         }
@@ -99,7 +99,7 @@ async fn lost_answers_make_no_duplicates() {
 
 #[tokio::test]
 async fn interrupted_machines_are_replaced() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(40));
     bed.apply(&fleet).await;
     bed.sim.advance(Duration::from_secs(120)).expect("time");
@@ -113,7 +113,7 @@ async fn interrupted_machines_are_replaced() {
 
 #[tokio::test]
 async fn shrinking_needs_the_exact_number() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     bed.apply(&desired(&cpu(40))).await;
     let smaller = desired(&cpu(20));
     bed.apply(&smaller).await;
@@ -138,7 +138,7 @@ async fn shrinking_needs_the_exact_number() {
 
 #[tokio::test]
 async fn many_vanished_machines_freeze_the_fleet() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     // On demand: spot that is gone was taken back, which is no mystery.
     let fleet = desired(&cpu(20).replace("25%", "100%"));
     bed.apply(&fleet).await;
@@ -163,7 +163,7 @@ async fn many_vanished_machines_freeze_the_fleet() {
 
 #[tokio::test]
 async fn destroy_takes_everything() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(TRAIN);
     bed.apply(&fleet).await;
     let all = bed.live().len() as u32;
@@ -180,7 +180,7 @@ async fn destroy_takes_everything() {
 
 #[tokio::test]
 async fn a_region_taken_out_of_the_spec_is_moved_create_first() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     bed.apply(&fleet).await;
     let narrower = desired(&cpu(20).replace("us-east-1, us-west-2", "us-west-2"));
@@ -207,7 +207,7 @@ spec:
 #[tokio::test]
 async fn a_cloud_without_tokens_is_never_asked_twice() {
     for exhausted in [false, true] {
-        let bed = Bed::lifelike();
+        let bed = Fixture::lifelike();
         let fleet = desired(LAMBDA);
         bed.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
         bed.sim.lose_answers(Cloud::Lambda, 100).expect("a fault");
@@ -230,7 +230,7 @@ async fn a_cloud_without_tokens_is_never_asked_twice() {
 
 #[tokio::test]
 async fn a_resend_starts_the_window_anew() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     for _ in 0..4 {
         // Each time: invisible for four minutes, the answer lost, and almost five minutes pass.
@@ -253,11 +253,11 @@ async fn a_resend_starts_the_window_anew() {
 /// them to write it, the record is no longer the time of the sending, and another is written.
 #[tokio::test]
 async fn a_slow_store_does_not_eat_the_window() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(6));
     let slow = Duration::from_secs(200);
-    let engine = bed.mortal(&bed::mortal::Fate::slow(&bed.sim, slow));
-    bed::apply_with(&engine, &fleet, Limits::default()).await.expect("applied");
+    let engine = bed.mortal(&fixture::mortal::Fate::slow(&bed.sim, slow));
+    fixture::apply_with(&engine, &fleet, Limits::default()).await.expect("applied");
     let mut sent = BTreeMap::new();
     let mut intents = 0;
     for record in bed.engine.history(&fleet.fleet).await.expect("a history") {
@@ -284,7 +284,7 @@ async fn a_slow_store_does_not_eat_the_window() {
 
 #[tokio::test]
 async fn what_nobody_has_seen_yet_is_not_ended() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     for cloud in Cloud::ALL {
         bed.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
     }
@@ -300,13 +300,13 @@ async fn what_nobody_has_seen_yet_is_not_ended() {
 
 #[tokio::test]
 async fn a_lost_journal_makes_no_second_fleet() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     bed.apply(&fleet).await;
     bed.sim.advance(Duration::from_secs(600)).expect("time");
     let elsewhere = fleet_run::Store::in_memory();
-    let forgetful = bed::engine(&bed.sim, &elsewhere, |provider| provider);
-    bed::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
+    let forgetful = fixture::engine(&bed.sim, &elsewhere, |provider| provider);
+    fixture::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
     assert_eq!(bed.live().len(), 20, "machines of that name stand already");
     let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
     let planned = fleet_core::plan(&inputs);
@@ -315,7 +315,7 @@ async fn a_lost_journal_makes_no_second_fleet() {
 
 #[tokio::test]
 async fn another_account_is_a_gap_and_nothing_is_changed() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     bed.apply(&fleet).await;
     bed.sim.advance(Duration::from_secs(600)).expect("time");
@@ -339,7 +339,7 @@ async fn another_account_is_a_gap_and_nothing_is_changed() {
 
 #[tokio::test]
 async fn a_lost_journal_is_noticed_by_what_is_left_of_a_list() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     bed.apply(&fleet).await;
     bed.sim.advance(Duration::from_secs(600)).expect("time");
@@ -347,8 +347,8 @@ async fn a_lost_journal_is_noticed_by_what_is_left_of_a_list() {
         bed.sim.partial_lists(cloud.into()).expect("a fault");
     }
     let elsewhere = fleet_run::Store::in_memory();
-    let forgetful = bed::engine(&bed.sim, &elsewhere, |provider| provider);
-    bed::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
+    let forgetful = fixture::engine(&bed.sim, &elsewhere, |provider| provider);
+    fixture::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
     assert_eq!(bed.live().len(), 20, "machines of that name stand already");
     let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
     let held = fleet_core::plan(&inputs).report.held;
@@ -357,7 +357,7 @@ async fn a_lost_journal_is_noticed_by_what_is_left_of_a_list() {
 
 #[tokio::test]
 async fn a_change_of_mix_never_doubles_the_fleet() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     bed.apply(&desired(&cpu(40))).await;
     bed.sim.advance(Duration::from_secs(400)).expect("time");
     let other_mix = desired(&cpu(40).replace("25%", "75%"));
@@ -427,16 +427,16 @@ impl fleet_provider::Provider for Counted {
 /// Lambda lets one launch in every twelve seconds: the others wait, and hear of the first refusal.
 #[tokio::test]
 async fn launches_that_wait_do_not_ask_a_pool_that_said_no_meanwhile() {
-    let bed = Bed::lifelike();
+    let bed = Fixture::lifelike();
     bed.sim.exhaust("lambda/*", None).expect("a fault");
     let launches = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
-    let counting = bed::engine(&bed.sim, &bed.store, |inner| {
+    let counting = fixture::engine(&bed.sim, &bed.store, |inner| {
         std::sync::Arc::new(Counted { inner, launches: launches.clone() })
     });
     let one_region = LAMBDA.replace("provider: lambda", "provider: lambda, regions: [us-east-1]");
     let fleet = desired(&one_region);
     let kinds = bed.inputs(&fleet).await.offerings.len() as u32;
-    bed::apply_with(&counting, &fleet, Limits::default()).await.expect("applied");
+    fixture::apply_with(&counting, &fleet, Limits::default()).await.expect("applied");
     let asked = launches.load(std::sync::atomic::Ordering::Relaxed);
     assert!(asked <= kinds, "{asked} launches for {kinds} pools that are all full");
 }
@@ -446,7 +446,7 @@ async fn launches_that_wait_do_not_ask_a_pool_that_said_no_meanwhile() {
 async fn ends_without_an_answer_count_toward_the_limit() {
     let mut lost = 0;
     for seed in 1..=20 {
-        let bed = Bed::new(Preset::Calm, seed);
+        let bed = Fixture::new(Preset::Calm, seed);
         bed.apply(&desired(&cpu(10))).await;
         let before: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
         bed.sim.lose_answers(Cloud::Aws, 50).expect("a fault");

@@ -4,21 +4,21 @@
 //! decides nothing: which pool, how many and when is in the plan.
 
 mod accounts;
-mod alike;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod error;
 pub mod evidence;
+mod judgement;
 mod provider;
 #[cfg(feature = "conformance")]
 pub mod recordings;
 mod survey;
 
 pub use accounts::Accounts;
-pub use alike::{Asked, LOOK_AGAIN, SETTLE, stranger, with_causes};
 pub use clock::Clock;
 pub use error::{Class, Error, Reach};
+pub use judgement::{Asked, LOOK_AGAIN, SETTLE, not_the_machine, with_causes};
 pub use provider::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Missing, Offered,
     OfferingsRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,

@@ -4,7 +4,6 @@
 //! spec uses (zones, images, subnets) are looked up in between, once per run. The SDK's retries
 //! are off: the engine has the only layer that asks again.
 
-mod bands;
 mod choice;
 mod create_fleet;
 mod doctor;
@@ -24,6 +23,7 @@ mod quota;
 mod relabel;
 mod scores;
 mod session;
+mod spot_advisor;
 mod spot_cache;
 mod tags;
 mod terminate;

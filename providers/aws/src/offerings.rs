@@ -4,11 +4,11 @@
 //! Each region is asked about everything at once. Prices and signals that do not come are left
 //! out; only what AWS says for certain rules a pool out.
 
-use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
 use crate::prices;
 use crate::quota;
 use crate::session::Site;
+use crate::spot_advisor::SpotAdvisor;
 use crate::spot_cache::{Known, SpotCache};
 use crate::{image, network};
 use aws_sdk_ec2::operation::describe_instance_type_offerings::builders::DescribeInstanceTypeOfferingsInputBuilder;
@@ -38,7 +38,7 @@ pub(crate) struct Survey {
     /// Limits by code, and how much of each is used.
     limits: BTreeMap<String, u64>,
     used: BTreeMap<&'static str, u64>,
-    bands: Arc<Bands>,
+    bands: Arc<SpotAdvisor>,
 }
 
 /// What is asked about one region.
@@ -64,7 +64,7 @@ pub(crate) struct Aside<'a> {
     /// Prices of a moment ago.
     pub(crate) cache: &'a SpotCache,
     /// Interruption bands.
-    pub(crate) bands: Arc<Bands>,
+    pub(crate) bands: Arc<SpotAdvisor>,
 }
 
 /// Finds out about one region.

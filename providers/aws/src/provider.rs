@@ -1,11 +1,11 @@
 //! The adapter: for each call names are resolved, one request is sent, one answer is read.
 
-use crate::bands::Bands;
 use crate::error::{Asked, read, refused};
 use crate::events::{self, Notices};
 use crate::offerings::{Aside, Wanted, survey};
 use crate::scores::{self, Scores};
 use crate::session::{AwsSettings, Session, Site};
+use crate::spot_advisor::SpotAdvisor;
 use crate::spot_cache::SpotCache;
 use crate::{
     choice, doctor, image, launch, launch_template, machines, network, price_list, relabel,
@@ -30,7 +30,7 @@ use std::sync::{Arc, OnceLock};
 pub struct Aws {
     session: Session,
     clock: Arc<dyn Clock>,
-    bands: OnceLock<Arc<Bands>>,
+    bands: OnceLock<Arc<SpotAdvisor>>,
     cache: SpotCache,
 }
 
@@ -48,12 +48,12 @@ impl Aws {
     }
 
     /// The bands of the Spot Advisor, if somebody supplied them.
-    fn bands(&self) -> Arc<Bands> {
+    fn bands(&self) -> Arc<SpotAdvisor> {
         let load = || {
             let Some(path) = &self.session.settings.spot_advisor else { return Arc::default() };
-            let bands = Bands::load(path).unwrap_or_else(|cause| {
+            let bands = SpotAdvisor::load(path).unwrap_or_else(|cause| {
                 tracing::warn!(file = %path.display(), cause, "no interruption bands");
-                Bands::default()
+                SpotAdvisor::default()
             });
             Arc::new(bands)
         };

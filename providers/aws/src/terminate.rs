@@ -7,7 +7,7 @@ use crate::zones::Zones;
 use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
 use aws_sdk_ec2::types::{Instance, InstanceStateChange, InstanceStateName};
 use fleet_model::{FleetUid, Machine, MachineId, Region, Timestamp, Victim};
-use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error, not_the_machine};
 use std::collections::BTreeMap;
 
 /// What is to be done with each of some machines.
@@ -158,7 +158,7 @@ fn judge(
                 verdicts.refused.push((id, "its description cannot be read".into()));
             }
             Some((instance, Some(machine))) => {
-                match stranger(fleet, victim, &same_time(machine, instance, victim)) {
+                match not_the_machine(fleet, victim, &same_time(machine, instance, victim)) {
                     None => verdicts.doomed.push(id),
                     Some(why) => verdicts.refused.push((id, why)),
                 }

@@ -10,7 +10,7 @@ use crate::operation::{End, wait};
 use crate::trace::{Seen, seek};
 use crate::wire::{Child, Vm};
 use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
-use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error, not_the_machine};
 use futures::future::{join_all, try_join_all};
 use reqwest::Method;
 use std::collections::BTreeMap;
@@ -192,5 +192,5 @@ fn mistaken(fleet: &FleetUid, scope: &Scope, victim: &Victim, machine: &Machine)
     if machine.owner.is_some() && machine.place.scope() != *scope {
         return Some(format!("it stands in {}", machine.place.region));
     }
-    stranger(fleet, victim, machine)
+    not_the_machine(fleet, victim, machine)
 }

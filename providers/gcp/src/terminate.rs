@@ -7,7 +7,7 @@ use crate::error::{Asked, is_missing, of_operation, read};
 use crate::machines::{get, machine, read_id, region_of};
 use crate::session::Clients;
 use fleet_model::{FleetUid, MachineState, Scope, Victim};
-use fleet_provider::{Class, Clock, DestroyRequest, Destroyed, Error, stranger};
+use fleet_provider::{Class, Clock, DestroyRequest, Destroyed, Error, not_the_machine};
 use futures::future::join_all;
 use google_cloud_compute_v1::model::Instance;
 use google_cloud_compute_v1::model::operation::Status;
@@ -109,5 +109,5 @@ fn mistaken(fleet: &FleetUid, victim: &Victim, instance: &Instance) -> Option<St
     if machine.owner.is_none() {
         return Some("its labels do not say that it is a machine of ours".into());
     }
-    stranger(fleet, victim, &machine)
+    not_the_machine(fleet, victim, &machine)
 }

@@ -5,7 +5,7 @@ use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
 use crate::machines::{all, is_over, machine};
 use crate::wire::{Instance, Terminate, Terminated};
 use fleet_model::{FleetUid, MachineId, Scope, Timestamp, Victim};
-use fleet_provider::{Class, DestroyRequest, Destroyed, Error, stranger};
+use fleet_provider::{Class, DestroyRequest, Destroyed, Error, not_the_machine};
 
 /// What is to be done with each of some machines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,5 +90,5 @@ fn mistaken(
     if machine.owner.is_some() && machine.place.scope() != *scope {
         return Some(format!("it stands in {}", machine.place.region));
     }
-    stranger(fleet, victim, &machine)
+    not_the_machine(fleet, victim, &machine)
 }

@@ -9,17 +9,17 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
-struct Bed {
+struct Fixture {
     server: Server<LambdaCloud>,
     clock: Arc<dyn Clock>,
     asks: Asks,
 }
 
-async fn bed() -> Bed {
+async fn bed() -> Fixture {
     bed_with(KEY).await
 }
 
-async fn bed_with(key: &str) -> Bed {
+async fn bed_with(key: &str) -> Fixture {
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
     let server = Server::start(LambdaCloud::default(), clock.clone(), 0).await.expect("a fake");
     let settings = LambdaSettings { key: Some(key.into()), endpoint: server.url() };
@@ -28,10 +28,10 @@ async fn bed_with(key: &str) -> Bed {
         pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand".parse().expect("a pool"),
         template: Template { key: Some(SSH_KEY.into()), ..Template::default() },
     };
-    Bed { server, clock, asks }
+    Fixture { server, clock, asks }
 }
 
-impl Bed {
+impl Fixture {
     fn live(&self) -> usize {
         self.server.meddle(|world| world.live())
     }

@@ -11,7 +11,7 @@ use fleet_provider::{
 use std::sync::Arc;
 use std::time::Duration;
 
-struct Bed {
+struct Fixture {
     server: Server<LambdaCloud>,
     clock: Arc<dyn Clock>,
     asks: Asks,
@@ -19,7 +19,7 @@ struct Bed {
 
 const MINUTE: u64 = 60;
 
-async fn bed() -> Bed {
+async fn bed() -> Fixture {
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
     let server = Server::start(LambdaCloud::default(), clock.clone(), 0).await.expect("a fake");
     let settings = LambdaSettings { key: Some(KEY.into()), endpoint: server.url() };
@@ -28,10 +28,10 @@ async fn bed() -> Bed {
         pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand".parse().expect("a pool"),
         template: Template { key: Some(SSH_KEY.into()), ..Template::default() },
     };
-    Bed { server, clock, asks }
+    Fixture { server, clock, asks }
 }
 
-impl Bed {
+impl Fixture {
     fn behave(&self, habits: Habits) {
         self.server.meddle(|world| world.habits = habits);
     }

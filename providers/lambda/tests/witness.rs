@@ -9,14 +9,14 @@ use fleet_provider::{Class, Clock, ExamineRequest, OfferingsRequest};
 use serde_json::json;
 use std::sync::Arc;
 
-struct Bed {
+struct Fixture {
     server: Server<LambdaCloud>,
     router: Router,
     asks: Asks,
     _prism: Prism,
 }
 
-async fn bed() -> Option<Bed> {
+async fn bed() -> Option<Fixture> {
     let Some(folder) = descriptions() else {
         say(NO_DESCRIPTIONS);
         return None;
@@ -37,7 +37,7 @@ async fn bed() -> Option<Bed> {
             ..Template::default()
         },
     };
-    Some(Bed { server, router, asks, _prism: prism })
+    Some(Fixture { server, router, asks, _prism: prism })
 }
 
 #[tokio::test]

@@ -24,15 +24,15 @@ impl Sleepers {
 }
 
 /// A place in the list, given up when the sleep ends or is called off.
-struct Bed<'a> {
+struct Fixture<'a> {
     sleepers: &'a Sleepers,
     until: Ms,
 }
 
-impl<'a> Bed<'a> {
+impl<'a> Fixture<'a> {
     fn new(sleepers: &'a Sleepers, until: Ms) -> Self {
         sleepers.with(|beds| *beds.entry(until).or_default() += 1);
-        Bed { sleepers, until }
+        Fixture { sleepers, until }
     }
 
     fn is_first(&self) -> bool {
@@ -40,7 +40,7 @@ impl<'a> Bed<'a> {
     }
 }
 
-impl Drop for Bed<'_> {
+impl Drop for Fixture<'_> {
     fn drop(&mut self) {
         self.sleepers.with(|beds| {
             if let Some(count) = beds.get_mut(&self.until) {
@@ -67,7 +67,7 @@ impl Clock for SimClock {
             return tokio::time::sleep(duration).await;
         }
         let until = later(self.0.now_ms(), duration);
-        let bed = Bed::new(self.0.sleepers(), until);
+        let bed = Fixture::new(self.0.sleepers(), until);
         // Others who would sleep at the same time must get to say so: two waits of ten seconds
         // side by side take ten seconds, not twenty.
         for round in 0..PATIENCE {

@@ -18,6 +18,7 @@ mod cloud;
 mod event;
 mod fault;
 mod index;
+mod inject;
 mod limit;
 mod line;
 mod pattern;
@@ -26,7 +27,6 @@ mod provider;
 mod quote;
 mod settings;
 mod sim;
-mod spoil;
 mod store;
 #[cfg(test)]
 mod tests;

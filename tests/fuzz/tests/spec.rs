@@ -33,7 +33,7 @@ fn judge(said: &Diagnostics, lines: u32) {
 fn fuzz_spec() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut seeds = files(&root.join("fleet-specs"));
-    seeds.extend(files(&root.join("engine/spec/tests/it")));
+    seeds.extend(files(&root.join("engine/spec/tests/suite")));
     seeds.retain(|(path, _)| path.extension().is_some_and(|extension| extension == "yaml"));
     assert!(seeds.len() >= 8, "{} specs", seeds.len());
     seeds.extend(corpus("spec"));

@@ -1,6 +1,6 @@
 //! The suite that every provider must pass.
 
-use crate::support::{Bed, ON_DEMAND, ZONE_NAME, pool};
+use crate::support::{Fixture, ON_DEMAND, ZONE_NAME, pool};
 use async_trait::async_trait;
 use fleet_model::PoolId;
 use fleet_provider::conformance::{Harness, Trouble, run};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// New machines are out of the lists for less than this.
 const SETTLE: Duration = Duration::from_millis(600);
 
-struct OnMoto(Bed);
+struct OnMoto(Fixture);
 
 /// Also without trouble, machines are not listed at once.
 fn calm() -> Faults {
@@ -67,7 +67,7 @@ impl Harness for OnMoto {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn aws_conforms() {
-    let twin = OnMoto(Bed::new().await);
+    let twin = OnMoto(Fixture::new().await);
     twin.heal().await;
     let report = run(&twin).await;
     assert!(report.is_conformant(), "{report}");

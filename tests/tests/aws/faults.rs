@@ -1,6 +1,6 @@
 //! What the suite for all providers does not ask: the habits of EC2 alone.
 
-use crate::support::{Bed, ON_DEMAND, ZONE_NAME, ask, pool, victims};
+use crate::support::{Fixture, ON_DEMAND, ZONE_NAME, ask, pool, victims};
 use fleet_model::{
     CapacityGoal, Create, Machine, MachineId, PoolId, Quota, Quote, SlotId, Template, Timestamp,
     Units,
@@ -21,7 +21,7 @@ fn ids(machines: &[Machine]) -> Vec<MachineId> {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_5xx_after_the_launch_is_an_unknown_outcome_and_the_token_finds_it() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.proxy.set(Faults { answers_broken: true, ..Faults::default() });
     let error = bed.create(&ask("t", 3)).await.expect_err("broken");
     assert_eq!(
@@ -38,7 +38,7 @@ async fn a_5xx_after_the_launch_is_an_unknown_outcome_and_the_token_finds_it() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_token_for_another_request_freezes() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.create(&ask("t", 2)).await.expect("two");
     let error = bed.create(&ask("t", 3)).await.expect_err("another request");
     assert_eq!((error.class, error.code.as_str()), (Class::Freeze, "IdempotentParameterMismatch"));
@@ -48,7 +48,7 @@ async fn a_token_for_another_request_freezes() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_token_whose_machines_have_ended_names_them() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let created = bed.create(&ask("t", 2)).await.expect("two");
     bed.destroy(&victims(&created)).await.expect("ended");
     let again = bed.create(&ask("t", 2)).await.expect("the same two");
@@ -60,7 +60,7 @@ async fn a_token_whose_machines_have_ended_names_them() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_machine_that_is_not_listed_yet_is_neither_ended_nor_forgotten() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.proxy.set(Faults { hidden_for: Duration::from_secs(3600), ..Faults::default() });
     let created = bed.create(&ask("t", 1)).await.expect("one");
     assert_eq!(bed.live().await, 0);
@@ -71,7 +71,7 @@ async fn a_machine_that_is_not_listed_yet_is_neither_ended_nor_forgotten() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn capacity_is_a_matter_of_one_zone_and_type() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let full = [(ZONE_NAME.to_owned(), "m5.large".to_owned())].into();
     bed.proxy.set(Faults { full, ..Faults::default() });
     let error = bed.create(&ask("t", 1)).await.expect_err("full");
@@ -88,7 +88,7 @@ async fn capacity_is_a_matter_of_one_zone_and_type() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_refusal_that_nobody_foresaw_makes_nothing_and_is_as_wide_as_its_cause() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     for (code, class, reach) in [
         ("VcpuLimitExceeded", Class::Quota { block: Duration::from_secs(900) }, Reach::Class),
         ("PendingVerification", Class::Refused { block: Duration::from_secs(900) }, Reach::Region),
@@ -107,7 +107,7 @@ async fn a_refusal_that_nobody_foresaw_makes_nothing_and_is_as_wide_as_its_cause
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn one_protected_machine_does_not_keep_the_others_alive() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let created = bed.create(&ask("t", 3)).await.expect("three");
     let kept = created.machines[1].id.clone();
     bed.proxy.set(Faults { protected: [kept.to_string()].into(), ..Faults::default() });
@@ -122,7 +122,7 @@ async fn one_protected_machine_does_not_keep_the_others_alive() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_closed_spot_request_with_a_running_machine_is_a_warning() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let spot = pool("aws/us-east-1/use1-az4/m5.large/spot");
     let created = bed.create(&Create { pool: spot, ..ask("t", 2) }).await.expect("two");
     let (one, other) = (&created.machines[0].id, &created.machines[1].id);
@@ -141,7 +141,7 @@ async fn a_closed_spot_request_with_a_running_machine_is_a_warning() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn machines_that_a_list_lacks_are_asked_for_by_id() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let created = bed.create(&ask("t", 2)).await.expect("two");
     let ended: Vec<_> = victims(&created).into_iter().take(1).collect();
     bed.destroy(&ended).await.expect("one");
@@ -174,7 +174,7 @@ async fn machines_that_a_list_lacks_are_asked_for_by_id() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn names_in_a_template_are_looked_up_or_refused_before_anything_is_sent() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let base = Template::default;
     let image = |name: &str| Template { image: Some(name.into()), ..base() };
     for wrong in [
@@ -202,7 +202,7 @@ async fn names_in_a_template_are_looked_up_or_refused_before_anything_is_sent() 
 }
 
 /// What the provider says of some pools.
-async fn quotes(bed: &Bed, pools: &[&str], template: &Template) -> Offered {
+async fn quotes(bed: &Fixture, pools: &[&str], template: &Template) -> Offered {
     let pools: Vec<PoolId> = pools.iter().map(|text| pool(text)).collect();
     let spot = Units::whole(10);
     let goal = CapacityGoal { target: spot, spot, ..CapacityGoal::default() };
@@ -213,7 +213,7 @@ async fn quotes(bed: &Bed, pools: &[&str], template: &Template) -> Offered {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn pools_have_prices_images_and_reasons_against_them() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let spot = "aws/us-east-1/use1-az4/m5.large/spot";
     let sold_elsewhere = "aws/us-east-1/use1-az3/m5.large/on-demand";
     let arm = "aws/us-east-1/use1-az4/m6g.large/on-demand";
@@ -237,7 +237,7 @@ async fn pools_have_prices_images_and_reasons_against_them() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn limits_and_scores_are_read_where_aws_gives_them() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.create(&ask("t", 3)).await.expect("three of two vCPUs");
     bed.proxy.set(Faults {
         quotas: [("L-1216C47A".to_owned(), 64), ("L-34B43A08".to_owned(), 5)].into(),
@@ -263,7 +263,7 @@ async fn limits_and_scores_are_read_where_aws_gives_them() {
     assert_eq!(bed.proxy.calls("GetSpotPlacementScores"), before);
 }
 
-async fn quotes_of_two(bed: &Bed, spot: &[String]) {
+async fn quotes_of_two(bed: &Fixture, spot: &[String]) {
     let offered = quotes(bed, &[&spot[0], &spot[1]], &Template::default()).await;
     assert_eq!(offered.quotes.len(), 2);
 }
@@ -271,7 +271,7 @@ async fn quotes_of_two(bed: &Bed, spot: &[String]) {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_list_of_many_launches_is_read_to_its_last_page() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     for n in 0..7 {
         bed.create(&ask(&format!("t{n}"), 3)).await.expect("three");
     }
@@ -285,7 +285,7 @@ async fn a_list_of_many_launches_is_read_to_its_last_page() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn the_largest_launch_with_the_longest_tags_is_read_back() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let mut create = ask("t", 100);
     for (n, slot) in create.slots.iter_mut().enumerate() {
         slot.name.ordinal = 4_000_000_000 - 7 * n as u32;

@@ -1,6 +1,6 @@
 //! Launches that leave the choice of pools to EC2.
 
-use crate::support::{Bed, ask, pool};
+use crate::support::{Fixture, ask, pool};
 use fleet_model::{Create, Machine, MachineId, OtherPool, PoolId, Scope, SlotId, Template};
 use fleet_provider::{Class, Created, DestroyRequest, Listing, TidyRequest};
 use fleet_tests::aws::Faults;
@@ -45,14 +45,14 @@ fn slots(machines: &[Machine]) -> BTreeMap<MachineId, SlotId> {
     machines.iter().map(|machine| (machine.id.clone(), slot(machine))).collect()
 }
 
-async fn listed(bed: &Bed) -> Vec<Machine> {
+async fn listed(bed: &Fixture) -> Vec<Machine> {
     match bed.provider.machines(&scope()).await {
         Ok(Listing::Complete(all)) => all.into_iter().filter(|m| m.state.is_live()).collect(),
         other => panic!("{other:?}"),
     }
 }
 
-async fn tidy(bed: &Bed, machines: &BTreeMap<MachineId, SlotId>, gone: bool) -> u32 {
+async fn tidy(bed: &Fixture, machines: &BTreeMap<MachineId, SlotId>, gone: bool) -> u32 {
     let request = TidyRequest {
         fleet: &"uid".into(),
         scopes: &[scope()].into(),
@@ -71,7 +71,7 @@ fn in_pool(created: &Created, pool: &PoolId) -> usize {
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn what_there_is_comes_from_several_pools_and_each_no_is_told() {
     for market in ["on-demand", "spot"] {
-        let bed = Bed::new().await;
+        let bed = Fixture::new().await;
         bed.proxy.set(little_room(2, 3));
         let create = any_of("t", 7, market);
         let created = bed.create(&create).await.expect("some");
@@ -94,7 +94,7 @@ async fn what_there_is_comes_from_several_pools_and_each_no_is_told() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_lost_answer_is_sent_again_and_gives_the_same_machines() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.proxy.set(Faults { answers_lost: true, ..little_room(2, 3) });
     let create = any_of("t", 4, "spot");
     let error = bed.create(&create).await.expect_err("lost");
@@ -120,7 +120,7 @@ async fn a_lost_answer_is_sent_again_and_gives_the_same_machines() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn machines_that_nobody_tagged_are_tagged_when_the_apply_is_done() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let refused = [("CreateTags".to_owned(), "UnauthorizedOperation".to_owned())].into();
     bed.proxy.set(Faults { refused, ..little_room(2, 3) });
     let created = bed.create(&any_of("t", 5, "on-demand")).await.expect("five");
@@ -146,7 +146,7 @@ async fn machines_that_nobody_tagged_are_tagged_when_the_apply_is_done() {
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn machines_that_are_late_in_lists_are_told_with_what_the_pools_refused() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.proxy.set(Faults { hidden_for: Duration::from_secs(3600), ..little_room(2, 0) });
     let create = any_of("t", 3, "spot");
     let created = bed.create(&create).await.expect("told by the answer");
@@ -167,7 +167,7 @@ async fn machines_that_are_late_in_lists_are_told_with_what_the_pools_refused() 
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn a_launch_template_is_made_once_and_goes_with_its_fleet() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let (one, two) = (any_of("t", 2, "spot"), any_of("u", 2, "on-demand"));
     let (a, b) = tokio::join!(bed.create(&one), bed.create(&two));
     let machines: Vec<Machine> =

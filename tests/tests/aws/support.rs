@@ -37,21 +37,21 @@ pub(crate) fn pool(text: &str) -> PoolId {
 }
 
 /// The servers and a client.
-pub(crate) struct Bed {
+pub(crate) struct Fixture {
     pub(crate) proxy: Proxy,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) clock: Arc<dyn Clock>,
     _moto: Moto,
 }
 
-impl Bed {
+impl Fixture {
     pub(crate) async fn new() -> Self {
         let moto = Moto::start().await.expect("moto");
         let proxy = Proxy::start(moto.port()).await.expect("a proxy");
         let settings = AwsSettings { endpoint: Some(proxy.url()), ..AwsSettings::default() };
         let clock: Arc<dyn Clock> = Arc::new(RealTime);
         let provider = Arc::new(Aws::new(settings, clock.clone()));
-        Bed { proxy, provider, clock, _moto: moto }
+        Fixture { proxy, provider, clock, _moto: moto }
     }
 
     pub(crate) async fn create(&self, create: &Create) -> Result<Created, Error> {

@@ -15,7 +15,7 @@ async fn killed_and_resumed_there_are_no_duplicates_no_orphans_and_no_disks() {
     let rounds = std::env::var("FLEET_ROUNDS").unwrap_or_else(|_| "15".into());
     let mut script = Command::new(tools().join("bin/python"));
     script
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gcp/rounds.py"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/rounds.py"))
         .arg("--fleet")
         .arg(fleet())
         .arg("--dir")

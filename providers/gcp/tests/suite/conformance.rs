@@ -1,6 +1,6 @@
 //! The suite that every provider must pass.
 
-use crate::support::{Bed, ON_DEMAND, SPOT, pool};
+use crate::support::{Fixture, ON_DEMAND, SPOT, pool};
 use async_trait::async_trait;
 use fleet_fake_gcp::Faults;
 use fleet_model::{Labels, MachineId, PoolId};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// New machines are out of the lists for less than this.
 const SETTLE: Duration = Duration::from_millis(300);
 
-struct OnFake(Bed);
+struct OnFake(Fixture);
 
 /// Also without trouble, machines are not listed at once, and operations take their time.
 fn calm() -> Faults {
@@ -69,7 +69,7 @@ impl Harness for OnFake {
 
 #[tokio::test]
 async fn gcp_conforms() {
-    let twin = OnFake(Bed::new().await);
+    let twin = OnFake(Fixture::new().await);
     twin.heal().await;
     let report = run(&twin).await;
     assert!(report.is_conformant(), "{report}");

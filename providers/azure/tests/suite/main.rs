@@ -1,7 +1,7 @@
 //! Azure against a fake that keeps state and goes wrong on demand.
 
-mod bed;
 mod conformance;
 mod faults;
+mod fixture;
 mod reality;
 mod witness;

@@ -55,7 +55,7 @@ pub(crate) fn pool(text: &str) -> PoolId {
 }
 
 /// The server and a client.
-pub(crate) struct Bed {
+pub(crate) struct Fixture {
     pub(crate) fake: Fake,
     pub(crate) provider: Arc<dyn Provider>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -70,15 +70,15 @@ pub(crate) fn client(endpoint: String, clock: Arc<dyn Clock>) -> Arc<dyn Provide
     Arc::new(Gcp::new(settings, clock))
 }
 
-impl Bed {
+impl Fixture {
     pub(crate) async fn new() -> Self {
-        Bed::with(Arc::new(RealTime)).await
+        Fixture::with(Arc::new(RealTime)).await
     }
 
     pub(crate) async fn with(clock: Arc<dyn Clock>) -> Self {
         let fake = Fake::start().await.expect("a port");
         let provider = client(fake.url(), clock.clone());
-        Bed { fake, provider, clock }
+        Fixture { fake, provider, clock }
     }
 
     pub(crate) async fn create(&self, create: &Create) -> Result<Created, Error> {

@@ -1,6 +1,6 @@
 //! What the suite does not ask: Google's own ways to go wrong.
 
-use crate::support::{Bed, Hasty, ON_DEMAND, SPOT, ask, create_from, pool, victims};
+use crate::support::{Fixture, Hasty, ON_DEMAND, SPOT, ask, create_from, pool, victims};
 use fleet_fake_gcp::{Faults, Refusal};
 use fleet_model::{
     FleetName, FleetUid, Labelled, Labels, Machine, MachineState, Market, OtherPool, Template,
@@ -18,7 +18,7 @@ fn ids(machines: &[Machine]) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_code_inside_an_operation_is_what_it_is() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let minutes = |n: u64| Duration::from_secs(60 * n);
     let cases = [
         ("ZONE_RESOURCE_POOL_EXHAUSTED", BUSY),
@@ -48,7 +48,7 @@ async fn every_code_inside_an_operation_is_what_it_is() {
 
 #[tokio::test]
 async fn every_refusal_outright_is_what_it_is() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let quota = Class::Quota { block: Duration::from_secs(900) };
     for (status, reason, expect) in [
         (403, "rateLimitExceeded", Class::Retry { after: None }),
@@ -73,7 +73,7 @@ async fn every_refusal_outright_is_what_it_is() {
 #[tokio::test]
 async fn a_broken_answer_after_the_deed_is_unknown_and_a_repeat_finds_the_same() {
     for count in [1, 4] {
-        let bed = Bed::new().await;
+        let bed = Fixture::new().await;
         let create = ask(SPOT, "t", count);
         bed.fake.set(Faults { answers_broken: true, ..Faults::default() });
         let error = bed.create(&create).await.expect_err("broken");
@@ -89,7 +89,7 @@ async fn a_broken_answer_after_the_deed_is_unknown_and_a_repeat_finds_the_same()
 #[tokio::test]
 async fn when_google_has_forgotten_the_request_the_names_still_hold() {
     for count in [1, 4] {
-        let bed = Bed::new().await;
+        let bed = Fixture::new().await;
         let create = ask(ON_DEMAND, "t", count);
         let first = bed.create(&create).await.expect("machines");
         bed.fake.set(Faults { request_ids_forgotten: true, ..Faults::default() });
@@ -103,7 +103,7 @@ async fn when_google_has_forgotten_the_request_the_names_still_hold() {
 #[tokio::test]
 async fn a_name_that_somebody_else_has_freezes() {
     for count in [1, 3] {
-        let bed = Bed::new().await;
+        let bed = Fixture::new().await;
         let create = ask(ON_DEMAND, "t", count);
         bed.create(&create).await.expect("machines");
         let forget = Faults { request_ids_forgotten: true, ..Faults::default() };
@@ -120,7 +120,7 @@ async fn a_name_that_somebody_else_has_freezes() {
 
 #[tokio::test]
 async fn an_operation_that_does_not_end_is_unknown() {
-    let bed = Bed::with(Arc::new(Hasty::default())).await;
+    let bed = Fixture::with(Arc::new(Hasty::default())).await;
     bed.fake.set(Faults { operations_hang: true, ..Faults::default() });
     let error = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect_err("not over");
     assert_eq!((error.code.as_str(), error.class), ("OperationStillRunning", Class::Unknown));
@@ -129,7 +129,7 @@ async fn an_operation_that_does_not_end_is_unknown() {
 
 #[tokio::test]
 async fn part_of_a_launch_is_an_answer_with_the_reason() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 7)].into();
     bed.fake.set(Faults { room, ..Faults::default() });
     let created = bed.create(&ask(ON_DEMAND, "t", 20)).await.expect("seven");
@@ -149,7 +149,7 @@ async fn part_of_a_launch_is_an_answer_with_the_reason() {
 
 #[tokio::test]
 async fn the_largest_launch_is_one_request_and_is_read_back() {
-    let bed = Bed::with(Arc::new(Hasty::default())).await;
+    let bed = Fixture::with(Arc::new(Hasty::default())).await;
     let mut create = ask(SPOT, "t", 100);
     for (n, slot) in create.slots.iter_mut().enumerate() {
         slot.name.ordinal = 4_000_000_000 - 7 * n as u32;
@@ -167,7 +167,7 @@ async fn the_largest_launch_is_one_request_and_is_read_back() {
 
 #[tokio::test]
 async fn a_zone_that_does_not_answer_makes_its_region_partial() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.create(&ask(ON_DEMAND, "a", 2)).await.expect("machines");
     bed.create(&ask(SPOT, "b", 1)).await.expect("a machine");
     let unreachable = ["us-central1-b".to_owned()].into();
@@ -186,7 +186,7 @@ async fn a_zone_that_does_not_answer_makes_its_region_partial() {
 
 #[tokio::test]
 async fn many_pages_are_one_list() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.create(&ask(ON_DEMAND, "a", 7)).await.expect("machines");
     bed.create(&ask(SPOT, "b", 6)).await.expect("machines");
     bed.fake.set(Faults { page: Some(4), ..Faults::default() });
@@ -195,7 +195,7 @@ async fn many_pages_are_one_list() {
 
 #[tokio::test]
 async fn any_zone_of_a_region_will_do_where_the_pool_says_so() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 2)].into();
     bed.fake.set(Faults { room, ..Faults::default() });
     let anywhere = "gcp/us-central1/regional/n2-standard-4/spot";
@@ -208,7 +208,7 @@ async fn any_zone_of_a_region_will_do_where_the_pool_says_so() {
 
 #[tokio::test]
 async fn accelerators_reservations_and_arm() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     for (at, text) in [
         "gcp/us-central1/us-central1-a/n1-standard-8+2xt4/spot",
         "gcp/us-central1/us-central1-a/g2-standard-4/on-demand",
@@ -233,7 +233,7 @@ async fn accelerators_reservations_and_arm() {
 
 #[tokio::test]
 async fn a_machine_that_lost_its_labels_is_left_alone() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let created = bed.create(&ask(ON_DEMAND, "t", 2)).await.expect("machines");
     let names = bed.fake.names();
     bed.fake.relabel(&names[0], "fleet-uid", None);
@@ -245,7 +245,7 @@ async fn a_machine_that_lost_its_labels_is_left_alone() {
 
 #[tokio::test]
 async fn a_change_of_labels_meets_another() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let created = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
     let machine = &created.machines[0];
     let slot = machine.owner.as_ref().expect("an owner").slot;
@@ -270,7 +270,7 @@ async fn a_change_of_labels_meets_another() {
 
 #[tokio::test]
 async fn a_machine_on_its_way_out_is_told_only_once() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let created = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
     bed.fake.set(Faults { operation_ms: 60_000, ..Faults::default() });
     for _ in 0..2 {
@@ -283,7 +283,7 @@ async fn a_machine_on_its_way_out_is_told_only_once() {
 
 #[tokio::test]
 async fn a_tpu_slice_of_one_host_is_a_machine_like_any_other() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let text = "gcp/us-central1/us-central1-a/tpu-v6e-4/spot";
     let pools = [pool(text), pool("gcp/us-central1/us-central1-a/tpu-v6e-16/spot")];
     let request = OfferingsRequest {
@@ -311,7 +311,7 @@ async fn a_tpu_slice_of_one_host_is_a_machine_like_any_other() {
 
 #[tokio::test]
 async fn plans_pin_images_count_limits_and_know_chances() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let room = [("us-central1-b/n2-standard-4".to_owned(), 0)].into();
     bed.fake.set(Faults { room, ..Faults::default() });
     let pools = [
@@ -361,7 +361,7 @@ async fn plans_pin_images_count_limits_and_know_chances() {
 
 #[tokio::test]
 async fn where_there_is_a_choice_google_takes_what_has_room() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let room = [
         ("us-central1-a/n2-standard-4".to_owned(), 1),
         ("us-central1-b/n2-standard-4".to_owned(), 0),

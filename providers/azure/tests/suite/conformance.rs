@@ -1,6 +1,6 @@
 //! The suite that every provider must pass.
 
-use crate::bed::{Bed, POOL, bed, pool, template};
+use crate::fixture::{Fixture, POOL, bed, pool, template};
 use async_trait::async_trait;
 use fleet_fakes::Faults;
 use fleet_model::{Labels, MachineId, PoolId, Template};
@@ -9,7 +9,7 @@ use fleet_provider::{Clock, Provider};
 use std::sync::Arc;
 use std::time::Duration;
 
-struct OnFake(Bed);
+struct OnFake(Fixture);
 
 /// Also without trouble, machines are not listed at once, and lists have pages.
 fn calm() -> Faults {

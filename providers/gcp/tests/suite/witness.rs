@@ -171,7 +171,7 @@ async fn nothing_that_we_send_or_the_fake_answers_is_refused_by_prism() {
 async fn googles_own_client_is_content_with_the_fake() {
     let fake = Fake::start().await.expect("a port");
     fake.set(Faults { operation_ms: 20, ..Faults::default() });
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gcp/life.py");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/suite/life.py");
     let mut python = Command::new(tools().join("bin/python"));
     let said = told(python.arg(script).arg(fake.url())).await;
     let said = said.unwrap_or_else(|error| panic!("{error}"));

@@ -30,13 +30,13 @@ struct Advice {
 
 /// The upper end of each band, by region and type.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Bands(BTreeMap<(String, String), Share>);
+pub(crate) struct SpotAdvisor(BTreeMap<(String, String), Share>);
 
-impl Bands {
+impl SpotAdvisor {
     /// Reads the file; an error says what is wrong with it.
     pub(crate) fn load(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|cause| cause.to_string())?;
-        Bands::read(&text)
+        SpotAdvisor::read(&text)
     }
 
     fn read(text: &str) -> Result<Self, String> {
@@ -56,7 +56,7 @@ impl Bands {
                 }
             }
         }
-        Ok(Bands(bands))
+        Ok(SpotAdvisor(bands))
     }
 
     /// The share of machines of a type that are taken back within a month, at most.
@@ -79,11 +79,11 @@ mod tests {
                 "Linux": {"m5.large": {"s": 60, "r": 0}, "p5.48xlarge": {"s": 50, "r": 4}},
                 "Windows": {"m5.large": {"s": 60, "r": 4}}}}
         }"#;
-        let bands = Bands::read(text).expect("bands");
+        let bands = SpotAdvisor::read(text).expect("bands");
         let of = |kind: &str| bands.of(&"us-east-1@1".into(), &kind.into()).map(Share::ppm);
         assert_eq!(of("m5.large"), Some(50_000));
         assert_eq!(of("p5.48xlarge"), Some(1_000_000));
         assert_eq!(of("m6i.large"), None);
-        assert!(Bands::read("{}").is_err());
+        assert!(SpotAdvisor::read("{}").is_err());
     }
 }

@@ -34,21 +34,21 @@ pub(crate) fn settings(endpoint: String) -> AzureSettings {
 }
 
 /// A fake and a client.
-pub(crate) struct Bed {
+pub(crate) struct Fixture {
     pub(crate) server: Server<AzureCloud>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) asks: Asks,
 }
 
-pub(crate) async fn bed() -> Bed {
+pub(crate) async fn bed() -> Fixture {
     bed_with(|_| {}).await
 }
 
-pub(crate) async fn bed_with(change: impl FnOnce(&mut AzureSettings)) -> Bed {
+pub(crate) async fn bed_with(change: impl FnOnce(&mut AzureSettings)) -> Fixture {
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
     let server = Server::start(AzureCloud::default(), clock.clone(), 0).await.expect("a fake");
     let mut settings = settings(server.url());
     change(&mut settings);
     let provider = Arc::new(Azure::of_subscriptions(settings, clock.clone()));
-    Bed { server, clock, asks: Asks { provider, pool: pool(POOL), template: template() } }
+    Fixture { server, clock, asks: Asks { provider, pool: pool(POOL), template: template() } }
 }

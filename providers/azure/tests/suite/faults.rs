@@ -1,6 +1,6 @@
 //! What the suite for all providers does not ask: the habits of Azure alone.
 
-use crate::bed::{Bed, bed, bed_with, pool, template};
+use crate::fixture::{Fixture, bed, bed_with, pool, template};
 use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
 use fleet_fakes::{Faults, Refusal, ask, victims};
 use fleet_model::{Create, FleetUid, MachineState, Market, MicroUsd, Pattern, Remains, Template};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-impl Bed {
+impl Fixture {
     pub(crate) async fn remains(&self) -> Vec<Remains> {
         let scope = self.asks.pool.place.scope();
         self.asks.provider.remains(&scope).await.expect("a list")

@@ -1,7 +1,7 @@
 //! What Google really does: machines that go without a word, lists that fail for one zone's sake,
 //! refusals in every shape. docs/reality/gcp.md names the facts.
 
-use crate::support::{Bed, Hasty, ON_DEMAND, SPOT, ask, pool, victims};
+use crate::support::{Fixture, Hasty, ON_DEMAND, SPOT, ask, pool, victims};
 use fleet_fake_gcp::{Fake, Faults, Refusal, all_zones, regions};
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{
@@ -38,7 +38,7 @@ fn reason(traced: &Traced) -> Option<CauseKind> {
 #[tokio::test]
 async fn a_machine_that_is_taken_back_is_stopping_and_then_gone_and_its_event_tells() {
     for events_lost in [false, true] {
-        let bed = Bed::new().await;
+        let bed = Fixture::new().await;
         let made = bed.create(&ask(SPOT, "t", 3)).await.expect("machines").machines;
         bed.fake.set(Faults { events_lost, page: Some(2), ..Faults::default() });
         for name in &bed.fake.names()[..2] {
@@ -61,7 +61,7 @@ async fn a_machine_that_is_taken_back_is_stopping_and_then_gone_and_its_event_te
 
 #[tokio::test]
 async fn a_machine_is_asked_for_before_it_is_forgotten() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.fake.set(Faults { hidden_ms: 60_000, ..Faults::default() });
     let made = bed.create(&ask(ON_DEMAND, "t", 3)).await.expect("machines").machines;
     assert_eq!(bed.list().await, [], "a list may lag");
@@ -101,7 +101,7 @@ async fn hours_that_are_over_are_no_riddle() {
 
 #[tokio::test]
 async fn what_is_stopped_stays_and_can_be_destroyed() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let made = bed.create(&ask(ON_DEMAND, "t", 2)).await.expect("machines").machines;
     let names = bed.fake.names();
     bed.fake.shut_down(&names[0]);
@@ -123,7 +123,7 @@ fn scopes() -> Vec<Scope> {
 
 #[tokio::test]
 async fn ten_thousand_machines_in_forty_regions_are_a_few_lists() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let zones = all_zones();
     let each = 10_000_usize.div_ceil(zones.len());
     bed.fake.fill("test-project", &zones, each, &[("fleet-uid", "uid")]);
@@ -143,7 +143,7 @@ async fn ten_thousand_machines_in_forty_regions_are_a_few_lists() {
 
 #[tokio::test]
 async fn a_broken_zone_is_one_gap() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.create(&ask(ON_DEMAND, "a", 2)).await.expect("machines");
     bed.create(&ask(SPOT, "b", 1)).await.expect("a machine");
     let unreachable = ["us-central1-b".to_owned()].into();
@@ -169,7 +169,7 @@ async fn a_broken_zone_is_one_gap() {
 
 #[tokio::test]
 async fn a_machine_that_is_listed_while_google_tries_did_not_vanish() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 0)].into();
     let listed_while_made = true;
     bed.fake.set(Faults { room, listed_while_made, operation_ms: 1500, ..Faults::default() });
@@ -189,7 +189,7 @@ async fn a_machine_that_is_listed_while_google_tries_did_not_vanish() {
 
 #[tokio::test]
 async fn refusals_come_in_every_shape_and_reach_as_far_as_their_cause() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 0)];
     let limit = |name: &str| Faults { limits: [(name.to_owned(), 1)].into(), ..Faults::default() };
     let help = serde_json::json!({ "@type": "type.googleapis.com/google.rpc.Help", "links": [] });
@@ -229,7 +229,7 @@ async fn refusals_come_in_every_shape_and_reach_as_far_as_their_cause() {
 
 #[tokio::test]
 async fn the_reason_of_a_shortfall_is_found_on_a_later_page() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     bed.create(&ask(ON_DEMAND, "before", 9)).await.expect("machines");
     let room = [("us-central1-a/n2-standard-4".to_owned(), 2)].into();
     bed.fake.set(Faults { room, page: Some(3), ..Faults::default() });
@@ -241,7 +241,7 @@ async fn the_reason_of_a_shortfall_is_found_on_a_later_page() {
 
 #[tokio::test]
 async fn types_that_are_not_sold_are_refused_in_the_plan() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let texts = [
         "gcp/us-central1/us-central1-a/a3-highgpu-1g/on-demand",
         "gcp/us-central1/us-central1-a/a3-highgpu-1g/spot",
@@ -267,7 +267,7 @@ async fn types_that_are_not_sold_are_refused_in_the_plan() {
 
 #[tokio::test]
 async fn advice_is_for_the_number_wanted_and_a_missing_right_is_asked_for_once() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let pools: Vec<_> = ["a", "b", "c", "f"]
         .iter()
         .flat_map(|zone| {
@@ -294,7 +294,7 @@ async fn advice_is_for_the_number_wanted_and_a_missing_right_is_asked_for_once()
 
 #[tokio::test]
 async fn the_project_is_the_identity() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let scope = pool(ON_DEMAND).place.scope();
     let known = bed.provider.identity(&scope).await.expect("an answer");
     assert_eq!(known.as_deref(), Some("test-project"));

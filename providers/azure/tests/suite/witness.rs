@@ -1,7 +1,7 @@
 //! Every request and every answer held against Microsoft's official description, and Microsoft's
 //! own Python client on the fake.
 
-use crate::bed::{pool, settings, template};
+use crate::fixture::{pool, settings, template};
 use fleet_azure::Azure;
 use fleet_fakes::azure::{AzureCloud, GROUP, SUBSCRIPTIONS, TOKEN, subnet};
 use fleet_fakes::witness::{NO_DESCRIPTIONS, Prism, Router, azure, descriptions};
@@ -14,7 +14,7 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-struct Bed {
+struct Fixture {
     server: Server<AzureCloud>,
     router: Router,
     asks: Asks,
@@ -29,7 +29,7 @@ fn described(path: &str) -> bool {
         || path.ends_with("/versions")
 }
 
-async fn bed() -> Option<Bed> {
+async fn bed() -> Option<Fixture> {
     let Some(from) = descriptions() else {
         say(NO_DESCRIPTIONS);
         return None;
@@ -50,7 +50,7 @@ async fn bed() -> Option<Bed> {
             ..template()
         },
     };
-    Some(Bed { server, router, asks, _prism: prism, _folder: folder })
+    Some(Fixture { server, router, asks, _prism: prism, _folder: folder })
 }
 
 #[tokio::test]

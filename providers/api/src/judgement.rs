@@ -35,7 +35,7 @@ impl Asked {
 
 /// Why a machine is not the one that a plan means to end; `None` if it is. The last look before
 /// every end asks this.
-pub fn stranger(fleet: &FleetUid, victim: &Victim, machine: &Machine) -> Option<String> {
+pub fn not_the_machine(fleet: &FleetUid, victim: &Victim, machine: &Machine) -> Option<String> {
     if bugs::on(Bug::SkipRereadBeforeKill) {
         return None;
     }

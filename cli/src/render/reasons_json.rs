@@ -1,8 +1,8 @@
 //! Reasons as JSON: `is` names the reason, money is in dollars, shares are in per cent, `why` is
 //! the sentence people read.
 
+use crate::sentences;
 use crate::text::clean_line;
-use crate::words;
 use fleet_model::{
     BlockScope, Hold, MicroUsd, Notice, PoolReason, Rejection, Share, Shortfall, Why,
 };
@@ -52,7 +52,7 @@ pub(crate) fn why(why: &Why) -> Value {
 
 /// What is held, with its sentence and what lets it go.
 pub(crate) fn hold(hold: &Hold) -> Value {
-    let said = words::hold(hold);
+    let said = sentences::hold(hold);
     let fields = match hold {
         Hold::DestroyLimit { allowed, wanted, held, said } => {
             json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held, "said": said })
@@ -84,7 +84,7 @@ pub(crate) fn hold(hold: &Hold) -> Value {
 
 /// What could not be placed, with everything that stood in the way.
 pub(crate) fn shortfall(short: &Shortfall) -> Value {
-    let said = words::shortfall(short);
+    let said = sentences::shortfall(short);
     let fields = json!({
         "group": short.group,
         "missing": short.missing.as_f64(),
@@ -117,7 +117,8 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
         Rejection::FamilyNotAllowed => json!({ "is": "familyNotAllowed" }),
         Rejection::Excluded { pattern } => json!({ "is": "excluded", "pattern": pattern }),
         Rejection::OutOfBounds { requirement, has, wants } => {
-            let show = |value: Option<u64>| value.map(|v| v as f64 / words::divisor(requirement));
+            let show =
+                |value: Option<u64>| value.map(|v| v as f64 / sentences::divisor(requirement));
             json!({
                 "is": "outOfBounds", "requirement": requirement, "has": show(*has),
                 "min": show(wants.min), "max": show(wants.max),
@@ -157,7 +158,10 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
         }
         Rejection::Outranked { by } => json!({ "is": "outranked", "by": by }),
     };
-    with(fields, [("why", Some(words::rejection(rejection))), ("next", words::relax(rejection))])
+    with(
+        fields,
+        [("why", Some(sentences::rejection(rejection))), ("next", sentences::relax(rejection))],
+    )
 }
 
 /// Why machines are launched in one pool and not in another.
@@ -175,12 +179,12 @@ pub(crate) fn pool_reason(reason: &PoolReason) -> Value {
         PoolReason::Hedge => json!({ "is": "hedge" }),
         PoolReason::InPlaceOfSpot => json!({ "is": "inPlaceOfSpot" }),
     };
-    with(fields, [("why", Some(words::pool_reason(reason))), ("next", None)])
+    with(fields, [("why", Some(sentences::pool_reason(reason))), ("next", None)])
 }
 
 /// Something to know.
 pub(crate) fn notice(notice: &Notice) -> Value {
-    let said = words::notice(notice);
+    let said = sentences::notice(notice);
     let fields = match notice {
         Notice::NotRecorded { machine, pool } => {
             json!({ "is": "notRecorded", "machine": machine, "pool": pool })

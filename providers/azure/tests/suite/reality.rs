@@ -1,6 +1,6 @@
 //! What Azure was seen to do, and other clouds do not: see docs/reality/azure.md.
 
-use crate::bed::{Bed, bed, pool};
+use crate::fixture::{Fixture, bed, pool};
 use fleet_fakes::{Faults, ask, say, victims};
 use fleet_model::{CauseKind, Create, FleetUid, Machine, MachineState, Remains, Scope};
 use fleet_provider::{
@@ -12,7 +12,7 @@ use std::time::Duration;
 const SPOT: &str = "azure/eastus/regional/Standard_D2s_v5/spot";
 const MINUTE: Duration = Duration::from_secs(60);
 
-impl Bed {
+impl Fixture {
     async fn launch(&self, pool_name: &str, count: usize) -> Vec<Machine> {
         let mut machines = Vec::new();
         for n in 0..count {
@@ -50,7 +50,7 @@ impl Bed {
 #[tokio::test]
 async fn machines_that_fail_while_they_run_are_listed_as_unwell() {
     let bed = bed().await;
-    let made = bed.launch(crate::bed::POOL, 10).await;
+    let made = bed.launch(crate::fixture::POOL, 10).await;
     bed.server.meddle(|world| world.sicken("VMExtensionProvisioningError"));
     let seen = bed.asks.list().await.expect("a list");
     assert_eq!(seen.len(), 10);
@@ -67,7 +67,7 @@ async fn machines_that_fail_while_they_run_are_listed_as_unwell() {
 #[tokio::test]
 async fn a_guest_that_never_reports_ready_and_a_shell_are_never_ready() {
     let bed = bed().await;
-    bed.launch(crate::bed::POOL, 1).await;
+    bed.launch(crate::fixture::POOL, 1).await;
     for code in ["OSProvisioningTimedOut", "VMStartTimedOut", "OSProvisioningClientError"] {
         bed.server.meddle(|world| world.sicken(code));
         assert_eq!(bed.kinds().await, [(MachineState::Failed, Some(CauseKind::NeverReady))]);
@@ -83,7 +83,7 @@ async fn a_guest_that_never_reports_ready_and_a_shell_are_never_ready() {
 #[tokio::test]
 async fn a_view_that_is_not_there_does_not_make_a_machine_a_shell() {
     let bed = bed().await;
-    bed.launch(crate::bed::POOL, 1).await;
+    bed.launch(crate::fixture::POOL, 1).await;
     bed.server.meddle(|world| {
         world.sicken("OSProvisioningTimedOut");
         world.habits(|habits| habits.views_lost = true);
@@ -94,7 +94,7 @@ async fn a_view_that_is_not_there_does_not_make_a_machine_a_shell() {
 #[tokio::test]
 async fn machines_that_somebody_deallocated_are_stopped() {
     let bed = bed().await;
-    bed.launch(crate::bed::POOL, 3).await;
+    bed.launch(crate::fixture::POOL, 3).await;
     bed.server.meddle(|world| world.deallocate(1));
     let stopped = (MachineState::Stopped, Some(CauseKind::Person));
     let running = (MachineState::Running, None);
@@ -111,7 +111,7 @@ async fn machines_that_somebody_deallocated_are_stopped() {
 #[tokio::test]
 async fn a_delete_that_fails_leaves_a_machine_that_can_be_deleted_again() {
     let bed = bed().await;
-    let made = bed.launch(crate::bed::POOL, 1).await;
+    let made = bed.launch(crate::fixture::POOL, 1).await;
     bed.server.set(Faults { ends_fail: true, ..Faults::default() });
     bed.asks.destroy(&victims(&made)).await.expect_err("it fails later");
     assert_eq!(bed.kinds().await, [(MachineState::Failed, Some(CauseKind::Unwell))]);
@@ -123,7 +123,7 @@ async fn a_delete_that_fails_leaves_a_machine_that_can_be_deleted_again() {
 #[tokio::test]
 async fn interfaces_have_names_that_azure_makes_up_and_are_found_all_the_same() {
     let bed = bed().await;
-    let made = bed.launch(crate::bed::POOL, 1).await;
+    let made = bed.launch(crate::fixture::POOL, 1).await;
     let state = bed.server.state();
     let children = state["children"].to_string();
     assert!(!children.contains("-nic\""), "never the name that was asked for: {children}");
@@ -185,7 +185,7 @@ async fn an_eviction_in_bulk_is_traced_as_one() {
 #[tokio::test]
 async fn a_list_that_lacks_machines_is_not_believed() {
     let bed = bed().await;
-    let made = bed.launch(crate::bed::POOL, 3).await;
+    let made = bed.launch(crate::fixture::POOL, 3).await;
     bed.clock.sleep(30 * MINUTE).await;
     for empty in [true, false] {
         bed.server.meddle(|world| {
@@ -225,7 +225,7 @@ async fn many_machines_are_destroyed_even_if_the_list_lacks_some() {
 #[tokio::test]
 async fn what_is_asked_for_by_name_may_be_unknown_gone_or_not_answered() {
     let bed = bed().await;
-    let made = bed.launch(crate::bed::POOL, 2).await;
+    let made = bed.launch(crate::fixture::POOL, 2).await;
     bed.asks.destroy(&victims(&made[..1])).await.expect("destroyed");
     // The gateway says that it is not there, which proves nothing of a young machine.
     let traced = bed.trace(&made[..1]).await.expect("traced");
@@ -290,7 +290,7 @@ async fn one_family_without_quota_does_not_close_the_region() {
     let bed = bed().await;
     let quota = Some(("standardDSv5Family".to_owned(), 4));
     bed.server.meddle(|world| world.habits(|habits| habits.family_quota = quota));
-    bed.launch(crate::bed::POOL, 2).await;
+    bed.launch(crate::fixture::POOL, 2).await;
     let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("a limit");
     assert_eq!((error.class, error.reach()), (Class::Quota { block: 10 * MINUTE }, Reach::Class));
     let other = ask(&pool("azure/eastus/1/Standard_B2s/on-demand"), "o", &bed.asks.template);

@@ -1,6 +1,6 @@
 //! What people ask of a project: is it in order, and what is for sale?
 
-use crate::support::{Bed, ON_DEMAND, RealTime, ask, create_from, pool, victims};
+use crate::support::{Fixture, ON_DEMAND, RealTime, ask, create_from, pool, victims};
 use fleet_fake_gcp::{Fake, Faults};
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{FleetUid, MicroUsd, Pattern, Template};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 #[tokio::test]
 async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let pools = [pool(ON_DEMAND)];
     let plain = Template::default();
     let found = bed
@@ -58,7 +58,7 @@ async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
 
 #[tokio::test]
 async fn the_price_list_is_the_sum_of_parts() {
-    let bed = Bed::new().await;
+    let bed = Fixture::new().await;
     let regions = [Pattern::new("us-central1")];
     let all = bed.provider.price_list(&PriceListRequest { regions: &regions }).await;
     let all = all.expect("a price list");
