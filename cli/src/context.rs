@@ -87,8 +87,11 @@ impl Context {
 
     /// The same for commands that launch: a spec that leaves nothing to choose from is invalid.
     pub(crate) fn launchable(&self, loaded: &Loaded, catalog: &Catalog) -> Answer<()> {
-        let empty: Vec<_> =
-            loaded.fleets.iter().filter_map(|fleet| left::nothing_left(fleet, catalog)).collect();
+        let empty: Vec<_> = loaded
+            .fleets
+            .iter()
+            .filter_map(|fleet| filters::nothing_left(fleet, catalog))
+            .collect();
         if empty.is_empty() { Ok(()) } else { Err(invalid(&Diagnostics(empty))) }
     }
 

@@ -4,7 +4,7 @@ use crate::apply::sent::NotSent;
 use crate::progress::StepResult;
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Block, BlockScope, Cloud, Create, Event, Machine, MachineId, NewMachine, Place, PoolId, SlotId,
+    Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, Place, PoolId, SlotId,
     Timestamp, Zone,
 };
 use fleet_provider::{Class, Created, Error, Reach};
@@ -201,7 +201,7 @@ fn reached(pool: &PoolId, reach: Reach) -> BlockScope {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fleet_model::digest;
+    use fleet_model::{Cloud, digest};
 
     #[test]
     fn what_was_not_sent_blocks_no_pool() {

@@ -7,7 +7,7 @@ use crate::time::{Ms, from_stamp};
 use crate::tx::Tx;
 use crate::vm::Vm;
 use fleet_model::{Cloud, MachineId, MachineState, Victim};
-use fleet_provider::{DestroyRequest, evidence, stranger};
+use fleet_provider::{DestroyRequest, evidence, not_the_machine};
 
 /// What came of it.
 #[derive(Debug, Default)]
@@ -73,7 +73,7 @@ fn verdict(tx: &Tx<'_>, request: &DestroyRequest<'_>, victim: &Victim) -> Result
     let Some(machine) = tx.world.describe(vm) else { return Ok(Verdict::Gone) };
     let scope = machine.place.scope();
     let mismatch = if scope == *request.scope {
-        stranger(request.fleet, victim, &machine)
+        not_the_machine(request.fleet, victim, &machine)
     } else {
         Some(format!("it stands in {scope}"))
     };

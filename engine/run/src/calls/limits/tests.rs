@@ -1,4 +1,5 @@
 use super::*;
+use fleet_model::Cloud;
 use fleet_model::Timestamp;
 
 /// A clock that is moved by sleeping.
