@@ -177,25 +177,12 @@ fn same_format(what: &str, found: u32, known: u32) -> Answer<()> {
 /// Writes a file whole or not at all; only its owner may read it.
 pub(crate) fn write(file: &Path, document: &impl Serialize) -> Answer<()> {
     let text = serde_json::to_vec(document).or_fail("cannot write JSON", file.display())?;
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".tmp");
-    let beside = PathBuf::from(beside);
-    let written = private(&beside).and_then(|mut open| open.write_all(&text)).and_then(|()| {
-        // A rename is atomic: a reader sees the old file or the new one, never half of it.
-        fs::rename(&beside, file)
-    });
-    if written.is_err() {
-        let _ = fs::remove_file(&beside);
-    }
-    written.or_fail("cannot write the file", file.display())
-}
-
-fn private(file: &Path) -> std::io::Result<fs::File> {
-    let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options.open(file)
+    // A rename is atomic: a reader sees the old file or the new one, never half of it.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let written = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))
+        .and_then(|mut beside| beside.write_all(&text).map(|()| beside))
+        .and_then(|beside| beside.persist(file).map_err(|error| error.error));
+    written.map(|_| ()).or_fail("cannot write the file", file.display())
 }
 
 #[cfg(test)]

@@ -93,23 +93,14 @@ pub(crate) fn span(duration: Duration) -> String {
 /// Wraps a sentence, made harmless: the first line is indented by `first`, the others by as many spaces.
 pub(crate) fn wrap(first: &str, sentence: &str) -> String {
     const WIDTH: usize = 96;
-    let indent = first.chars().count();
-    let mut out = String::from(first);
-    let mut at = indent;
-    for (nth, word) in clean(sentence).split_whitespace().enumerate() {
-        let width = word.chars().count();
-        if nth > 0 && at + 1 + width > WIDTH {
-            out.push('\n');
-            out.extend(std::iter::repeat_n(' ', indent));
-            at = indent;
-        } else if nth > 0 {
-            out.push(' ');
-            at += 1;
-        }
-        out.push_str(word);
-        at += width;
-    }
-    out
+    let others = " ".repeat(first.chars().count());
+    let options = textwrap::Options::new(WIDTH)
+        .initial_indent(first)
+        .subsequent_indent(&others)
+        .break_words(false)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let words: Vec<String> = clean(sentence).split_whitespace().map(str::to_owned).collect();
+    textwrap::fill(&words.join(" "), options)
 }
 
 /// Text inside a Markdown table or list: nothing in it is markup, mentions nobody, breaks no line.

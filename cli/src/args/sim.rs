@@ -153,27 +153,9 @@ fn machine(text: &str) -> Result<MachineId, std::convert::Infallible> {
 /// `90s`, `15m`, `2h`, `1d12h`, `20ms`.
 pub(crate) fn parse_duration(text: &str) -> Result<Duration, String> {
     let bad = || format!("`{text}` is no duration; write 90s, 15m, 2h or 1d12h");
-    let mut total = Duration::ZERO;
-    let mut rest = text;
-    while !rest.is_empty() {
-        let digits = rest.find(|c: char| !c.is_ascii_digit()).ok_or_else(bad)?;
-        let number: u64 = rest[..digits].parse().map_err(|_| bad())?;
-        rest = &rest[digits..];
-        let letters = rest.find(|c: char| c.is_ascii_digit()).unwrap_or(rest.len());
-        let millis: u64 = match &rest[..letters] {
-            "ms" => 1,
-            "s" => 1_000,
-            "m" | "min" => 60_000,
-            "h" => 3_600_000,
-            "d" => 86_400_000,
-            _ => return Err(bad()),
-        };
-        rest = &rest[letters..];
-        let part = number.checked_mul(millis).ok_or_else(bad)?;
-        total = total.checked_add(Duration::from_millis(part)).ok_or_else(bad)?;
-    }
+    let total = humantime::parse_duration(text).map_err(|_| bad())?;
     // Ten years: as far as the simulated clouds go in one step.
-    if text.is_empty() || total > Duration::from_secs(10 * 365 * 86_400) {
+    if total > Duration::from_secs(10 * 365 * 86_400) {
         return Err(bad());
     }
     Ok(total)

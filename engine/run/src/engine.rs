@@ -114,11 +114,7 @@ impl Engine {
 
     fn fresh_uid(&self, fleet: &FleetName) -> FleetUid {
         let chance = match self.fresh {
-            // The standard library's hasher is keyed by the operating system.
-            Fresh::Random => {
-                use std::hash::{BuildHasher, RandomState};
-                format!("{:x}{:x}", RandomState::new().hash_one(0), RandomState::new().hash_one(1))
-            }
+            Fresh::Random => uuid::Uuid::new_v4().to_string(),
             Fresh::Derived => String::new(),
         };
         let now = self.clock.latest().to_string();

@@ -8,6 +8,7 @@ use crate::prices::{Level, Prices};
 use fleet_model::{InstanceType, Timestamp, Zone};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -126,12 +127,11 @@ fn read(path: &Path) -> Option<Remembered> {
 
 /// Written beside and moved into place, so that nobody reads half of it.
 fn write(path: &Path, file: &Remembered) -> std::io::Result<()> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
-    }
-    let beside = path.with_extension(format!("{}.tmp", std::process::id()));
-    std::fs::write(&beside, serde_json::to_vec(file)?)?;
-    std::fs::rename(&beside, path)
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(&serde_json::to_vec(file)?)?;
+    beside.persist(path).map(|_| ()).map_err(|error| error.error)
 }
 
 #[cfg(test)]
