@@ -3,7 +3,7 @@
 use crate::breakers::Open;
 use crate::error::RunError;
 use crate::journal::JournalError;
-use crate::outcome::{launch_outcome, lease_lost, no_meanwhile};
+use crate::outcome::{is_no_meanwhile, launch_outcome, lease_lost, no_meanwhile};
 use crate::progress::{Progress, StepResult, Stop};
 use crate::retry::{Patience, retrying};
 use crate::session::Session;
@@ -245,12 +245,14 @@ impl Session<'_> {
             self.journal.append(vec![intent]).await?;
             self.send_create(create, Sending::First { recorded, blocked }).await?
         };
+        let not_sent = is_no_meanwhile(&answer);
         let opened = self.engine.note_end(&scope, Operation::Launch, &answer);
         let mut outcome = launch_outcome(create, answer, self.engine.clock.latest());
         outcome.events.extend(opened);
         blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
-        Ok(Some(Ended::launch(outcome.created, outcome.result)))
+        // Nobody has refused it, so nobody is told so.
+        Ok((!not_sent).then(|| Ended::launch(outcome.created, outcome.result)))
     }
 
     /// Whether a record is so new that the time in it is the time of a sending now. A store may take

@@ -35,6 +35,11 @@ pub(crate) fn no_meanwhile(cloud: Cloud) -> Error {
     Error::new(cloud, Class::Invalid, NO_MEANWHILE, words)
 }
 
+/// Whether an answer is that one.
+pub(crate) fn is_no_meanwhile(answer: &Result<Created, Error>) -> bool {
+    answer.as_ref().is_err_and(|error| error.code == NO_MEANWHILE)
+}
+
 /// The events that a launch's answer gives, how many machines it made, and how it ended.
 pub(crate) struct LaunchOutcome {
     pub(crate) events: Vec<Event>,
