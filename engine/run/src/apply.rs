@@ -251,7 +251,7 @@ impl Session<'_> {
         outcome.events.extend(opened);
         blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
-        // Nobody has refused it, so nobody is told so.
+        // No cloud refused it, so it is not reported as refused.
         Ok((!not_sent).then(|| Ended::launch(outcome.created, outcome.result)))
     }
 
