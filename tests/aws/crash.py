@@ -66,7 +66,8 @@ def main():
     fleet.env["AWS_ENDPOINT_URL"] = args.endpoint
     fleet.write(SPEC % (args.target, 100, args.budget))
     bound = max(made, args.wanted + SURGE)
-    with Watch(args.moto, REGION) as watch:
+    # It takes minutes, and a machine too many would stand for more than a second.
+    with Watch(args.moto, REGION, every=0.25) as watch:
         held = fleet.run("apply", "--yes", expect=(0, 3))
         if number := allowance(held):
             held = fleet.run("apply", "--yes", "--allow-destroy", number, expect=(0, 3))
