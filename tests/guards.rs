@@ -149,8 +149,12 @@ fn a_region_whose_launches_fail_is_left_alone_for_a_while() {
     fleet.write(8, "    spread: { maxSharePerPool: 13% }\n");
     fleet.expect(0, &["sim", "lose-answers", "aws"]);
     let said = fleet.apply(3);
-    assert_says(&said, &["8 requests for 8 machines have no known outcome yet"]);
+    // What waits when the breaker of us-east-1 opens, after three of its five, is not sent any more.
     let made = fleet.running().len();
+    assert!((6..=8).contains(&made), "{made}");
+    let doubt = format!("{made} requests for {made} machines have no known outcome yet");
+    assert_says(&said, &[&doubt]);
+    assert!(!said.contains("NotAsked"), "{said}");
     // The next run knows it as well. Launches rest; looking and destroying do not.
     let history = fleet.expect(0, &["history"]);
     assert_says(&history, &["the breaker for launches in aws/us-east-1 until"]);

@@ -10,11 +10,11 @@ use fleet_tests::stores::{Fault, Faults, Kind, StoreServer};
 use std::io::Write;
 use std::process::Output;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{MORTAL, Place, text};
 
 /// Races for one name.
-const RACES: usize = 1000;
+const RACES: usize = 300;
 /// Times that runs are killed in the race of two.
 const KILLS: u32 = 24;
 /// Machines wanted.
@@ -126,6 +126,8 @@ async fn kill_the_holder(server: &StoreServer, prefix: &str, place: &Place, args
             break;
         }
         assert_eq!(child.try_wait().expect("a child"), None, "{args:?} ended before it was killed");
+        // The child needs the store and the core, too.
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     child.kill().expect("killed");
     child.wait().expect("gone");
@@ -137,13 +139,21 @@ async fn somebody_unlocks(server: &StoreServer) {
     let (place, spec) = place(server, "unlock", Duration::from_millis(150));
     let unknown = place.run(&["unlock", "nobody"]);
     assert_eq!(unknown.status.code(), Some(4), "{}", said(&unknown));
-    let dead = kill_the_holder(server, "unlock", &place, &["apply", "--yes", &spec]).await;
-    let process = format!("process {dead}");
-
-    let asked = place.run(&["unlock", "mortal"]);
-    assert_eq!(asked.status.code(), Some(1), "there is nobody to ask: {}", said(&asked));
-    assert!(said(&asked).contains(&process), "{}", said(&asked));
-    place.run(&["apply", "--yes", &spec]).status.code().filter(|code| *code == 6).expect("held");
+    let process = loop {
+        let dead = kill_the_holder(server, "unlock", &place, &["apply", "--yes", &spec]).await;
+        let since = Instant::now();
+        let process = format!("process {dead}");
+        let asked = place.run(&["unlock", "mortal"]);
+        assert_eq!(asked.status.code(), Some(1), "there is nobody to ask: {}", said(&asked));
+        assert!(said(&asked).contains(&process), "{}", said(&asked));
+        let held = place.run(&["apply", "--yes", &spec]);
+        if held.status.code() == Some(6) {
+            break process;
+        }
+        // On a machine that is slow enough the lease may have ended by itself meanwhile.
+        assert!(since.elapsed() > Duration::from_secs(15), "{}", said(&held));
+        place.expect(0, &["destroy", "--yes", &spec]);
+    };
 
     assert!(place.expect(0, &["unlock", "mortal", "--yes"]).contains(&process));
     assert!(place.expect(0, &["unlock", "mortal"]).contains("nobody holds"));
@@ -189,7 +199,7 @@ fn race(place: &Place, args: &[&str], chance: &mut Chance) -> (u32, u32) {
         let mut runs = [place.start(args), place.start(args)];
         let mut lives = [0, 1].map(|_| chance.below(300 + 60 * u64::from(kills)));
         let mut done = false;
-        for at in (0..).step_by(2) {
+        for at in (0..).step_by(10) {
             for (run, life) in runs.iter_mut().zip(&mut lives) {
                 let ended = run.try_wait().expect("a child");
                 match ended.map(|status| status.code()) {
@@ -210,7 +220,7 @@ fn race(place: &Place, args: &[&str], chance: &mut Chance) -> (u32, u32) {
             if lives.iter().all(|life| *life == u64::MAX) {
                 break;
             }
-            std::thread::sleep(Duration::from_millis(2));
+            std::thread::sleep(Duration::from_millis(10));
         }
         place.assert_one_per_slot();
         if done {

@@ -54,10 +54,12 @@ class Region:
 
 
 class Watch:
-    """Counts the live machines of a region for as long as it lasts. The most that were seen at once."""
+    """Counts the live machines of a region for as long as it lasts, every so many seconds. The most
+    that were seen at once."""
 
-    def __init__(self, moto, name):
+    def __init__(self, moto, name, every=0.05):
         self.region = Region(moto, name)
+        self.every = every
         self.most = self.looks = 0
         self.over = threading.Event()
         self.thread = threading.Thread(target=self.look)
@@ -66,7 +68,7 @@ class Watch:
         while not self.over.is_set():
             self.most = max(self.most, len(self.region.live()))
             self.looks += 1
-            self.over.wait(0.05)
+            self.over.wait(self.every)
 
     def __enter__(self):
         self.thread.start()

@@ -35,6 +35,17 @@ def crash(fleet, region, lost):
     check(amid(fleet.folder), "no launch is in doubt")
 
 
+def arrived(region):
+    """How many machines there are once what was on its way has arrived: no more come for five seconds."""
+    made, since = len(region.live()), time.monotonic()
+    while time.monotonic() < since + 5:
+        time.sleep(0.5)
+        now = len(region.live())
+        if now != made:
+            made, since = now, time.monotonic()
+    return made
+
+
 def main():
     args = argparse.ArgumentParser()
     for name in ("--fleet", "--dir", "--endpoint", "--moto", "--before"):
@@ -49,15 +60,14 @@ def main():
     fleet = Fleet(args.fleet, args.dir, args.before)
     fleet.write(SPEC % (BEFORE, args.share, 100))
     crash(fleet, region, args.lost)
-    # What was on its way arrives.
-    time.sleep(2.5)
-    made = len(region.live())
+    made = arrived(region)
     check((made == 0) == args.lost, f"{made} machines were made")
 
     fleet.env["AWS_ENDPOINT_URL"] = args.endpoint
     fleet.write(SPEC % (args.target, 100, args.budget))
     bound = max(made, args.wanted + SURGE)
-    with Watch(args.moto, REGION) as watch:
+    # It takes minutes, and a machine too many would stand for more than a second.
+    with Watch(args.moto, REGION, every=0.25) as watch:
         held = fleet.run("apply", "--yes", expect=(0, 3))
         if number := allowance(held):
             held = fleet.run("apply", "--yes", "--allow-destroy", number, expect=(0, 3))

@@ -71,7 +71,8 @@ pub(crate) fn tests(witnesses: &Path, selection: &[&str], names: &[&str]) -> Com
     let mut args = vec!["test", "--no-fail-fast"];
     args.extend(selection);
     args.extend(names.iter().flat_map(|name| ["--test", name]));
-    args.extend(["--", "--ignored", "--nocapture"]);
+    // Most of what they do is waiting, so more of them at once than there are cores.
+    args.extend(["--", "--ignored", "--nocapture", "--test-threads", "3"]);
     let mut tests = cargo(&args);
     tests
         .env("FLEET_WITNESSES", witnesses)

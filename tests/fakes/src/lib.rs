@@ -18,7 +18,7 @@ pub mod witness;
 pub use clock::{RealClock, SteppedClock};
 pub use faults::{Faults, Refusal};
 pub use http::{Answer, Request};
-pub use listen::{Listener, bad, free_port, read_head, start_quietly};
+pub use listen::{Listener, bad, free_port, listening, read_head, start_quietly};
 pub use script::{fleet, say, told, witnesses};
 pub use server::{Fake, Server, World};
 pub use support::{Asks, ask, victims};

@@ -101,14 +101,19 @@ pub async fn start_quietly(
         .kill_on_drop(true)
         .spawn()
         .map_err(|cause| Error::new(cause.kind(), format!("{missing} ({cause})")))?;
+    listening(port, seconds)
+        .await
+        .map_err(|cause| Error::other(format!("{:?}: {cause}", command.as_std().get_program())))?;
+    Ok(server)
+}
+
+/// Waits for some seconds until somebody listens on a port.
+pub async fn listening(port: u16, seconds: u32) -> Result<()> {
     for _ in 0..10 * seconds {
         if TcpStream::connect(("127.0.0.1", port)).await.is_ok() {
-            return Ok(server);
+            return Ok(());
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    Err(Error::other(format!(
-        "{:?} does not listen after {seconds} seconds",
-        command.as_std().get_program()
-    )))
+    Err(Error::other(format!("nobody listens after {seconds} seconds")))
 }

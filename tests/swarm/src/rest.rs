@@ -66,10 +66,13 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         // Spot machines are taken back in calm weather, too.
         let truth = world.sim.machines().unwrap_or_default();
         let taken = truth.iter().filter(|m| m.notice.is_some_and(|notice| notice.at > calm));
+        // So do machines fail that never came up: their cloud calls them failed long after the storm.
+        let failed = world.judge(|judge| judge.failed_since(calm));
         // What the last apply destroyed is on record until the next one.
         let forgets = planned.plan.steps.is_empty() && planned.plan.has_news();
         spread += u32::from(planned.report.held.iter().any(spreads_out));
-        let usual = (USUAL + pools.len() as u32 + taken.count() as u32).min(MOST);
+        let usual = USUAL + pools.len() as u32 + taken.count() as u32 + failed;
+        let usual = usual.min(MOST);
         let most = (usual + spread).min(2 * MOST) + u32::from(forgets);
         if reconcile >= most {
             // A replacement that budget, surge and the limit on destroys spread over applies goes on.

@@ -138,6 +138,13 @@ fn a_machine_that_came_up_before_others_failed_proves_nothing() {
     lives_well(&[990_093_201]);
 }
 
+/// The judge's own mistake: of machines that could not come up in the storm, the first was called failed
+/// when all was calm and was replaced; the second was called failed just before the verdict.
+#[test]
+fn what_fails_after_the_storm_takes_a_reconcile_of_its_own() {
+    lives_well(&[1_010_408_561]);
+}
+
 /// The world's own mistake. A request was held up before it was sent, its process stood still for another
 /// reason meanwhile, and the request left twenty minutes after its record: longer than a world may take.
 #[test]

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use fleet_aws::{Aws, AwsSettings};
+use fleet_fakes::{fleet, say, told};
 use fleet_model::{
     Create, FleetName, FleetUid, Group, PoolId, SlotId, SlotName, Template, Timestamp, Token,
     Victim,
@@ -9,10 +10,12 @@ use fleet_model::{
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Provider,
 };
-use fleet_tests::aws::{Moto, Proxy};
+use fleet_tests::aws::{Moto, Proxy, tool};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::process::Command;
 
 /// The time it is. moto has no other.
 struct RealTime;
@@ -113,4 +116,21 @@ pub(crate) fn victims(created: &Created) -> Vec<Victim> {
         price: None,
     };
     created.machines.iter().map(victim).collect()
+}
+
+/// Runs a script that drives the whole command, and looks at moto with Amazon's own client.
+pub(crate) async fn script(name: &str, moto: &Moto, endpoint: &str, more: &[&str]) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("aws");
+    let mut script = Command::new(tool("python"));
+    script
+        .arg(scripts.join(name))
+        .arg("--fleet")
+        .arg(fleet())
+        .arg("--dir")
+        .arg(folder.path())
+        .args(["--endpoint", endpoint, "--moto", &moto.url()])
+        .args(more);
+    let said = told(&mut script).await.unwrap_or_else(|error| panic!("{error}"));
+    say(&format!("{name}: {}", said.trim()));
 }

@@ -56,6 +56,8 @@ impl Session<'_> {
             self.journal.append(vec![intent]).await?;
             self.send_create(create, Sending::First { recorded, blocked }).await?
         };
+        // No cloud refused it, so it is not reported as refused.
+        let unreported = matches!(answer, Sent::Not(NotSent::SaidNo));
         let outcome = match answer {
             Sent::Not(why) => not_launched(create, why),
             Sent::Answered(answer) => {
@@ -67,7 +69,7 @@ impl Session<'_> {
         };
         blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
-        Ok(Some(Ended::launch(outcome.created, outcome.result)))
+        Ok((!unreported).then(|| Ended::launch(outcome.created, outcome.result)))
     }
 
     /// Whether a record is so new that the time in it is the time of a sending now. A store may take

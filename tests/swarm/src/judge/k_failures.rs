@@ -24,6 +24,11 @@ impl Judge {
         }
     }
 
+    /// How many machines were called failed since a moment.
+    pub(crate) fn failed_since(&self, moment: Timestamp) -> u32 {
+        self.failed.values().filter(|at| **at > moment).count() as u32
+    }
+
     /// A launch is written down: do machines of this kind work at all? Only failures are judged that
     /// this very process was shown, and that stand there still.
     pub(super) fn check_works(&mut self, process: u32, create: &Create) {
