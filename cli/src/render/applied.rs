@@ -121,16 +121,16 @@ pub(crate) fn not_begun(results: &[Applied]) -> Option<String> {
         .filter(|one| one.converged.last.as_ref().is_some_and(|last| last.plan.acts()))
         .map(|one| clean_line(one.fleet.as_str()))
         .collect();
+    if names.is_empty() {
+        return None;
+    }
     let (first, rest) = names.split_at(names.len().min(NAMED));
     let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
-    let fleets = count(u32::try_from(names.len()).ok()?, "fleet");
-    (!names.is_empty()).then(|| {
-        format!(
-            "{WARN}!{WARN:#} stopped on request before {fleets}: {}{more}; run the same command again \
-             to go on",
-            first.join(", ")
-        )
-    })
+    let (fleets, first) = (count(names.len() as u64, "fleet"), first.join(", "));
+    Some(format!(
+        "{WARN}!{WARN:#} stopped on request before {fleets}: {first}{more}; run the same command again to \
+         go on"
+    ))
 }
 
 /// For comments.
