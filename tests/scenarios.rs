@@ -4,7 +4,9 @@ mod support;
 
 use fleet_model::{Machine, MachineState};
 use fleet_sim::Preset;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use support::{Place, TRAIN, root};
 
@@ -223,4 +225,44 @@ fn a_fleet_by_price_is_proven_to_cost_the_least() {
     let gap = told["provenGap"]["burst"].as_f64().unwrap_or_else(|| panic!("no proof: {told:#}"));
     assert!(gap < 1e-3 && told["provenGap"]["base"].is_null(), "{gap}");
     assert!(place.expect(0, &["explain", spec]).contains("Proven"));
+}
+
+/// A signal ends an apply of many fleets after the one that is under way: the others are not begun.
+#[test]
+fn a_stop_leaves_the_fleets_that_were_not_begun() {
+    const FLEETS: usize = 8;
+    let place = Place::new(1, Preset::Calm, Duration::from_millis(100));
+    let specs = place.path("specs");
+    std::fs::create_dir(&specs).expect("a folder");
+    for at in 0..FLEETS {
+        let spec = format!(
+            "apiVersion: fleet/v1\nkind: Fleet\nmetadata: {{ name: team-{at} }}\nspec:\n  \
+             capacity: {{ unit: instances, target: 4, base: {{ onDemand: 100% }} }}\n  \
+             instances: {{ families: [m6i] }}\n  \
+             placement: {{ clouds: [{{ provider: aws, regions: [us-east-1] }}] }}\n"
+        );
+        place.write(&format!("specs/{at}.yaml"), &spec);
+    }
+    let specs = specs.to_str().expect("a path");
+    let apply = place.command(&["apply", "--yes", specs]).stdout(Stdio::piped()).spawn();
+    let mut apply = apply.expect("fleet starts");
+    while place.live().is_empty() {
+        assert_eq!(apply.try_wait().expect("a child"), None, "it ended too early");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let asked = Command::new("kill").args(["-TERM", &apply.id().to_string()]).status();
+    assert!(asked.expect("kill").success());
+    let output = apply.wait_with_output().expect("an end");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("stopped on request before"), "{said}");
+    let owners = place.live().into_iter().filter_map(|one| one.owner);
+    let begun: BTreeSet<_> = owners.map(|owner| owner.fleet).collect();
+    assert!(begun.len() < FLEETS / 2, "{} fleets were begun", begun.len());
+
+    // Nobody holds anything: the same command goes on at once.
+    place.expect(0, &["apply", "--yes", specs]);
+    place.expect(0, &["plan", "--detailed-exitcode", specs]);
+    assert_eq!(place.live().len(), 4 * FLEETS);
+    place.assert_one_per_slot();
 }

@@ -207,7 +207,12 @@ pub(crate) async fn finish(
     for one in ready {
         let fleet = one.planned.plan.fleet.clone();
         let span = tracing::info_span!("apply", %fleet, steps = one.planned.plan.steps.len());
-        match carry_out(one, &stop).instrument(span).await {
+        let done = if stop.asked() {
+            leave(one).await
+        } else {
+            carry_out(one, &stop).instrument(span).await
+        };
+        match done {
             Ok(converged) => {
                 let Some(last) = &converged.last else { continue };
                 worst = worst.max(verdict(last));
@@ -224,12 +229,20 @@ pub(crate) async fn finish(
         Format::Json => out.json(&applied::document(&results, worst))?,
         Format::Markdown => results.iter().for_each(|one| out.text(applied::markdown(one))),
         // Where there was nothing to do, the plan has said it all.
-        Format::Text => results
-            .iter()
-            .filter(|one| !one.converged.rounds.is_empty())
-            .for_each(|one| out.text(applied::text(one))),
+        Format::Text => {
+            let begun = results.iter().filter(|one| !one.converged.rounds.is_empty());
+            begun.for_each(|one| out.text(applied::text(one)));
+            applied::not_begun(&results).into_iter().for_each(|text| out.text(text));
+        }
     }
     Ok(worst)
+}
+
+/// Gives a fleet back that was not begun when somebody asked to stop.
+async fn leave(ready: Ready<'_>) -> Answer<Converged> {
+    let Ready { session, planned, .. } = ready;
+    session.finish().await.map_err(failed)?;
+    Ok(Converged { rounds: Vec::new(), last: Some(planned) })
 }
 
 /// Carries out one fleet's plan under its lease.

@@ -112,6 +112,27 @@ pub(crate) fn text(applied: &Applied) -> String {
     out.trim_end().to_owned()
 }
 
+/// Fleets with work to do that a stop came before, for people; `None` if there are none.
+pub(crate) fn not_begun(results: &[Applied]) -> Option<String> {
+    const NAMED: usize = 5;
+    let names: Vec<String> = results
+        .iter()
+        .filter(|one| one.stopped && one.converged.rounds.is_empty())
+        .filter(|one| one.converged.last.as_ref().is_some_and(|last| last.plan.acts()))
+        .map(|one| clean_line(one.fleet.as_str()))
+        .collect();
+    if names.is_empty() {
+        return None;
+    }
+    let (first, rest) = names.split_at(names.len().min(NAMED));
+    let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+    let (fleets, first) = (count(names.len() as u64, "fleet"), first.join(", "));
+    Some(format!(
+        "{WARN}!{WARN:#} stopped on request before {fleets}: {first}{more}; run the same command again to \
+         go on"
+    ))
+}
+
 /// For comments.
 pub(crate) fn markdown(applied: &Applied) -> String {
     let Some(last) = &applied.converged.last else { return String::new() };

@@ -18,50 +18,47 @@ pub fn tool(name: &str) -> PathBuf {
     fleet_fakes::witnesses().join("bin").join(name)
 }
 
-#[derive(Debug)]
-struct Server {
-    port: u16,
-    process: Child,
-}
+/// A port, and the process that listens there. It ends when this is dropped: its standard input does.
+type Server = (u16, Child);
 
 /// A moto server for oneself, with no state but what it is given. Others may have it after that.
 #[derive(Debug)]
-pub struct Moto(Option<Server>);
+pub struct Moto {
+    port: u16,
+    process: Option<Child>,
+}
 
 impl Moto {
     /// Takes one that is idle and empties it, or else starts one.
     pub async fn start() -> Result<Self> {
         let idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let server = match idle {
-            Some(server) => {
-                empty(server.port).await?;
-                server
+        let (port, process) = match idle {
+            Some((port, process)) => {
+                empty(port).await?;
+                (port, process)
             }
             None => serve().await?,
         };
-        Ok(Moto(Some(server)))
+        Ok(Moto { port, process: Some(process) })
     }
 
     /// Its port.
     pub fn port(&self) -> u16 {
-        self.0.as_ref().map_or(0, |server| server.port)
+        self.port
     }
 
     /// Its address.
     pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port())
+        format!("http://127.0.0.1:{}", self.port)
     }
 }
 
 impl Drop for Moto {
     fn drop(&mut self) {
-        let Some(mut server) = self.0.take() else { return };
-        if std::thread::panicking() {
-            // Whoever failed may have left something running that still talks to it.
-            let _ = server.process.kill();
-            return;
-        }
-        IDLE.lock().unwrap_or_else(PoisonError::into_inner).push(server);
+        // A test that failed may still have processes that talk to it: then it ends here.
+        let reusable = self.process.take().filter(|_| !std::thread::panicking());
+        let reusable = reusable.map(|process| (self.port, process));
+        IDLE.lock().unwrap_or_else(PoisonError::into_inner).extend(reusable);
     }
 }
 
@@ -80,7 +77,7 @@ async fn serve() -> Result<Server> {
         .spawn()
         .map_err(|cause| Error::new(cause.kind(), format!("{NO_MOTO} ({cause})")))?;
     listening(port, 60).await?;
-    Ok(Server { port, process })
+    Ok((port, process))
 }
 
 async fn empty(port: u16) -> Result<()> {
