@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::fail::{Failure, chain};
 use fleet_core::Planned;
 use fleet_model::Limits;
-use fleet_run::{JournalError, LeaseError, RunError, StoreError, Trouble};
+use fleet_run::{JournalError, LeaseError, RunError, StoreError, StoreFault};
 
 /// How much one apply may do, from the flags.
 pub(crate) fn limits(args: LimitArgs) -> Limits {
@@ -41,16 +41,16 @@ pub(crate) fn failed(cause: RunError) -> Failure {
 
 /// What to do about a store that does not do its part.
 fn store_hint(cause: &StoreError) -> &'static str {
-    match cause.trouble() {
-        Trouble::NoSuchPlace => "make the bucket or container first, or correct --state",
-        Trouble::Denied => {
+    match cause.fault() {
+        StoreFault::NoSuchPlace => "make the bucket or container first, or correct --state",
+        StoreFault::Denied => {
             "docs/state.md lists the variables with credentials, and the rights that are needed"
         }
-        Trouble::NoCredentials => "docs/state.md lists the variables with credentials",
-        Trouble::Unreachable => {
+        StoreFault::NoCredentials => "docs/state.md lists the variables with credentials",
+        StoreFault::Unreachable => {
             "check the network, and the variables with region or endpoint (docs/state.md)"
         }
-        Trouble::Other => {
+        StoreFault::Other => {
             "check that the place of --state exists, and that you may read and write there"
         }
     }

@@ -35,17 +35,22 @@ type Spot = (String, String);
 /// What a crate's files use of each other: room, and file where one is named.
 type Uses = BTreeMap<Spot, BTreeSet<(String, Option<String>)>>;
 
-/// Collects the paths that start at `crate`.
-#[derive(Default)]
-struct Paths(BTreeSet<(String, Option<String>)>);
+/// Collects the paths that start at `crate`, or at `super` in a file of a room.
+struct Paths<'a> {
+    /// The room, if `super` is it: not in a room's own file, nor in a folder inside a room.
+    room: Option<&'a str>,
+    found: BTreeSet<(String, Option<String>)>,
+}
 
-impl Paths {
+impl Paths<'_> {
     fn take(&mut self, path: &[String]) {
-        if let [start, room, rest @ ..] = path
-            && start == "crate"
-        {
-            self.0.insert((room.clone(), rest.first().cloned()));
-        }
+        let [start, rest @ ..] = path else { return };
+        let (room, file) = match (start.as_str(), rest, self.room) {
+            ("crate", [room, rest @ ..], _) => (room.as_str(), rest.first()),
+            ("super", [file, ..], Some(room)) => (room, Some(file)),
+            _ => return,
+        };
+        self.found.insert((room.to_owned(), file.cloned()));
     }
 
     fn tree(&mut self, before: &mut Vec<String>, tree: &syn::UseTree) {
@@ -72,7 +77,7 @@ impl Paths {
     }
 }
 
-impl<'ast> Visit<'ast> for Paths {
+impl<'ast> Visit<'ast> for Paths<'_> {
     fn visit_item_use(&mut self, item: &'ast syn::ItemUse) {
         self.tree(&mut Vec::new(), &item.tree);
     }
@@ -92,41 +97,41 @@ impl<'ast> Visit<'ast> for Paths {
     }
 }
 
-fn used(source: &str) -> BTreeSet<(String, Option<String>)> {
+fn used(room: Option<&str>, source: &str) -> BTreeSet<(String, Option<String>)> {
     let file = syn::parse_file(source).expect("Rust");
-    let mut paths = Paths::default();
+    let mut paths = Paths { room, found: BTreeSet::new() };
     paths.visit_file(&file);
-    paths.0
+    paths.found
 }
 
-/// Every file below a folder but `lib.rs`, by its place.
-fn files(folder: &Path) -> BTreeMap<Spot, PathBuf> {
-    let mut found = BTreeMap::new();
-    let mut left = vec![folder.to_owned()];
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let (mut found, mut left) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(next) = left.pop() {
-        for entry in std::fs::read_dir(&next).expect("a folder").flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                left.push(path);
-                continue;
-            }
-            let inside = path.strip_prefix(folder).expect("inside").with_extension("");
-            let names: Vec<String> =
-                inside.iter().map(|name| name.to_string_lossy().into_owned()).collect();
-            match &names[..] {
-                [root] if root == "lib" => {}
-                [root] => drop(found.insert((root.clone(), "mod".into()), path)),
-                [room, file, ..] => drop(found.insert((room.clone(), file.clone()), path)),
-                [] => {}
-            }
+        for path in std::fs::read_dir(&next).expect("a folder").flatten().map(|it| it.path()) {
+            if path.is_dir() { left.push(path) } else { found.push(path) }
         }
     }
     found
 }
 
 fn uses_of(folder: &Path) -> Uses {
-    let read = |path: &PathBuf| std::fs::read_to_string(path).expect("a file");
-    files(folder).into_iter().map(|(spot, path)| (spot, used(&read(&path)))).collect()
+    let mut uses = Uses::new();
+    for path in files(folder) {
+        let inside = path.strip_prefix(folder).expect("inside").with_extension("");
+        let names: Vec<&str> = inside.iter().filter_map(|name| name.to_str()).collect();
+        let (room, file, is_deeper) = match names[..] {
+            ["lib"] | [] => continue,
+            [root] => (root, "mod", false),
+            [room, file] => (room, file, false),
+            [room, file, ..] => (room, file, true),
+        };
+        let source = std::fs::read_to_string(&path).expect("a file");
+        let parent = (!is_deeper && file != "mod").then_some(room);
+        let spot = (room.to_owned(), file.to_owned());
+        uses.entry(spot).or_default().extend(used(parent, &source));
+    }
+    uses
 }
 
 /// The drawing, and what is wrong with it.
@@ -152,8 +157,13 @@ fn draw(rooms: &[&str], uses: &Uses) -> (String, Vec<String>) {
         let mut above: Vec<&str> = above.into_iter().collect();
         above.sort_by_key(|room| height(room));
         let arrow = if above.is_empty() { "" } else { "→ " };
-        let _ =
-            writeln!(drawing, "  {room:<9} {:>2} files  {arrow}{}", inside.len(), above.join(" "));
+        let files = if inside.len() == 1 { "file" } else { "files" };
+        let _ = writeln!(
+            drawing,
+            "  {room:<9} {:>2} {files:<5} {arrow}{}",
+            inside.len(),
+            above.join(" ")
+        );
         let mut graph: DiGraphMap<&str, ()> = DiGraphMap::new();
         for spot in inside.iter().filter(|spot| spot.1 != "mod") {
             for (of, file) in &uses[*spot] {
@@ -182,17 +192,20 @@ fn imports_run_one_way() {
 
 #[test]
 fn what_runs_upwards_or_in_a_circle_is_found() {
-    let spot = |room: &str, file: &str| (room.to_owned(), file.to_owned());
+    let file = |room: &str, name: &str, source: &str| {
+        let spot = (room.to_owned(), name.to_owned());
+        (spot, used(Some(room), source))
+    };
     let uses = Uses::from([
-        (spot("low", "a"), used("use crate::high::X; use crate::low::b::Y;")),
-        (spot("low", "b"), used("fn f() {}")),
+        file("low", "a", "use crate::high::X; use crate::low::b::Y;"),
+        file("low", "b", "fn f() {}"),
     ]);
     let (_, wrong) = draw(&["high", "low"], &uses);
     assert_eq!(wrong, Vec::<String>::new());
     let uses = Uses::from([
-        (spot("high", "a"), used("use crate::{high::b, low::c::X};")),
-        (spot("high", "b"), used("fn f() -> u8 { crate::high::a::f() }")),
-        (spot("attic", "x"), used("#[cfg(test)] mod tests { use crate::low; }")),
+        file("high", "a", "use crate::{high::b, low::c::X};"),
+        file("high", "b", "fn f() -> u8 { super::a::f() }"),
+        file("attic", "x", "#[cfg(test)] mod tests { use crate::low; }"),
     ]);
     let (_, wrong) = draw(&["high", "low"], &uses);
     let expected = [

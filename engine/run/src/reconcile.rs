@@ -145,7 +145,7 @@ impl Session<'_> {
     }
 
     /// Carries out one plan, if it keeps the engine's own rules.
-    pub async fn round(
+    async fn round(
         &self,
         holder: &str,
         round: u32,

@@ -5,7 +5,7 @@ use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
 use fleet_fakes::{Faults, Server, SteppedClock};
 use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{PoolId, Template};
-use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,17 +47,17 @@ impl Harness for OnFake {
         Duration::from_secs(86_400)
     }
 
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+    async fn cause(&self, trouble: &Fault) -> Result<(), String> {
         let mut faults = calm();
         match trouble {
-            Trouble::RoomFor(pool, room) => {
+            Fault::RoomFor(pool, room) => {
                 let name = format!("{}/{}", pool.place.region, pool.instance_type);
                 faults.room.insert(name, *room);
             }
-            Trouble::Outage => faults.out = true,
-            Trouble::Throttling => faults.throttled = true,
-            Trouble::LostAnswers => faults.answers_lost = true,
-            Trouble::LostPage => faults.page_lost = true,
+            Fault::Outage => faults.out = true,
+            Fault::Throttling => faults.throttled = true,
+            Fault::LostAnswers => faults.answers_lost = true,
+            Fault::LostPage => faults.page_lost = true,
         }
         self.server.set(faults);
         Ok(())

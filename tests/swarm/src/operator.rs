@@ -196,7 +196,9 @@ pub(crate) async fn apply_saved(world: &Arc<World>, planned: &Desired, applied: 
                 judge.fail('L', format!("a plan is taken that is forged ({forged}) or stale"));
             });
         }
-        session.round(&process.holder(), 1, &inputs, &fresh, &Stop::default(), &|_| {}).await?;
+        let first = (inputs, fresh);
+        let stop = Stop::default();
+        session.converge(&process.holder(), first, Reach::Plan, &stop, &|_| {}).await?;
         session.finish().await?;
         Ok(None)
     })

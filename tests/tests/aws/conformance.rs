@@ -3,7 +3,7 @@
 use crate::support::{Fixture, ON_DEMAND, ZONE_NAME, pool};
 use async_trait::async_trait;
 use fleet_model::PoolId;
-use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};
 use fleet_tests::aws::Faults;
 use std::sync::Arc;
@@ -41,19 +41,19 @@ impl Harness for OnMoto {
         SETTLE
     }
 
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+    async fn cause(&self, trouble: &Fault) -> Result<(), String> {
         let mut faults = calm();
         match trouble {
-            Trouble::RoomFor(pool, 0) => {
+            Fault::RoomFor(pool, 0) => {
                 faults.full.insert((ZONE_NAME.into(), pool.instance_type.to_string()));
             }
-            Trouble::RoomFor(..) => return Err("a launch makes all machines or none".into()),
-            Trouble::Outage => {
+            Fault::RoomFor(..) => return Err("a launch makes all machines or none".into()),
+            Fault::Outage => {
                 faults.out.insert("us-east-1".into());
             }
-            Trouble::Throttling => faults.throttled = true,
-            Trouble::LostAnswers => faults.answers_lost = true,
-            Trouble::LostPage => faults.page_lost = true,
+            Fault::Throttling => faults.throttled = true,
+            Fault::LostAnswers => faults.answers_lost = true,
+            Fault::LostPage => faults.page_lost = true,
         }
         self.0.proxy.set(faults);
         Ok(())

@@ -13,4 +13,4 @@ pub use journal::{Journal, JournalError};
 pub use lease::{Held, Lease, LeaseError, Waiting};
 pub use record::Record;
 pub use store::{Store, StoreError, shown};
-pub use store_errors::Trouble;
+pub use store_errors::StoreFault;

@@ -3,7 +3,11 @@
 use object_store::path::Path;
 use object_store::{ObjectStore, Result};
 use std::sync::Arc;
+use std::time::Duration;
 use url::Url;
+
+/// How long a store may fail, or ask us to wait, before we report it to a person.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Opens a store by its address.
 #[cfg(feature = "remote-state")]
@@ -66,13 +70,12 @@ pub(crate) fn environment() -> Settings {
 
 #[cfg(feature = "remote-state")]
 fn retries() -> object_store::RetryConfig {
-    use std::time::Duration;
     object_store::RetryConfig {
         backoff: object_store::BackoffConfig {
             max_backoff: Duration::from_secs(4),
             ..Default::default()
         },
         max_retries: 12,
-        retry_timeout: crate::state::store::PATIENCE,
+        retry_timeout: PATIENCE,
     }
 }

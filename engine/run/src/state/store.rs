@@ -1,7 +1,7 @@
 //! Where state lives: an object store, a local folder by default.
 
 use crate::state::remote;
-use crate::state::store_errors::{self, Trouble};
+use crate::state::store_errors::{self, StoreFault};
 use fleet_model::bugs::{self, Bug};
 use futures::TryStreamExt;
 use object_store::local::LocalFileSystem;
@@ -11,9 +11,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// How long a store may stumble, or ask for patience, before a person is told.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Why state cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +32,7 @@ pub enum StoreError {
         why: String,
     },
     /// A read or write failed.
-    #[error("state at {at}: {}", store_errors::words(.cause))]
+    #[error("state at {at}: {}", store_errors::message(.cause))]
     Io {
         /// Which object.
         at: String,
@@ -45,10 +42,10 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What kind of trouble it is, for hints.
-    pub fn trouble(&self) -> Trouble {
+    /// What kind of fault it is, for hints.
+    pub fn fault(&self) -> StoreFault {
         match self {
-            StoreError::Folder { .. } | StoreError::Url { .. } => Trouble::Other,
+            StoreError::Folder { .. } | StoreError::Url { .. } => StoreFault::Other,
             StoreError::Io { cause, .. } => store_errors::kind(cause),
         }
     }
@@ -87,7 +84,7 @@ impl Store {
             return Ok(Store::in_memory());
         }
         let (inner, root) =
-            remote::open(&url, &settings).map_err(|error| bad(store_errors::words(&error)))?;
+            remote::open(&url, &settings).map_err(|error| bad(store_errors::message(&error)))?;
         Ok(Store { inner, root, folder: None, shown })
     }
 
@@ -134,7 +131,7 @@ impl Store {
     /// one finds its own object. It may also say no because somebody else's try is under way (S3:
     /// 409). So what is there decides, and writers that race must not write the same bytes.
     pub(crate) async fn create(&self, name: &str, body: Vec<u8>) -> Result<bool, StoreError> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + remote::PATIENCE;
         let mut pause = Duration::from_millis(50);
         loop {
             let options = PutOptions::from(match bugs::on(Bug::RecordsOverwritten) {

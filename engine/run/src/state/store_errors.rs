@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 /// Kinds of trouble with a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trouble {
+pub enum StoreFault {
     /// There is no such bucket or container.
     NoSuchPlace,
     /// The store knows us and says no, or does not accept who we say we are.
@@ -17,32 +17,32 @@ pub enum Trouble {
     Other,
 }
 
-pub(crate) fn kind(error: &object_store::Error) -> Trouble {
+pub(crate) fn kind(error: &object_store::Error) -> StoreFault {
     let whole = whole(error);
     // Lists keep their errors to themselves: only the words tell the status.
     let says = |words: &[&str]| words.iter().any(|word| whole.contains(word));
     match error {
-        object_store::Error::NotFound { .. } => Trouble::NoSuchPlace,
+        object_store::Error::NotFound { .. } => StoreFault::NoSuchPlace,
         object_store::Error::PermissionDenied { .. }
-        | object_store::Error::Unauthenticated { .. } => Trouble::Denied,
-        _ if says(&["404 Not Found"]) => Trouble::NoSuchPlace,
-        _ if says(&["401 Unauthorized", "403 Forbidden"]) => Trouble::Denied,
+        | object_store::Error::Unauthenticated { .. } => StoreFault::Denied,
+        _ if says(&["404 Not Found"]) => StoreFault::NoSuchPlace,
+        _ if says(&["401 Unauthorized", "403 Forbidden"]) => StoreFault::Denied,
         // The last place where clients look for credentials is the machine's own metadata server.
-        _ if says(&["169.254.169.254", "metadata.google.internal"]) => Trouble::NoCredentials,
-        error if is_silence(error) => Trouble::Unreachable,
-        _ => Trouble::Other,
+        _ if says(&["169.254.169.254", "metadata.google.internal"]) => StoreFault::NoCredentials,
+        error if is_silence(error) => StoreFault::Unreachable,
+        _ => StoreFault::Other,
     }
 }
 
 /// One line: what is wrong, and the code and message of the store if it sent some.
-pub(crate) fn words(error: &object_store::Error) -> String {
+pub(crate) fn message(error: &object_store::Error) -> String {
     let whole = whole(error);
     let what = match kind(error) {
-        Trouble::NoSuchPlace => "there is no such bucket, container or folder",
-        Trouble::Denied => "access is denied",
-        Trouble::NoCredentials => "there are no credentials for it",
-        Trouble::Unreachable => "it does not answer",
-        Trouble::Other => "",
+        StoreFault::NoSuchPlace => "there is no such bucket, container or folder",
+        StoreFault::Denied => "access is denied",
+        StoreFault::NoCredentials => "there are no credentials for it",
+        StoreFault::Unreachable => "it does not answer",
+        StoreFault::Other => "",
     };
     let part = |tag: &str| {
         let (_, rest) = whole.split_once(&format!("<{tag}>"))?;

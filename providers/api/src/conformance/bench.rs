@@ -1,6 +1,6 @@
 //! What the checks share: a fleet of their own, patience, and the words for what went wrong.
 
-use super::{Harness, Trouble};
+use super::{Fault, Harness};
 use crate::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Provider,
     RelabelRequest,
@@ -57,7 +57,7 @@ impl<'a> Bench<'a> {
         })
     }
 
-    pub(super) async fn cause(&self, trouble: Trouble) -> Outcome {
+    pub(super) async fn cause(&self, trouble: Fault) -> Outcome {
         self.harness.cause(&trouble).await.map_err(Verdict::Skipped)
     }
 

@@ -1,6 +1,6 @@
 //! The checks. Each says in its name what a provider promises.
 
-use super::Trouble;
+use super::Fault;
 use super::bench::{Bench, Outcome, Verdict, ensure, is_ending, victim};
 use crate::{Class, Listing, OfferingsRequest};
 use fleet_model::{CapacityGoal, FleetUid, InstanceType, Machine, MachineId, Template, Victim};
@@ -40,7 +40,7 @@ pub(super) async fn same_token_at_the_same_time(bench: &Bench<'_>) -> Outcome {
 
 pub(super) async fn same_token_after_a_lost_answer(bench: &Bench<'_>) -> Outcome {
     let ask = bench.ask("a", bench.several(3));
-    bench.cause(Trouble::LostAnswers).await?;
+    bench.cause(Fault::LostAnswers).await?;
     if let Err(error) = bench.create(&ask).await {
         ensure(error.class == Class::Unknown, || format!("a lost answer is {:?}", error.class))?;
     }
@@ -136,7 +136,7 @@ pub(super) async fn partial_fulfilment_is_an_answer(bench: &Bench<'_>) -> Outcom
     if bench.pool.place.cloud.max_per_create() == 1 {
         return Err(Verdict::Skipped("this cloud launches one machine per call".into()));
     }
-    bench.cause(Trouble::RoomFor(bench.pool.clone(), 2)).await?;
+    bench.cause(Fault::RoomFor(bench.pool.clone(), 2)).await?;
     let ask = bench.ask("a", 5);
     for turn in ["first", "repeated"] {
         let created = bench.create(&ask).await;
@@ -152,7 +152,7 @@ pub(super) async fn partial_fulfilment_is_an_answer(bench: &Bench<'_>) -> Outcom
 }
 
 pub(super) async fn an_exhausted_pool_is_a_matter_of_capacity(bench: &Bench<'_>) -> Outcome {
-    bench.cause(Trouble::RoomFor(bench.pool.clone(), 0)).await?;
+    bench.cause(Fault::RoomFor(bench.pool.clone(), 0)).await?;
     match bench.create(&bench.ask("a", 1)).await {
         Ok(created) => Err(Verdict::Failed(format!("{} machines", created.machines.len()))),
         Err(error) => {
@@ -198,7 +198,7 @@ pub(super) async fn destroy_is_idempotent(bench: &Bench<'_>) -> Outcome {
 pub(super) async fn destroy_after_a_lost_answer(bench: &Bench<'_>) -> Outcome {
     let machines = bench.launch(&bench.ask("a", 1)).await?;
     bench.settled(&machines).await?;
-    bench.cause(Trouble::LostAnswers).await?;
+    bench.cause(Fault::LostAnswers).await?;
     if let Err(error) = bench.destroy_once(&bench.fleet, &victims(&machines)).await {
         let honest = matches!(error.class, Class::Unknown | Class::Retry { .. });
         ensure(honest, || format!("a lost answer is {:?}", error.class))?;
@@ -243,7 +243,7 @@ pub(super) async fn destroy_leaves_strangers_alone(bench: &Bench<'_>) -> Outcome
 pub(super) async fn a_lost_page_makes_the_list_partial(bench: &Bench<'_>) -> Outcome {
     let machines = bench.launch(&bench.ask("a", bench.several(3))).await?;
     bench.settled(&machines).await?;
-    bench.cause(Trouble::LostPage).await?;
+    bench.cause(Fault::LostPage).await?;
     match bench.provider.machines(&bench.pool.place.scope()).await {
         Ok(Listing::Partial(..)) | Err(_) => Ok(()),
         Ok(Listing::Complete(seen)) => {
@@ -255,7 +255,7 @@ pub(super) async fn a_lost_page_makes_the_list_partial(bench: &Bench<'_>) -> Out
 pub(super) async fn an_outage_is_never_an_empty_list(bench: &Bench<'_>) -> Outcome {
     let machines = bench.launch(&bench.ask("a", 1)).await?;
     bench.settled(&machines).await?;
-    bench.cause(Trouble::Outage).await?;
+    bench.cause(Fault::Outage).await?;
     let listing = bench.provider.machines(&bench.pool.place.scope()).await;
     ensure(listing.is_err(), || format!("the list says {listing:?}"))?;
     match bench.create_once(&bench.ask("b", 1)).await {
@@ -271,7 +271,7 @@ pub(super) async fn an_outage_is_never_an_empty_list(bench: &Bench<'_>) -> Outco
 }
 
 pub(super) async fn throttling_asks_for_patience(bench: &Bench<'_>) -> Outcome {
-    bench.cause(Trouble::Throttling).await?;
+    bench.cause(Fault::Throttling).await?;
     let created = bench.create_once(&bench.ask("a", 1)).await;
     let class = created.map(|created| created.machines.len()).map_err(|error| error.class);
     ensure(matches!(class, Err(Class::Retry { .. })), || format!("a launch is {class:?}"))?;

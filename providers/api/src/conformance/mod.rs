@@ -49,7 +49,7 @@ pub trait Harness: Send + Sync {
     }
 
     /// Causes a trouble that lasts until [`Harness::heal`]; `Err` says why it cannot.
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String>;
+    async fn cause(&self, trouble: &Fault) -> Result<(), String>;
 
     /// Ends every trouble.
     async fn heal(&self);
@@ -57,7 +57,7 @@ pub trait Harness: Send + Sync {
 
 /// What the suite wants to go wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trouble {
+pub enum Fault {
     /// A pool has room for just so many more machines.
     RoomFor(PoolId, u32),
     /// The first pool's region is out: nothing gets in.

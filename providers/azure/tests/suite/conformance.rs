@@ -4,7 +4,7 @@ use crate::fixture::{Fixture, POOL, bed, pool, template};
 use async_trait::async_trait;
 use fleet_fakes::Faults;
 use fleet_model::{Labels, MachineId, PoolId, Template};
-use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,17 +45,17 @@ impl Harness for OnFake {
         serde_json::from_value(vm["tags"].clone()).ok()
     }
 
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+    async fn cause(&self, trouble: &Fault) -> Result<(), String> {
         let mut faults = calm();
         match trouble {
-            Trouble::RoomFor(pool, room) => {
+            Fault::RoomFor(pool, room) => {
                 let name = format!("{}/{}", pool.place.region, pool.instance_type);
                 faults.room.insert(name, *room);
             }
-            Trouble::Outage => faults.out = true,
-            Trouble::Throttling => faults.throttled = true,
-            Trouble::LostAnswers => faults.answers_lost = true,
-            Trouble::LostPage => faults.page_lost = true,
+            Fault::Outage => faults.out = true,
+            Fault::Throttling => faults.throttled = true,
+            Fault::LostAnswers => faults.answers_lost = true,
+            Fault::LostPage => faults.page_lost = true,
         }
         self.0.server.set(faults);
         Ok(())

@@ -4,7 +4,7 @@ use crate::support::{Fixture, ON_DEMAND, SPOT, pool};
 use async_trait::async_trait;
 use fleet_fake_gcp::Faults;
 use fleet_model::{Labels, MachineId, PoolId};
-use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,16 +47,16 @@ impl Harness for OnFake {
         Some(self.0.fake.labels(number))
     }
 
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+    async fn cause(&self, trouble: &Fault) -> Result<(), String> {
         let mut faults = calm();
         match trouble {
-            Trouble::RoomFor(pool, room) => {
+            Fault::RoomFor(pool, room) => {
                 faults.room.insert(format!("{}/{}", pool.place.zone, pool.instance_type), *room);
             }
-            Trouble::Outage => faults.outage = true,
-            Trouble::Throttling => faults.throttled = true,
-            Trouble::LostAnswers => faults.answers_lost = true,
-            Trouble::LostPage => faults.page_lost = true,
+            Fault::Outage => faults.outage = true,
+            Fault::Throttling => faults.throttled = true,
+            Fault::LostAnswers => faults.answers_lost = true,
+            Fault::LostPage => faults.page_lost = true,
         }
         self.0.fake.set(faults);
         Ok(())

@@ -3,7 +3,7 @@
 use crate::support::{AWS_CPU, AWS_GPU_SPOT, AZURE_CPU, GCP_CPU, LAMBDA, minutes, pool, sim};
 use async_trait::async_trait;
 use fleet_model::{Cloud, Labels, MachineId, PoolId};
-use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};
 use fleet_sim::{Area, Preset, Sim};
 use std::sync::Arc;
@@ -42,20 +42,20 @@ impl Harness for Twin {
         self.sim.labels(machine).expect("a world")
     }
 
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+    async fn cause(&self, trouble: &Fault) -> Result<(), String> {
         let (sim, cloud) = (&self.sim, self.cloud());
         let area = Area::from(self.pools[0].place.scope());
         match trouble {
-            Trouble::RoomFor(pool, more) => {
+            Fault::RoomFor(pool, more) => {
                 let machines = sim.machines().expect("machines");
                 let live = machines.iter().filter(|m| m.state.is_live() && m.pool() == *pool);
                 let room_for = live.count() as u32 + more;
                 sim.limit_room(pool.to_string(), room_for, None)
             }
-            Trouble::Outage => sim.outage(area, None),
-            Trouble::Throttling => sim.throttle(cloud, minutes(60)),
-            Trouble::LostAnswers => sim.lose_answers(cloud, 100),
-            Trouble::LostPage => sim.partial_lists(area),
+            Fault::Outage => sim.outage(area, None),
+            Fault::Throttling => sim.throttle(cloud, minutes(60)),
+            Fault::LostAnswers => sim.lose_answers(cloud, 100),
+            Fault::LostPage => sim.partial_lists(area),
         }
         .map_err(|error| error.to_string())
     }

@@ -4,7 +4,7 @@ use crate::conformance::Twin;
 use crate::support::{AWS_CPU, AWS_CPU_SPOT, pool, sim};
 use async_trait::async_trait;
 use fleet_model::{Cloud, Create, Labels, Machine, MachineId, PoolId, Scope, Token};
-use fleet_provider::conformance::{Harness, Trouble, run};
+use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{
     Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing, Offered,
     OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
@@ -140,7 +140,7 @@ impl Harness for BrokenTwin {
         self.twin.labels(machine).await
     }
 
-    async fn cause(&self, trouble: &Trouble) -> Result<(), String> {
+    async fn cause(&self, trouble: &Fault) -> Result<(), String> {
         self.twin.cause(trouble).await
     }
 
