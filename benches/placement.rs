@@ -65,7 +65,7 @@ spec:
             glimpsed: BTreeMap::new(),
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
-            remains: BTreeMap::new(),
+            orphans: BTreeMap::new(),
         },
         offerings,
         rejected: found.rejected,

@@ -46,7 +46,7 @@ spec:
             glimpsed: BTreeMap::new(),
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
-            remains: BTreeMap::new(),
+            orphans: BTreeMap::new(),
         },
         offerings: found.offerings,
         rejected: found.rejected,

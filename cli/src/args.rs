@@ -14,7 +14,7 @@ use clap_complete::Shell;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Provisions and holds fleets of machines over several clouds.
+/// Provisions and maintains fleets of machines on several clouds.
 ///
 /// A YAML spec says how much capacity should exist, of what, where and at what price. `fleet`
 /// looks at the clouds, plans the difference, and applies it.
@@ -36,7 +36,7 @@ pub(crate) struct Global {
     /// Use simulated clouds in place of every provider that the spec names
     #[arg(long, global = true, env = "FLEET_SIM", value_parser = clap::builder::FalseyValueParser::new())]
     pub sim: bool,
-    /// Where journal and leases live: a folder, or an s3://, gs:// or az:// URL
+    /// State store for journal and leases: a folder, or an s3://, gs:// or az:// URL
     #[arg(
         long,
         global = true,
@@ -49,7 +49,7 @@ pub(crate) struct Global {
     /// Catalog file to use, or `embedded`
     #[arg(long, global = true, value_name = "FILE")]
     pub catalog: Option<String>,
-    /// Policy files that every fleet must keep, besides those among the specs
+    /// Policy files that every fleet must comply with, besides those among the specs
     #[arg(long, global = true, value_name = "FILE")]
     pub policy: Vec<PathBuf>,
     /// Only these fleets
@@ -94,27 +94,27 @@ pub(crate) enum LogFormat {
 pub(crate) enum Command {
     /// Write a starter spec and its schema
     Init(InitArgs),
-    /// Check specs: syntax, sense, policies, and that something is left to choose from
+    /// Check specs: syntax, values, policies, and that at least one pool matches
     Validate(SpecArgs),
     /// Show what apply would change, and what it would cost
     Plan(PlanArgs),
     /// Make the clouds match the spec
     Apply(ApplyArgs),
-    /// End every machine of a fleet
+    /// Destroy every machine of a fleet
     Destroy(DestroyArgs),
     /// Apply without questions, for cron and timers
     Reconcile(ReconcileArgs),
     /// Show the machines of a fleet, pool by pool
     Status(StatusArgs),
-    /// Say why this pool, and why not that one
+    /// Explain why each pool is used or not used
     Explain(ExplainArgs),
     /// Show what was done to a fleet, from its journal
     History(HistoryArgs),
     /// List machines that carry our tags and belong to no fleet; changes nothing
     Sweep(SpecArgs),
-    /// Take the lease away from a run that is dead, after naming it
+    /// Show who holds a fleet's lease, and revoke the lease of a dead run
     Unlock(UnlockArgs),
-    /// Look each cloud's account over: who we are, what answers, what we may do
+    /// Check each cloud's account: identity, regions, permissions, quotas
     Doctor(DoctorArgs),
     /// Import, refresh, list and show instance types and prices
     Catalog {
@@ -122,9 +122,9 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
-    /// Replay recorded spot markets against the planner, and against what others do
+    /// Replay recorded spot markets against the planner and other policies
     Simulate(SimulateArgs),
-    /// Steer the simulated clouds: time, capacity, faults
+    /// Control the simulated clouds: time, capacity, faults
     Sim {
         /// What should happen.
         #[command(subcommand)]
@@ -207,7 +207,7 @@ pub(crate) struct PlanArgs {
     /// Save everything the decision depends on, to replay it later
     #[arg(long, value_name = "FILE")]
     pub save_inputs: Option<PathBuf>,
-    /// Decide again from saved inputs; no cloud is asked
+    /// Decide again from saved inputs, without calling any cloud
     #[arg(long, value_name = "FILE", conflicts_with_all = ["specs", "save_inputs", "out"])]
     pub inputs: Option<PathBuf>,
     #[command(flatten)]
@@ -217,7 +217,7 @@ pub(crate) struct PlanArgs {
 /// How much one apply may do.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub(crate) struct LimitArgs {
-    /// Allow exactly this many machines to be ended [default: one in ten, at least one]
+    /// Allow exactly this many machines to be destroyed [default: one in ten, at least one]
     #[arg(long, value_name = "N")]
     pub allow_destroy: Option<u32>,
     /// Accept exactly this many vanished machines as lost
@@ -237,7 +237,7 @@ pub(crate) struct ApplyArgs {
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
-    /// Wait this long for another apply to be done [default: not at all]
+    /// Wait this long for another apply to finish [default: do not wait]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]
     pub lock_wait: Duration,
@@ -256,7 +256,7 @@ pub(crate) struct DestroyArgs {
     /// Accept exactly this many vanished machines as lost
     #[arg(long, value_name = "N")]
     pub accept_loss: Option<u32>,
-    /// Wait this long for another apply to be done [default: not at all]
+    /// Wait this long for another apply to finish [default: do not wait]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]
     pub lock_wait: Duration,
@@ -267,7 +267,7 @@ pub(crate) struct DestroyArgs {
 pub(crate) struct ReconcileArgs {
     #[command(flatten)]
     pub spec: SpecArgs,
-    /// Wait this long for another apply to be done [default: not at all]
+    /// Wait this long for another apply to finish [default: do not wait]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]
     pub lock_wait: Duration,
@@ -305,7 +305,7 @@ pub(crate) struct ExplainArgs {
 /// `fleet unlock`.
 #[derive(Debug, Args)]
 pub(crate) struct UnlockArgs {
-    /// The fleet whose lease is to be given back
+    /// The fleet whose lease is to be revoked
     #[arg(value_name = "FLEET")]
     pub fleet: String,
     /// Do not ask
@@ -318,7 +318,7 @@ pub(crate) struct UnlockArgs {
 pub(crate) struct DoctorArgs {
     #[command(flatten)]
     pub spec: SpecArgs,
-    /// Print only the rights that the spec needs, as a policy for the cloud
+    /// Print only the permissions that the spec needs, as a policy for the cloud
     #[arg(long)]
     pub print_policy: bool,
     /// Only this cloud
@@ -332,7 +332,7 @@ pub(crate) struct HistoryArgs {
     /// Names of fleets [default: every fleet with a journal]
     #[arg(value_name = "FLEET")]
     pub fleets: Vec<String>,
-    /// The last so many records
+    /// Only the last N records
     #[arg(short = 'n', long, value_name = "N")]
     pub last: Option<usize>,
 }
@@ -345,5 +345,25 @@ mod tests {
     #[test]
     fn the_command_line_makes_sense() {
         Cli::command().debug_assert();
+    }
+
+    /// Every flag, in the commands below one too.
+    fn flags(command: &clap::Command, found: &mut Vec<String>) {
+        let shown = command.get_arguments().filter(|flag| !flag.is_hide_set());
+        found.extend(shown.filter_map(|flag| flag.get_long()).map(|long| format!("--{long}")));
+        command.get_subcommands().for_each(|command| flags(command, found));
+    }
+
+    #[test]
+    fn the_docs_name_every_command_and_flag() {
+        let page = include_str!("../../docs/cli.md");
+        let mut command = Cli::command();
+        command.build();
+        let mut wanted = Vec::new();
+        flags(&command, &mut wanted);
+        let commands = command.get_subcommands().filter(|command| !command.is_hide_set());
+        wanted.extend(commands.map(|command| command.get_name().to_owned()));
+        wanted.retain(|name| !page.contains(name.as_str()));
+        assert!(wanted.is_empty(), "docs/cli.md misses {wanted:?}");
     }
 }

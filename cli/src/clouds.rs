@@ -17,7 +17,7 @@ pub(crate) fn real(clock: &Arc<dyn Clock>, prices: &Path) -> BTreeMap<Cloud, Arc
 fn aws(clock: &Arc<dyn Clock>, prices: &Path) -> Option<Arc<dyn Provider>> {
     let settings = fleet_aws::AwsSettings::from_environment();
     let provider = fleet_aws::Aws::new(settings, clock.clone());
-    Some(Arc::new(provider.remembering(prices.join("aws-spot.json"))))
+    Some(Arc::new(provider.remembering(prices.join("aws-spot.json")).of_accounts()))
 }
 
 #[cfg(not(feature = "aws"))]

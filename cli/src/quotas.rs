@@ -13,7 +13,7 @@ pub(crate) fn findings(
 ) -> Vec<Finding> {
     if quotas.is_empty() {
         let words =
-            "not known: a launch that runs into one is refused, and the plan goes elsewhere";
+            "not known: a launch that runs into one is refused, and the plan uses other pools";
         return vec![Finding::new(Verdict::Doubtful, "limits", words)];
     }
     let one = |(at, quota): (usize, &Quota)| {

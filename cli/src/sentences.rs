@@ -58,7 +58,7 @@ pub(crate) fn why(why: &Why) -> String {
     match why {
         Why::BelowTarget { group } => format!("{group} is below its target"),
         Why::ReplaceInterrupted { group } => {
-            format!("machines of {group} were taken back, or soon will be")
+            format!("machines of {group} were interrupted, or soon will be")
         }
         Why::ReplaceDisallowed { group } => {
             format!("machines of {group} stand in pools that the spec no longer allows")
@@ -78,7 +78,7 @@ pub(crate) fn why(why: &Why) -> String {
         Why::Failed { .. } => "its cloud says that it failed".into(),
         Why::Stopped => "it is shut down and still costs money".into(),
         Why::CameBack => "it came back after its slot was filled again".into(),
-        Why::FleetDestroyed => "the whole fleet is to go".into(),
+        Why::FleetDestroyed => "the whole fleet is to be destroyed".into(),
     }
 }
 
@@ -87,24 +87,24 @@ pub(crate) fn hold(hold: &Hold) -> Said {
     match hold {
         Hold::DestroyLimit { wanted, held, said: Some(number), .. } => said(
             format!(
-                "destroy limit: {held} of {} to be ended stay for now: --allow-destroy {number} is not that number",
+                "destroy limit: {held} of {} to be destroyed are kept for now: --allow-destroy {number} is not that number",
                 count(*wanted, "machine")
             ),
-            format!("if all of them may go, say --allow-destroy {wanted}"),
+            format!("if all of them may be destroyed, give --allow-destroy {wanted}"),
         ),
         Hold::DestroyLimit { allowed: 0, wanted, held: _, said: None } => said(
             format!(
-                "destroy limit: {} to be ended stay for now: this apply has ended as many as one apply may",
+                "destroy limit: {} to be destroyed are kept for now: this apply has destroyed as many as one apply may",
                 count(*wanted, "machine")
             ),
-            format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
+            format!("apply again to continue, or allow all at once with --allow-destroy {wanted}"),
         ),
         Hold::DestroyLimit { allowed, wanted, held, said: None } => said(
             format!(
-                "destroy limit: {held} of {} to be ended stay for now: one apply ends at most {allowed}",
+                "destroy limit: {held} of {} to be destroyed are kept for now: one apply destroys at most {allowed}",
                 count(*wanted, "machine")
             ),
-            format!("apply again to go on, or allow all at once with --allow-destroy {wanted}"),
+            format!("apply again to continue, or allow all at once with --allow-destroy {wanted}"),
         ),
         Hold::JournalLost { machines } => said(
             format!(
@@ -122,12 +122,12 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             ),
         ),
         Hold::WaitingForReplacement { machines } => said(
-            format!("{} stay until their replacements are up", count(*machines, "old machine")),
+            format!("{} are kept until their replacements are up", count(*machines, "old machine")),
             "apply again in a few minutes",
         ),
         Hold::NotSeenYet { machines } => said(
             format!(
-                "{} launched moments ago cannot be ended before their clouds show them",
+                "{} launched moments ago cannot be destroyed before their clouds list them",
                 count(*machines, "machine")
             ),
             "`fleet destroy` waits for them, for at most five minutes",
@@ -137,7 +137,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                 "{missing} {unit} wait until old machines are gone: at most {surge} {unit} beyond \
                  the target stand at once"
             ),
-            "apply again; each apply goes on where the last one stopped",
+            "apply again; each apply continues where the last one stopped",
         ),
         Hold::Frozen { missing, of } => said(
             format!(
@@ -175,7 +175,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
         ),
         Hold::Gap { scope, machines } => said(
             format!(
-                "{scope} did not answer: {} recorded there stay as they are",
+                "{scope} did not answer: {} recorded there are kept as they are",
                 count(*machines, "machine")
             ),
             format!("try again when {scope} answers"),
@@ -223,7 +223,7 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
         }
         Rejection::SpotNotCheaper => "spot costs as much as on-demand, or more".into(),
         Rejection::Blocked { scope, until, code } => format!(
-            "{} said no ({}), and is asked again after {}",
+            "{} said no ({}), and is retried after {}",
             block_scope(scope),
             clean_line(code),
             when(*until)
@@ -370,7 +370,7 @@ pub(crate) fn notice(notice: &Notice) -> Said {
         ),
         Notice::AtRisk { machine, slot } => Said {
             what: format!(
-                "{}, which fills {slot}, is more likely to be taken back than it was",
+                "{}, which fills {slot}, is more likely to be interrupted than it was",
                 clean_line(machine.as_str())
             ),
             next: None,
@@ -380,16 +380,16 @@ pub(crate) fn notice(notice: &Notice) -> Said {
                 "{} fills {slot}, but no longer carries our tags; it is left alone",
                 clean_line(machine.as_str())
             ),
-            "put the tags back, or end the machine by hand",
+            "put the tags back, or terminate the machine by hand",
         ),
         Notice::Gone { machine, slot, how, words } => {
             let how = match how {
                 Departure::Ended => "is destroyed",
-                Departure::Interrupted => "was taken back by its cloud",
-                Departure::EndedByOther => "was ended by somebody else or shut itself down",
+                Departure::Interrupted => "was interrupted by its cloud",
+                Departure::EndedByOther => "was terminated by somebody else or shut itself down",
                 Departure::Expired => "reached the end of its time",
                 Departure::Failed => "never came up",
-                Departure::Terminated => "was taken back or ended by somebody else",
+                Departure::Terminated => "was interrupted, or terminated by somebody else",
                 Departure::Vanished => "is gone, and its cloud does not say why",
             };
             let words = match words.is_empty() {
@@ -432,7 +432,7 @@ pub(crate) fn notice(notice: &Notice) -> Said {
         ),
         Notice::CameBack { machine, slot } => Said {
             what: format!(
-                "{} was written down as gone and is there after all; it filled {slot}",
+                "{} was recorded as gone and is there after all; it filled {slot}",
                 clean_line(machine.as_str())
             ),
             next: None,
@@ -463,14 +463,14 @@ pub(crate) fn notice(notice: &Notice) -> Said {
         ),
         Notice::Surplus { machine } => said(
             format!(
-                "{} was made although nobody asked for it; it is left alone and costs money",
+                "{} was launched although nobody requested it; it is left alone and costs money",
                 clean_line(machine.as_str())
             ),
-            "end it by hand in the cloud's console",
+            "terminate it in the cloud's console",
         ),
         Notice::UnknownType { pool, machines } => said(
             format!(
-                "{} in {pool} stay and count for nothing: the catalog does not know the type",
+                "{} in {pool} are kept and do not count: the catalog does not know the type",
                 count(*machines, "machine")
             ),
             "import a newer catalog: `fleet catalog import DIR`",

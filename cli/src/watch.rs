@@ -83,7 +83,7 @@ impl Watch {
                     bar.enable_steady_tick(Duration::from_millis(200));
                 }
                 if round > 1 {
-                    let what = format!("{create} to launch, {destroy} to end");
+                    let what = format!("{create} to launch, {destroy} to destroy");
                     self.say(&format!("round {round}: {what}"));
                 }
             }
@@ -128,7 +128,7 @@ impl Watch {
             }
             Some(_) | None => String::new(),
         };
-        let line = format!("waiting for the lease, {} left{dead}", span(up(*left)));
+        let line = format!("waiting for the lease, {} remaining{dead}", span(up(*left)));
         match &self.bar {
             Some(bar) => {
                 bar.set_style(line_style());
@@ -220,7 +220,7 @@ pub(crate) fn stop_on_signal(quiet: bool) -> Stop {
         }
         asked.ask();
         if !quiet {
-            let text = "stopping: requests under way are finished; again to end at once";
+            let text = "stopping: waiting for requests under way; interrupt again to stop at once";
             let _ = writeln!(std::io::stderr(), "\n{text}");
         }
         if signal().await.is_ok() {

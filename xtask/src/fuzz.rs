@@ -1,23 +1,13 @@
 //! `cargo xtask fuzz`.
 
-use crate::Report;
 use crate::shell::{cargo, watch};
 use crate::test::seconds;
+use crate::{Amount, Report};
 use serde_json::{Map, Value, json};
 use std::time::Instant;
 
-/// How much is tried, per target.
-pub(crate) enum Amount {
-    /// As much as a plain `cargo test` tries.
-    Usual,
-    /// So many cases.
-    Cases(u64),
-    /// For so many minutes.
-    Minutes(u64),
-}
-
 /// Damages real inputs and hands them to every reader.
-pub(crate) fn run(amount: Amount) -> Report {
+pub(crate) fn run(amount: &Amount) -> Report {
     let start = Instant::now();
     let mut command = cargo(&[
         "test",
@@ -32,14 +22,11 @@ pub(crate) fn run(amount: Amount) -> Report {
         "fuzz_",
         "--nocapture",
     ]);
-    match amount {
-        Amount::Usual => {}
-        Amount::Cases(cases) => {
-            command.env("FLEET_FUZZ_CASES", cases.to_string());
-        }
-        Amount::Minutes(minutes) => {
-            command.env("FLEET_FUZZ_SECONDS", (minutes * 60).to_string());
-        }
+    if let Some(cases) = amount.cases {
+        command.env("FLEET_FUZZ_CASES", cases.to_string());
+    }
+    if let Some(minutes) = amount.minutes {
+        command.env("FLEET_FUZZ_SECONDS", (minutes * 60).to_string());
     }
     let mut found = Found::default();
     let ran = watch(command, |line| found.add(line));

@@ -1,7 +1,8 @@
 //! The developers' front door: `cargo xtask test`, `lint`, `swarm`, `bench`, `docs`.
 //!
-//! Needs nothing but Rust, and Python 3 for the emulators of clouds. Output of the tools passes through as it comes; the last line on stdout
-//! is one line of JSON with the figures, so that programs can read it.
+//! Needs nothing but Rust, and Python 3 and Node for the emulators of clouds. Output of the tools
+//! passes through as it comes; the last line on stdout is one line of JSON with the figures, so that
+//! programs can read it.
 
 mod bench;
 mod deny;
@@ -13,63 +14,90 @@ mod shell;
 mod swarm;
 mod test;
 
+use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
 
-const USAGE: &str = "\
-Usage: cargo xtask COMMAND
+/// The developers' front door. Each command ends with one line of JSON with its figures.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Xtask {
+    #[command(subcommand)]
+    command: Command,
+}
 
-  test [PART]     run the tests; among them, that generated docs are up to date
-                  PART: core (model, spec, catalog, core), sim (provider, sim, swarm), state (run and
-                  its protocol, cli without SDKs, and both against stand-ins for S3, GCS and Azure
-                  Blob; needs python3 and node), cli (the binary, tests/), aws (aws, cli, and both against moto, which is
-                  installed below the target folder; needs python3), clouds (gcp, cli, and both
-                  against witnesses; needs python3 and node), all [default]
-  lint            rustfmt, clippy with warnings denied, a drawing of the engine's rooms and that imports
-                  run one way between them, cargo-deny (installed below the target folder on first
-                  use; advisories only where their database can be reached)
-  swarm [--seeds N] [--from S]
-                  live N simulated worlds (20,000) full of faults, and check every promise of
-                  docs/safety.md at every moment; --seed S --trace shows one of them
-  determinism [--seeds N]
-                  live N worlds (1,000) twice and compare their traces, byte for byte
-  sensitivity [--seeds N] [--bug NAME]
-                  switch each seeded safety bug on, and see that the swarm finds it
-  bench [FILTER]  run the benchmarks
-  fuzz            hand damaged specs, plans, journals and price lists to their readers;
-                  --cases N or --minutes N per target [default: as cargo test does]
-  docs [--check]  write docs/spec.md, docs/clouds.md and docs/fleet.schema.json; --check only compares
+#[derive(Subcommand)]
+enum Command {
+    /// Run the tests; among them, that generated docs are up to date
+    Test {
+        /// Which of them
+        #[arg(value_enum, default_value = "all")]
+        part: test::Part,
+    },
+    /// Run rustfmt and clippy with warnings denied, draw the engine's modules and check that imports
+    /// run one way between them, and run cargo-deny
+    ///
+    /// cargo-deny is installed below the target folder on first use; advisories are checked only where
+    /// their database can be reached.
+    Lint,
+    /// Run simulated worlds full of faults and check every promise of docs/safety.md at every moment
+    Swarm(Seeds),
+    /// Run worlds twice and compare their traces, byte for byte
+    Determinism(Seeds),
+    /// Switch each seeded safety bug on and check that the swarm finds it
+    Sensitivity(Seeds),
+    /// Run the benchmarks
+    Bench {
+        /// Only those whose names contain this
+        filter: Option<String>,
+    },
+    /// Hand damaged specs, plans, journals and price lists to their readers
+    Fuzz(Amount),
+    /// Write docs/spec.md, docs/clouds.md, docs/fleet.schema.json and the output blocks of the docs
+    Docs {
+        /// Only compare
+        #[arg(long)]
+        check: bool,
+    },
+}
 
-Each ends with one line of JSON with its figures.";
+/// Options that are handed on to the swarm.
+#[derive(Args)]
+struct Seeds {
+    /// Options of the swarm, such as `--seeds 20000`, `--from 1`, `--seed 7 --trace`, `--bug NAME`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<String>,
+}
+
+/// How much is tried, per target. As much as a plain `cargo test` tries, unless this says otherwise.
+#[derive(Args)]
+#[group(multiple = false)]
+struct Amount {
+    /// So many cases
+    #[arg(long)]
+    cases: Option<u64>,
+    /// For so many minutes
+    #[arg(long)]
+    minutes: Option<u64>,
+}
 
 fn main() -> ExitCode {
-    let args: Vec<String> = std::env::args().skip(1).collect();
-    let words: Vec<&str> = args.iter().map(String::as_str).collect();
-    let report = match words[..] {
-        ["test"] => test::run("all"),
-        ["test", part] if test::packages(part).is_some() => test::run(part),
-        ["lint"] => lint::run(),
-        [command @ ("swarm" | "determinism" | "sensitivity"), ref options @ ..] => {
-            swarm::run_swarm(command, options)
+    let Xtask { command } = match Xtask::try_parse() {
+        Ok(xtask) => xtask,
+        Err(usage) => {
+            let _ = usage.print();
+            // As `fleet` does: 64 is a usage error.
+            return ExitCode::from(if usage.use_stderr() { 64 } else { 0 });
         }
-        ["bench"] => bench::run(None),
-        ["bench", filter] => bench::run(Some(filter)),
-        ["fuzz"] => fuzz::run(fuzz::Amount::Usual),
-        ["fuzz", "--cases", n] if n.parse::<u64>().is_ok() => {
-            fuzz::run(fuzz::Amount::Cases(n.parse().unwrap_or_default()))
-        }
-        ["fuzz", "--minutes", n] if n.parse::<u64>().is_ok() => {
-            fuzz::run(fuzz::Amount::Minutes(n.parse().unwrap_or_default()))
-        }
-        ["docs"] => docs::execute(docs::Mode::Write),
-        ["docs", "--check"] => docs::execute(docs::Mode::Check),
-        ["help" | "--help" | "-h"] => {
-            shell::say(USAGE);
-            return ExitCode::SUCCESS;
-        }
-        _ => {
-            shell::note(USAGE);
-            return ExitCode::from(64);
-        }
+    };
+    let report = match command {
+        Command::Test { part } => test::run(part),
+        Command::Lint => lint::run(),
+        Command::Swarm(seeds) => swarm::run_swarm("swarm", &seeds.options),
+        Command::Determinism(seeds) => swarm::run_swarm("determinism", &seeds.options),
+        Command::Sensitivity(seeds) => swarm::run_swarm("sensitivity", &seeds.options),
+        Command::Bench { filter } => bench::run(filter.as_deref()),
+        Command::Fuzz(amount) => fuzz::run(&amount),
+        Command::Docs { check } => docs::execute(check),
     };
     shell::say(&report.figures.to_string());
     if report.ok { ExitCode::SUCCESS } else { ExitCode::FAILURE }

@@ -5,7 +5,7 @@ use crate::shell::{cargo, run, say, watch_quietly};
 use serde_json::{Value, json};
 
 /// Runs one of the three; what it says last is our last line, too.
-pub(crate) fn run_swarm(command: &str, options: &[&str]) -> Report {
+pub(crate) fn run_swarm(command: &str, options: &[String]) -> Report {
     // A profile of its own: optimised, and with every check of the language on.
     let mut package = vec!["--profile", "swarm", "--package", "fleet-swarm"];
     if command == "sensitivity" {
@@ -15,7 +15,8 @@ pub(crate) fn run_swarm(command: &str, options: &[&str]) -> Report {
     if !run(cargo(&build)) {
         return Report { ok: false, figures: json!({ "command": command, "ok": false }) };
     }
-    let start = [&["run", "--quiet"], &package[..], &["--", command], options].concat();
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let start = [&["run", "--quiet"], &package[..], &["--", command], &options].concat();
     let mut last = String::new();
     let ok = watch_quietly(cargo(&start), |line| {
         // A line is held back until the next one shows that it is not the last.

@@ -8,12 +8,12 @@ use std::path::PathBuf;
 /// What to do with the catalog.
 #[derive(Debug, Subcommand)]
 pub(crate) enum CatalogCommand {
-    /// Read a folder of price lists and keep it for every later command
+    /// Import a folder of price lists, for all later commands
     Import {
         /// The folder with the CSV files.
         dir: PathBuf,
     },
-    /// Ask a cloud what it sells today, and keep that in the catalog
+    /// Ask a cloud for its current types and prices, and store them in the catalog
     Refresh(RefreshArgs),
     /// List types, one line per type and region
     List(ListArgs),
@@ -57,10 +57,10 @@ pub(crate) struct ListArgs {
     /// Only what is sold in this market: on-demand or spot
     #[arg(long, value_name = "MARKET")]
     pub market: Option<Market>,
-    /// With at least so many vCPUs
+    /// At least this many vCPUs
     #[arg(long, value_name = "N")]
     pub min_vcpus: Option<u32>,
-    /// With at least so much memory
+    /// At least this much memory
     #[arg(long, value_name = "GIB")]
     pub min_memory_gib: Option<u64>,
     /// Order: price, spot-price, price-per-gpu, name, vcpus, memory

@@ -17,48 +17,48 @@ pub(crate) enum SimCommand {
         #[arg(value_parser = parse_duration)]
         time: Duration,
     },
-    /// Let pools run out of capacity; machines that stand there stay
+    /// Make pools run out of capacity; machines in them keep running
     Exhaust {
         /// Pools, `*` allowed: 'aws/us-east-1/*/p5.48xlarge/spot', aws/us-east-1, '*h100*'
         #[arg(value_name = "POOL")]
         pool: PoolPattern,
-        /// Machines of ours that each pool may hold all the same
+        /// Machines of ours that each pool still has room for
         #[arg(long, value_name = "N", default_value_t = 0)]
         room: u32,
         /// For how long [default: until healed]
         #[arg(long = "for", value_name = "TIME", value_parser = parse_duration)]
         lasting: Option<Duration>,
     },
-    /// Take machines back, with the notice each cloud gives
+    /// Interrupt machines, with the notice that each cloud gives
     Interrupt {
         /// Pools, `*` allowed, or the id of one machine
         #[arg(value_name = "POOL|MACHINE")]
         target: String,
-        /// The youngest so many machines
+        /// Only the N youngest machines
         #[arg(long, value_name = "N", default_value_t = 1, conflicts_with = "all")]
         count: usize,
         /// All of them
         #[arg(long)]
         all: bool,
     },
-    /// End a machine at once, behind everybody's back
+    /// Terminate a machine at once, without notice
     Reclaim {
         /// Its id.
         #[arg(value_parser = machine)]
         machine: MachineId,
     },
-    /// Take the tags off a machine
+    /// Remove the tags of a machine
     StripTags {
         /// Its id.
         #[arg(value_parser = machine)]
         machine: MachineId,
     },
-    /// Let a region, or a whole cloud, stop answering
+    /// Make a region, or a whole cloud, stop answering
     Outage {
         /// us-east-1, aws/us-east-1 or aws
         #[arg(value_name = "REGION")]
         area: Where,
-        /// Carry out half of what is asked, and answer nothing
+        /// Carry out half of the requests, and answer none
         #[arg(long)]
         lossy: bool,
         /// For how long [default: until healed]
@@ -73,16 +73,16 @@ pub(crate) enum SimCommand {
         #[arg(long = "for", value_name = "TIME", default_value = "10m", value_parser = parse_duration)]
         lasting: Duration,
     },
-    /// Lose answers to changes: they are carried out, the caller does not know
+    /// Lose responses to changes: they are carried out, and the caller does not know
     LoseAnswers {
         /// The cloud [default: all]
         cloud: Option<Cloud>,
-        /// So many of a hundred
+        /// Percentage of the responses
         #[arg(long, value_name = "N", default_value_t = 100,
             value_parser = clap::value_parser!(u8).range(0..=100))]
         percent: u8,
     },
-    /// Lose a page of every list, and say so
+    /// Lose a page of every list, and report it
     PartialLists {
         /// us-east-1, aws/us-east-1 or aws
         #[arg(value_name = "REGION")]
@@ -106,11 +106,11 @@ pub(crate) enum SimCommand {
         /// vCPUs allowed.
         vcpus: u64,
     },
-    /// End every fault, changed quotas included
+    /// Heal every fault, and restore quotas
     Heal,
-    /// Begin anew: no machines, no faults, and no journals of fleets that stood there
+    /// Start over: no machines, no faults, and no journals of simulated fleets
     Reset {
-        /// The seed of chance
+        /// Seed of the random generator
         #[arg(long, default_value_t = 1)]
         seed: u64,
         /// lifelike: capacity runs out and prices move; calm: endless, fixed, at once

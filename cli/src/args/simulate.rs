@@ -18,13 +18,13 @@ pub(crate) struct SimulateArgs {
     /// A recording, or a folder of recordings
     #[arg(long, value_name = "DIR")]
     pub traces: PathBuf,
-    /// From a launch until a machine is of use
+    /// Time from a launch until a machine is ready
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = parse_duration)]
     pub delay: Duration,
     /// Shuffle the zones of a recording; 0 leaves them as recorded
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Draw cost against what was missing
+    /// Draw cost against missing capacity
     #[arg(long, value_name = "FILE.svg")]
     pub chart: Option<PathBuf>,
     /// Fail if this holds for the first policy: 'availability<99%', 'cost>0.5', 'j10>0.6'

@@ -188,7 +188,7 @@ fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool>
     let what = match (sum.create, sum.destroy) {
         (create, 0) => format!("Launch {}", count(create, "machine")),
         (0, destroy) => format!("End {}", count(destroy, "machine")),
-        (create, destroy) => format!("Launch {} and end {destroy}", count(create, "machine")),
+        (create, destroy) => format!("Launch {} and destroy {destroy}", count(create, "machine")),
     };
     let simulated = if context.global.sim { " on simulated clouds" } else { "" };
     let question = format!("{what} for {}{simulated}?", fleets.join(", "));

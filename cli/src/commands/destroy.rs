@@ -17,8 +17,9 @@ use fleet_model::{Hold, Limits};
 /// Runs `fleet destroy`.
 pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) -> Answer {
     if !args.yes && !can_ask() {
-        return Err(Failure::new("there is no terminal to ask for the fleet's name")
-            .hint("`fleet status` shows what would go; `fleet destroy --yes` does not ask"));
+        return Err(Failure::new("there is no terminal to ask for the fleet's name").hint(
+            "`fleet status` shows what would be destroyed; `fleet destroy --yes` does not ask",
+        ));
     }
     let catalog = context.catalog()?;
     let fleets = fleets(context, &args.spec.specs).await?;
@@ -72,9 +73,9 @@ fn agreed(context: &Context, planned: &fleet_core::Planned, out: &mut Out) -> An
     let name = planned.plan.fleet.as_str();
     let machines = Summary::of(&planned.report).destroy;
     let question = format!(
-        "This ends {}{}. Type the fleet's name ({name}) to go on:",
+        "This destroys {}{}. Type the fleet's name ({name}) to continue:",
         count(machines, "machine"),
         if context.global.sim { " on simulated clouds" } else { " for good" }
     );
-    ask::name(out, &question, name, "`fleet status` shows what would go;")
+    ask::name(out, &question, name, "`fleet status` shows what would be destroyed;")
 }

@@ -106,6 +106,7 @@ async fn examine(
     let mut examination = provider
         .examine(&ExamineRequest {
             pools: &pools,
+            everywhere: &pools,
             template,
             fulfilment: desired.placement.fulfilment,
         })

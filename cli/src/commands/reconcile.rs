@@ -10,7 +10,7 @@ use crate::render::applied::{Applied, line, log_head};
 use crate::render::plan_json::merge;
 use crate::runs::{failed, holder, limits, verdict};
 use crate::watch::stop_on_signal;
-use fleet_model::Desired;
+use fleet_model::{Desired, Timestamp};
 use fleet_run::{Reach, Stop};
 use serde_json::json;
 use tracing::Instrument;
@@ -28,17 +28,21 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
     let stop = stop_on_signal(true);
     let mut worst = Exit::Done;
     for fleet in &loaded.fleets {
+        if stop.asked() {
+            let not_begun =
+                json!({ "fleet": fleet.desired.fleet, "stopped": true, "begun": false });
+            out.json_line(&merge(not_begun, log_head(engine.now(), Exit::Unsettled)));
+            worst = worst.max(Exit::Unsettled);
+            continue;
+        }
         let span = tracing::info_span!("round", fleet = %fleet.desired.fleet);
         let (exit, text) = match round(&lead, &fleet.desired, args, &stop).instrument(span).await {
-            Ok((applied, exit)) => (exit, line(&applied, exit)),
-            Err(failure) => (failure.exit, told(&fleet.desired, &failure)),
+            Ok((applied, exit)) => (exit, line(&applied, engine.now(), exit)),
+            Err(failure) => (failure.exit, report(&fleet.desired, engine.now(), &failure)),
         };
         worst = worst.max(exit);
         out.json_line(&text);
         out.flush();
-        if stop.asked() {
-            break;
-        }
     }
     Ok(worst)
 }
@@ -61,7 +65,7 @@ async fn round(
     Ok((applied, exit))
 }
 
-fn told(desired: &Desired, failure: &Failure) -> serde_json::Value {
+fn report(desired: &Desired, at: Timestamp, failure: &Failure) -> serde_json::Value {
     let what = json!({ "fleet": desired.fleet, "error": failure.what, "hint": failure.hint });
-    merge(what, log_head(failure.exit))
+    merge(what, log_head(at, failure.exit))
 }

@@ -108,7 +108,7 @@ fn act(sim: &Sim, catalog: &Catalog, command: &SimCommand) -> Answer<Option<Stri
         }
         SimCommand::Heal => {
             sim.heal().map_err(failed)?;
-            "every fault has ended".into()
+            "all faults are healed".into()
         }
     };
     Ok(Some(said))

@@ -79,7 +79,7 @@ fn text(sweep: &Sweep, out: &mut Out) {
         let copied = sweep.orphans.iter().filter(copies).count();
         if copied < sweep.orphans.len() {
             out.text(format!(
-                "\n{HINT}→{HINT:#} a fleet may be in the care of another --state; what nobody needs, end by hand"
+                "\n{HINT}→{HINT:#} the fleet may be recorded in another --state; terminate by hand what nobody needs"
             ));
         }
         if copied > 0 {

@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::style::{ADD, BOLD, WARN};
 use crate::text::{clean_line, count, markdown as md, monthly, thousands};
 use fleet_core::Planned;
-use fleet_model::{FleetName, GroupLine, MicroUsd, Units};
+use fleet_model::{FleetName, GroupLine, MicroUsd, Timestamp, Units};
 use fleet_run::{Converged, RoundOutcome};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -52,10 +52,10 @@ impl Applied {
             parts.push(format!("{} launched", thousands(created.into())));
         }
         if destroyed > 0 {
-            parts.push(format!("{} ended", thousands(destroyed.into())));
+            parts.push(format!("{} destroyed", thousands(destroyed.into())));
         }
         if cleared > 0 {
-            parts.push(format!("what {} left cleared away", count(cleared, "machine")));
+            parts.push(format!("leftovers of {} removed", count(cleared, "machine")));
         }
         if relabelled > 0 {
             parts.push(format!("labels of {} changed", count(relabelled, "machine")));
@@ -107,7 +107,7 @@ pub(crate) fn text(applied: &Applied) -> String {
     out.push_str(attention(report).trim_start_matches('\n'));
     if !last.plan.is_empty() {
         let why = if applied.stopped { "stopped on request" } else { "not everything is done" };
-        out.push_str(&format!("  {why}; run the same command again to go on\n"));
+        out.push_str(&format!("  {why}; run the same command again to continue\n"));
     }
     out.trim_end().to_owned()
 }
@@ -201,15 +201,15 @@ pub(crate) fn document(results: &[Applied], exit: Exit) -> Value {
 }
 
 /// What every line of a log has.
-pub(crate) fn log_head(exit: Exit) -> Value {
+pub(crate) fn log_head(at: Timestamp, exit: Exit) -> Value {
     json!({
         "formatVersion": OUTPUT_FORMAT,
-        "at": fleet_model::Timestamp::now().to_string(),
+        "at": at.to_string(),
         "exitCode": exit.code(),
     })
 }
 
 /// For logs: one line.
-pub(crate) fn line(applied: &Applied, exit: Exit) -> Value {
-    merge(fleet(applied), log_head(exit))
+pub(crate) fn line(applied: &Applied, at: Timestamp, exit: Exit) -> Value {
+    merge(fleet(applied), log_head(at, exit))
 }

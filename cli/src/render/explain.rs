@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Used { keep, create, destroy } => {
-            let parts = [("kept", keep), ("to launch", create), ("to end", destroy)];
+            let parts = [("kept", keep), ("to launch", create), ("to destroy", destroy)];
             let parts: Vec<String> = parts
                 .into_iter()
                 .filter(|(_, n)| **n > 0)
@@ -223,7 +223,7 @@ pub(crate) fn slot(shown: &SlotVerdict) -> String {
     if let Some(why) = &shown.ends {
         out.push_str(&format!(
             "{}\n",
-            wrap("  ", &format!("will be ended because {}", sentences::why(why)))
+            wrap("  ", &format!("will be destroyed because {}", sentences::why(why)))
         ));
     }
     out

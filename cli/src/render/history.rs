@@ -19,7 +19,7 @@ fn event(event: &Event) -> (&'static str, String, bool) {
         }
         Event::RoundStarted { create, destroy, hourly_after, .. } => (
             "round",
-            format!("{create} to launch, {destroy} to end, then {hourly_after} per hour"),
+            format!("{create} to launch, {destroy} to destroy, then {hourly_after} per hour"),
             false,
         ),
         Event::CreateIntended { create } => (
@@ -43,10 +43,10 @@ fn event(event: &Event) -> (&'static str, String, bool) {
             ("launched", text, !missing.is_empty() || !surplus.is_empty())
         }
         Event::CreateRefused { code, .. } => ("refused", clean_line(code), true),
-        Event::CreateResent { .. } => ("sent again", "the same request".into(), false),
+        Event::CreateResent { .. } => ("resent", "the same request".into(), false),
         Event::CreateUnknown { code, .. } => ("in doubt", clean_line(code), true),
         Event::DestroyIntended { pool, slots: ended } => {
-            ("end", format!("{} in {pool}: {}", ended.len(), slots(ended)), false)
+            ("destroy", format!("{} in {pool}: {}", ended.len(), slots(ended)), false)
         }
         Event::DestroyRefused { slots: kept, why } => {
             ("kept", format!("{}: {}", slots(kept), clean_line(why)), true)
@@ -66,12 +66,12 @@ fn event(event: &Event) -> (&'static str, String, bool) {
         Event::Vacated { gone } => {
             let sum = |how| gone.iter().filter(|one| one.how == how).count();
             let kinds = [
-                (sum(Departure::Ended), "ended"),
-                (sum(Departure::Interrupted), "taken back"),
-                (sum(Departure::EndedByOther), "ended by others"),
+                (sum(Departure::Ended), "destroyed"),
+                (sum(Departure::Interrupted), "interrupted"),
+                (sum(Departure::EndedByOther), "terminated by others"),
                 (sum(Departure::Expired), "at the end of their time"),
                 (sum(Departure::Failed), "never came up"),
-                (sum(Departure::Terminated), "taken back or ended by others"),
+                (sum(Departure::Terminated), "interrupted or terminated by others"),
                 (sum(Departure::Vanished), "vanished"),
             ];
             let parts: Vec<String> = kinds
@@ -103,7 +103,7 @@ fn event(event: &Event) -> (&'static str, String, bool) {
             true,
         ),
         Event::RoundEnded { created, destroyed, refused, unknown } => {
-            let mut text = format!("{created} launched, {destroyed} ended");
+            let mut text = format!("{created} launched, {destroyed} destroyed");
             if refused + unknown > 0 {
                 text.push_str(&format!(", {refused} refused, {unknown} in doubt"));
             }

@@ -9,7 +9,7 @@ use fleet_model::{Cost, Plan, Report};
 /// All fleets in one comment.
 pub(crate) fn render(fleets: &[(&Plan, &Report)]) -> String {
     let mut out = String::from("### Fleet plan\n\n");
-    out.push_str("| fleet | launch | end | keep | per hour | per month | |\n");
+    out.push_str("| fleet | launch | destroy | keep | per hour | per month | |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|---|\n");
     for (plan, report) in fleets {
         let mark = match (plan.is_empty(), is_settled(report)) {
@@ -94,7 +94,7 @@ fn details(plan: &Plan, report: &Report) -> String {
     out.push_str(&format!("\nThe same machines on demand: {hourly_on_demand} per hour."));
     if let Some(limit) = hourly_limit {
         let left = limit.saturating_sub(hourly_after);
-        out.push_str(&format!(" Budget: {limit} per hour, {left} left."));
+        out.push_str(&format!(" Budget: {limit} per hour, {left} remaining."));
     }
     out.push_str("\n\n</details>\n");
     out

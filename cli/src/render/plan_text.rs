@@ -83,14 +83,14 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
     if !plan.is_empty() {
         let mut left = match plan.clear.len() as u64 {
             0 => String::new(),
-            machines => format!(", what {} left to clear away", count(machines, "machine")),
+            machines => format!(", leftovers of {} to remove", count(machines, "machine")),
         };
         let relabel = plan.relabel.iter().map(|one| one.machines.len() as u64).sum::<u64>();
         if relabel > 0 {
             left.push_str(&format!(", labels of {} to change", count(relabel, "machine")));
         }
         return format!(
-            "{BOLD}Plan:{BOLD:#} {ADD}{} to launch{ADD:#}, {REMOVE}{} to end{REMOVE:#}, {} to keep{left}.",
+            "{BOLD}Plan:{BOLD:#} {ADD}{} to launch{ADD:#}, {REMOVE}{} to destroy{REMOVE:#}, {} to keep{left}.",
             thousands(create.into()),
             thousands(destroy.into()),
             thousands(keep.into())
@@ -121,7 +121,7 @@ pub(crate) fn total(fleets: &[(&Plan, &Report)]) -> String {
     let sum = fleets.iter().fold(Summary::default(), |s, (_, report)| s.and(Summary::of(report)));
     let cost = super::plan_json::total(fleets.iter().map(|(_, report)| &report.cost));
     format!(
-        "\n{BOLD}All {} fleets:{BOLD:#} {} to launch, {} to end, {} to keep; {} → {} per hour",
+        "\n{BOLD}All {} fleets:{BOLD:#} {} to launch, {} to destroy, {} to keep; {} → {} per hour",
         fleets.len(),
         thousands(sum.create.into()),
         thousands(sum.destroy.into()),
@@ -366,7 +366,7 @@ pub(crate) fn money(cost: &Cost) -> String {
         let left = if hourly_after > limit {
             format!("{WARN}{} over{WARN:#}", hourly_after.saturating_sub(*limit))
         } else {
-            format!("{} left", limit.saturating_sub(*hourly_after))
+            format!("{} remaining", limit.saturating_sub(*hourly_after))
         };
         out.push_str(&format!("  {DIM}budget{DIM:#}  {limit} per hour, {left}\n"));
     }

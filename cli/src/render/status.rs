@@ -6,10 +6,9 @@ use super::plan_json::{cost, gaps, in_doubt, merge};
 use super::{place, plan_text, reasons_json};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
-use fleet_core::SETTLE_WINDOW;
 use fleet_model::{
-    Group, Inputs, InterruptionNotice, MachineId, MachineState, MicroUsd, PoolId, Report, SlotId,
-    SlotState, Timestamp, Units,
+    Group, Inputs, InterruptionNotice, MachineId, MachineState, MicroUsd, PoolId, Report,
+    SETTLE_WINDOW, SlotId, SlotState, Timestamp, Units,
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -135,7 +134,7 @@ impl<'a> Status<'a> {
         let blocks: Vec<Timestamp> = blocks.filter(|until| *until > self.inputs.now).collect();
         if let Some(last) = blocks.iter().max() {
             out.push_str(&format!(
-                "\n  {DIM}{} not asked again yet after a refusal, the last until {}{DIM:#}\n",
+                "\n  {DIM}{} not retried yet after a refusal, the last until {}{DIM:#}\n",
                 count(blocks.len() as u64, "pool"),
                 when(*last)
             ));

@@ -4,8 +4,6 @@
 //! `catalog/`, else it is looked for beside the workspace. Where they are absent the tests say so
 //! and pass.
 
-#![expect(clippy::print_stderr, reason = "a skipped test says why")]
-
 use fleet_catalog::{
     Finding, Query, SNAPSHOT_LISTS, SNAPSHOT_SOURCE, embedded, import, import_all, list, load,
     save, show, snapshot_as_of, source, validate, write_snapshot,
@@ -20,16 +18,7 @@ fn lists() -> Option<PathBuf> {
 
 /// Every folder that the snapshot is made of.
 fn all_lists() -> Option<Vec<PathBuf>> {
-    let shared = std::env::var_os("FLEET_SHARED_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data"),
-        PathBuf::from,
-    );
-    let dirs: Vec<PathBuf> = SNAPSHOT_LISTS.iter().map(|list| shared.join(list)).collect();
-    if dirs.iter().all(|dir| dir.join("azure/vms.csv").exists()) {
-        return Some(dirs);
-    }
-    eprintln!("SKIPPED: no price lists in {}; set FLEET_SHARED_DATA", shared.display());
-    None
+    SNAPSHOT_LISTS.iter().map(|list| fleet_testkit::shared_data(list)).collect()
 }
 
 fn price(catalog: &Catalog, kind: &str, zone: &str) -> (Option<MicroUsd>, Option<MicroUsd>) {

@@ -18,7 +18,7 @@ mod record;
 mod report;
 
 pub use decide::{Placement, placement};
-pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, SETTLE_WINDOW, remains_of};
+pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
 pub use offers::{Eligible, eligible, rejection, weight};
 pub use place::Certificate;
 pub use plan::{Planned, Stale, StepState, Violation, Walk, check, premises, same_steps, stale};

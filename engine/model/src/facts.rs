@@ -6,6 +6,10 @@
 use crate::Cloud;
 use std::time::Duration;
 
+/// For this long after a launch, absence from a list, or from an answer to a question for one machine,
+/// proves nothing. Longer than any cloud's lists are late, by their own documents and by recordings.
+pub const SETTLE_WINDOW: Duration = Duration::from_secs(300);
+
 /// What is true of a cloud.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CloudFacts {

@@ -40,7 +40,7 @@ pub use desired::{
     Strategy, Weight,
 };
 pub use digest::{Digest, digest};
-pub use facts::{Billing, Bucket, CloudFacts, Rates, TokenRule};
+pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,
@@ -49,7 +49,7 @@ pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
 pub use journal::{Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
-    NoticeKind, Observed, Ownership, Remains,
+    NoticeKind, Observed, Orphans, Ownership,
 };
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};

@@ -191,8 +191,8 @@ pub struct Observed {
     pub accounts: BTreeMap<AccountKey, String>,
     /// What is there of machines besides themselves, and used by none: theirs are gone, or not made
     /// yet, or not listed yet.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub remains: BTreeMap<MachineId, Remains>,
+    #[serde(rename = "remains", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub orphans: BTreeMap<MachineId, Orphans>,
 }
 
 impl Observed {
@@ -257,7 +257,7 @@ impl<'de> Deserialize<'de> for AccountKey {
 /// leave them behind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Remains {
+pub struct Orphans {
     /// The machine that they were made for.
     pub machine: MachineId,
     /// The launch that made them.

@@ -1,8 +1,8 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FailedMachine, FleetName, FleetUid, Labels, MachineId, MicroUsd, NewMachine, PoolId,
-    Remains, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
+    Digest, FailedMachine, FleetName, FleetUid, Labels, MachineId, MicroUsd, NewMachine, Orphans,
+    PoolId, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -34,7 +34,7 @@ pub struct Plan {
     pub resend: Vec<Token>,
     /// What machines that are gone left behind: apply clears it away.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub clear: Vec<Remains>,
+    pub clear: Vec<Orphans>,
     /// Machines whose labels are those of an earlier spec: apply changes them in place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relabel: Vec<Relabel>,

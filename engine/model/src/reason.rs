@@ -307,7 +307,7 @@ pub enum Notice {
         /// How many of them will not run.
         unused: u32,
     },
-    /// The cloud recommends to move off a machine: it is more likely to be taken back than it was.
+    /// The cloud recommends to move off a machine: it is more likely to be interrupted than it was.
     AtRisk {
         /// Which machine.
         machine: MachineId,

@@ -67,7 +67,7 @@ impl Engine {
                 glimpsed: BTreeMap::new(),
                 gone: BTreeMap::new(),
                 accounts: BTreeMap::new(),
-                remains: BTreeMap::new(),
+                orphans: BTreeMap::new(),
             },
             offerings,
             rejected: Vec::new(),

@@ -1,6 +1,6 @@
 //! The judge is right, and the engine is better: against the published figures.
 //!
-//! Skipped, with a message, where the recordings are not at hand.
+//! Skipped, with a message, where the recordings are absent.
 
 use fleet_model::*;
 use fleet_replay::{Compared, Named, Setup, Trace, compare, out_of_reach};
@@ -63,14 +63,8 @@ fn desired() -> Desired {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn recordings() -> Option<std::path::PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/traces");
-    if folder.is_dir() {
-        return Some(folder);
-    }
-    eprintln!("skipped: there are no recordings at {}", folder.display());
-    None
+    fleet_testkit::shared_data("traces")
 }
 
 fn walk(folder: &Path, name: &str, target: u32, base: u32, policies: &[Named]) -> Compared {

@@ -6,7 +6,7 @@ use crate::state::{Journal, Record, Store, beliefs};
 use fleet_core::{Eligible, eligible, rejection};
 use fleet_model::{
     Catalog, Cloud, Desired, FleetName, FleetUid, HeldPool, Inputs, InstanceKind, Limits, Observed,
-    Offering, PoolId, Quota, Recorded, Scope, SlotRecord, SlotState, Template, digest,
+    Offering, PoolId, Quota, Recorded, Scope, SlotRecord, SlotState, Template, Timestamp, digest,
 };
 use fleet_provider::{Clock, Offered, OfferingsRequest, Provider};
 use futures::future::join_all;
@@ -50,6 +50,11 @@ impl Engine {
     pub fn unpaced(mut self) -> Self {
         self.calls.limits.off();
         self
+    }
+
+    /// The time, by the clock that the engine goes by.
+    pub fn now(&self) -> Timestamp {
+        self.clock.latest()
     }
 
     /// Reads the journal and looks at the clouds. Takes no lock and changes nothing.

@@ -121,13 +121,13 @@ spec:
 }
 
 impl Story {
-    async fn bed(&self) -> Fixture {
-        let bed = Fixture::with(Preset::Lifelike, 3, self.catalog.clone());
+    async fn fixture(&self) -> Fixture {
+        let fixture = Fixture::with(Preset::Lifelike, 3, self.catalog.clone());
         if let Some(before) = &self.before {
-            bed.apply(before).await;
-            bed.sim.advance(Duration::from_secs(600)).expect("time");
+            fixture.apply(before).await;
+            fixture.sim.advance(Duration::from_secs(600)).expect("time");
         }
-        bed
+        fixture
     }
 
     /// One apply that may end as many machines as it wants to: a person looked at the plan.
@@ -145,40 +145,40 @@ impl Story {
     }
 
     /// Runs once and dies at a moment; says whether it lived, and how it went.
-    async fn die_at(&self, bed: &Fixture, fatal: u32) -> (bool, Arc<Fate>) {
+    async fn die_at(&self, fixture: &Fixture, fatal: u32) -> (bool, Arc<Fate>) {
         let fate = Fate::at(fatal);
-        let engine = bed.mortal(&fate);
+        let engine = fixture.mortal(&fate);
         let lived = fate.run(self.apply(&engine)).await.is_some();
         drop(engine);
         // A remote lease of a dead holder has to run out; here nobody waits for it.
-        bed.store.forget_leases().await.expect("no lease");
-        bed.assert_one_per_slot();
+        fixture.store.forget_leases().await.expect("no lease");
+        fixture.assert_one_per_slot();
         (lived, fate)
     }
 
     /// Runs until the fleet is at rest, and judges it.
-    async fn come_to_rest(&self, bed: &Fixture) {
-        let stands = |bed: &Fixture| {
-            let live = bed.live().into_iter();
+    async fn come_to_rest(&self, fixture: &Fixture) {
+        let stands = |fixture: &Fixture| {
+            let live = fixture.live().into_iter();
             live.filter(|machine| machine.state != MachineState::Stopping).count()
         };
         for _ in 0..RUNS_TO_REST {
-            let last = self.apply(&bed.engine).await.last.expect("a last look");
-            bed.sim.advance(Duration::from_secs(120)).expect("time");
-            bed.assert_one_per_slot();
-            if last.plan.is_empty() && stands(bed) == self.machines {
+            let last = self.apply(&fixture.engine).await.last.expect("a last look");
+            fixture.sim.advance(Duration::from_secs(120)).expect("time");
+            fixture.assert_one_per_slot();
+            if last.plan.is_empty() && stands(fixture) == self.machines {
                 break;
             }
         }
-        assert_eq!(stands(bed), self.machines, "{}", self.name);
-        bed.assert_converged(&self.goal).await;
+        assert_eq!(stands(fixture), self.machines, "{}", self.name);
+        fixture.assert_converged(&self.goal).await;
     }
 
     /// How many moments an undisturbed run has, once it is proven that they stand around every
     /// mutation.
     async fn moments(&self) -> u32 {
-        let bed = self.bed().await;
-        let (lived, fate) = self.die_at(&bed, 0).await;
+        let fixture = self.fixture().await;
+        let (lived, fate) = self.die_at(&fixture, 0).await;
         assert!(lived);
         let around = fate.around();
         let of = |moment| around.get(&moment).copied().unwrap_or_default();
@@ -190,25 +190,25 @@ impl Story {
         // An end that went well has no outcome of its own: the next look shows it.
         let launches = if self.before.is_some() { self.actions / 2 } else { self.actions };
         assert!(of(Moment::AfterOutcome) >= launches, "{}: {around:?}", self.name);
-        self.come_to_rest(&bed).await;
+        self.come_to_rest(&fixture).await;
         fate.moments()
     }
 
     /// Dies at one moment, and comes to rest.
     async fn single(&self, fatal: u32) {
-        let bed = self.bed().await;
-        let (lived, _) = self.die_at(&bed, fatal).await;
+        let fixture = self.fixture().await;
+        let (lived, _) = self.die_at(&fixture, fatal).await;
         assert!(!lived, "{}: moment {fatal} is not reached", self.name);
-        self.come_to_rest(&bed).await;
+        self.come_to_rest(&fixture).await;
     }
 
     /// Dies at one moment, then at each moment of the run after it; how many pairs there are.
     async fn pairs(&self, first: u32) -> u32 {
         for second in 1.. {
-            let bed = self.bed().await;
-            self.die_at(&bed, first).await;
-            let (lived, _) = self.die_at(&bed, second).await;
-            self.come_to_rest(&bed).await;
+            let fixture = self.fixture().await;
+            self.die_at(&fixture, first).await;
+            let (lived, _) = self.die_at(&fixture, second).await;
+            self.come_to_rest(&fixture).await;
             if lived {
                 return second - 1;
             }
@@ -279,14 +279,18 @@ async fn die_everywhere(spec: &str) {
     let catalog = catalog_for(&[&goal]);
     let name = "wide".into();
     let story = Story { name, catalog, before: None, goal, machines: 60, actions: 1 };
-    let bed = story.bed().await;
+    let fixture = story.fixture().await;
     for fatal in 1..400 {
-        let (lived, _) = story.die_at(&bed, fatal).await;
-        assert!(bed.live().len() <= 60, "{} machines after death {fatal}", bed.live().len());
+        let (lived, _) = story.die_at(&fixture, fatal).await;
+        assert!(
+            fixture.live().len() <= 60,
+            "{} machines after death {fatal}",
+            fixture.live().len()
+        );
         if lived {
             assert!(fatal >= 5, "it died {fatal} times");
-            bed.assert_converged(&story.goal).await;
-            assert_eq!(bed.live().len(), 60);
+            fixture.assert_converged(&story.goal).await;
+            assert_eq!(fixture.live().len(), 60);
             return;
         }
     }

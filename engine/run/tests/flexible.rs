@@ -37,9 +37,9 @@ fn creates(planned: &fleet_core::Planned) -> Vec<Create> {
 
 #[tokio::test]
 async fn one_request_per_region_and_market() {
-    let bed = Fixture::new(Preset::Calm, 1);
+    let fixture = Fixture::new(Preset::Calm, 1);
     let fleet = desired(&flexible(40));
-    let planned = bed.plan(&fleet).await;
+    let planned = fixture.plan(&fleet).await;
     let asked = creates(&planned);
     let apart: BTreeSet<_> =
         asked.iter().map(|c| (c.pool.place.region.clone(), c.pool.market)).collect();
@@ -47,24 +47,24 @@ async fn one_request_per_region_and_market() {
     assert!(asked.iter().any(|create| create.others.len() > 1), "{asked:#?}");
     let meant: u32 = planned.report.pools.iter().map(|line| line.create).sum();
     assert_eq!(meant, 40);
-    bed.apply(&fleet).await;
-    bed.assert_converged(&fleet).await;
-    assert_eq!(bed.live().len(), 40);
+    fixture.apply(&fleet).await;
+    fixture.assert_converged(&fleet).await;
+    assert_eq!(fixture.live().len(), 40);
 }
 
 #[tokio::test]
 async fn pools_without_room_are_refused_one_by_one_and_the_next_round_goes_elsewhere() {
-    let bed = Fixture::new(Preset::Calm, 1);
+    let fixture = Fixture::new(Preset::Calm, 1);
     let fleet = desired(&flexible(40));
-    let asked = creates(&bed.plan(&fleet).await);
+    let asked = creates(&fixture.plan(&fleet).await);
     let first = asked.iter().find(|create| create.others.len() > 1).expect("a choice").clone();
     // Room for one in the first pool, for none in the second.
-    bed.sim.exhaust(first.others[0].pool.to_string().as_str(), None).expect("a fault");
-    bed.sim.limit_room(first.pool.to_string().as_str(), 1, None).expect("a fault");
-    bed.apply(&fleet).await;
-    bed.assert_converged(&fleet).await;
-    assert_eq!(bed.live().len(), 40);
-    let recorded = bed.inputs(&fleet).await.recorded;
+    fixture.sim.exhaust(first.others[0].pool.to_string().as_str(), None).expect("a fault");
+    fixture.sim.limit_room(first.pool.to_string().as_str(), 1, None).expect("a fault");
+    fixture.apply(&fleet).await;
+    fixture.assert_converged(&fleet).await;
+    assert_eq!(fixture.live().len(), 40);
+    let recorded = fixture.inputs(&fleet).await.recorded;
     let blocked: BTreeSet<_> = recorded
         .blocks
         .iter()
@@ -77,13 +77,13 @@ async fn pools_without_room_are_refused_one_by_one_and_the_next_round_goes_elsew
         assert!(blocked.contains(pool), "{pool} is not in {blocked:#?}");
     }
     // Every slot is recorded with the pool that its machine stands in.
-    let live = bed.live();
+    let live = fixture.live();
     for slot in recorded.slots.values() {
         let SlotState::Filled { machine, pool, price, .. } = &slot.state else { continue };
         let seen = live.iter().find(|one| one.id == *machine).expect("live");
         assert_eq!((seen.pool(), seen.price), (pool.clone(), *price));
     }
-    let history = bed.engine.history(&fleet.fleet).await.expect("a history");
+    let history = fixture.engine.history(&fleet.fleet).await.expect("a history");
     let events = history.iter().flat_map(|record| &record.events);
     let apart = events.filter(|event| matches!(event, Event::Blocked { .. })).count();
     assert!(apart >= 2, "{apart} refusals are recorded");
@@ -92,18 +92,18 @@ async fn pools_without_room_are_refused_one_by_one_and_the_next_round_goes_elsew
 #[tokio::test]
 async fn lost_answers_of_a_choice_make_no_duplicates() {
     for seed in 1..=6 {
-        let bed = Fixture::new(Preset::Lifelike, seed);
-        bed.sim.lose_answers(Cloud::Aws, 60).expect("a fault");
+        let fixture = Fixture::new(Preset::Lifelike, seed);
+        fixture.sim.lose_answers(Cloud::Aws, 60).expect("a fault");
         let fleet = desired(&flexible(30));
         for _ in 0..3 {
-            bed.apply(&fleet).await;
-            bed.assert_one_per_slot();
-            assert!(bed.live().len() <= 30, "seed {seed}: {} machines", bed.live().len());
-            bed.sim.advance(Duration::from_secs(30)).expect("time");
+            fixture.apply(&fleet).await;
+            fixture.assert_one_per_slot();
+            assert!(fixture.live().len() <= 30, "seed {seed}: {} machines", fixture.live().len());
+            fixture.sim.advance(Duration::from_secs(30)).expect("time");
         }
-        bed.sim.heal().expect("healed");
-        bed.apply(&fleet).await;
-        bed.assert_converged(&fleet).await;
-        assert_eq!(bed.live().len(), 30, "seed {seed}");
+        fixture.sim.heal().expect("healed");
+        fixture.apply(&fleet).await;
+        fixture.assert_converged(&fleet).await;
+        assert_eq!(fixture.live().len(), 30, "seed {seed}");
     }
 }

@@ -22,11 +22,11 @@ spec:
 }
 
 /// What live machines carry, each kind once.
-fn carried(bed: &Fixture) -> Vec<Labels> {
+fn carried(fixture: &Fixture) -> Vec<Labels> {
     let labels = |machine: &fleet_model::Machine| {
-        bed.sim.labels(&machine.id).expect("a world").expect("a machine")
+        fixture.sim.labels(&machine.id).expect("a world").expect("a machine")
     };
-    let mut all: Vec<Labels> = bed.live().iter().map(labels).collect();
+    let mut all: Vec<Labels> = fixture.live().iter().map(labels).collect();
     all.sort();
     all.dedup();
     all
@@ -39,61 +39,61 @@ fn labels(pairs: &[(&str, &str)]) -> Labels {
 #[tokio::test]
 async fn a_change_of_labels_reaches_machines_and_replaces_none() {
     for cloud in ["aws", "gcp", "azure"] {
-        let bed = Fixture::new(Preset::Calm, 1);
-        bed.apply(&spec(5, cloud, "team: shop, tier: one", "cost: a")).await;
+        let fixture = Fixture::new(Preset::Calm, 1);
+        fixture.apply(&spec(5, cloud, "team: shop, tier: one", "cost: a")).await;
         let first = labels(&[("team", "shop"), ("tier", "one"), ("cost", "a")]);
-        assert_eq!(carried(&bed), [first], "{cloud}");
-        let before: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+        assert_eq!(carried(&fixture), [first], "{cloud}");
+        let before: Vec<_> = fixture.live().into_iter().map(|machine| machine.id).collect();
 
         let next = spec(5, cloud, "team: infra", "cost: b");
-        let planned = bed.plan(&next).await;
+        let planned = fixture.plan(&next).await;
         assert!(planned.plan.steps.is_empty() && planned.plan.acts(), "{cloud}");
         let relabel: usize = planned.plan.relabel.iter().map(|one| one.machines.len()).sum();
         assert_eq!(relabel, 5, "{cloud}");
         assert!(planned.plan.relabel.iter().all(|one| one.remove.iter().eq(["tier"])), "{cloud}");
-        let rounds = bed.apply(&next).await.rounds;
+        let rounds = fixture.apply(&next).await.rounds;
         assert_eq!(rounds.iter().map(|round| round.relabelled).sum::<u32>(), 5, "{cloud}");
-        assert_eq!(carried(&bed), [labels(&[("team", "infra"), ("cost", "b")])], "{cloud}");
-        let after: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+        assert_eq!(carried(&fixture), [labels(&[("team", "infra"), ("cost", "b")])], "{cloud}");
+        let after: Vec<_> = fixture.live().into_iter().map(|machine| machine.id).collect();
         assert_eq!(before, after, "{cloud}");
-        bed.assert_converged(&next).await;
+        fixture.assert_converged(&next).await;
 
         // New machines carry the new ones, and nothing is changed twice.
         let more = spec(7, cloud, "team: infra", "cost: b");
-        assert!(bed.plan(&more).await.plan.relabel.is_empty(), "{cloud}");
-        bed.apply(&more).await;
-        assert_eq!(carried(&bed), [labels(&[("team", "infra"), ("cost", "b")])], "{cloud}");
+        assert!(fixture.plan(&more).await.plan.relabel.is_empty(), "{cloud}");
+        fixture.apply(&more).await;
+        assert_eq!(carried(&fixture), [labels(&[("team", "infra"), ("cost", "b")])], "{cloud}");
 
         // All of them taken off again.
         let bare = spec(7, cloud, "", "");
-        bed.apply(&bare).await;
-        assert_eq!(carried(&bed), [Labels::new()], "{cloud}");
-        bed.assert_converged(&bare).await;
+        fixture.apply(&bare).await;
+        assert_eq!(carried(&fixture), [Labels::new()], "{cloud}");
+        fixture.assert_converged(&bare).await;
     }
 }
 
 #[tokio::test]
 async fn labels_that_were_not_changed_are_tried_again() {
-    let bed = Fixture::new(Preset::Calm, 1);
-    bed.apply(&spec(4, "gcp", "team: shop", "")).await;
+    let fixture = Fixture::new(Preset::Calm, 1);
+    fixture.apply(&spec(4, "gcp", "team: shop", "")).await;
     let next = spec(4, "gcp", "team: infra", "");
-    bed.sim.lose_answers(Cloud::Gcp, 100).expect("a fault");
-    let rounds = bed.apply(&next).await.rounds;
+    fixture.sim.lose_answers(Cloud::Gcp, 100).expect("a fault");
+    let rounds = fixture.apply(&next).await.rounds;
     assert!(rounds.iter().all(|round| round.relabelled == 0));
     assert!(rounds.iter().any(|round| !round.not_relabelled.is_empty()), "what was said is kept");
-    bed.sim.heal().expect("healed");
-    assert!(!bed.plan(&next).await.plan.relabel.is_empty());
-    bed.apply(&next).await;
-    assert_eq!(carried(&bed), [labels(&[("team", "infra")])]);
-    bed.assert_converged(&next).await;
+    fixture.sim.heal().expect("healed");
+    assert!(!fixture.plan(&next).await.plan.relabel.is_empty());
+    fixture.apply(&next).await;
+    assert_eq!(carried(&fixture), [labels(&[("team", "infra")])]);
+    fixture.assert_converged(&next).await;
 }
 
 #[tokio::test]
 async fn what_cannot_be_changed_is_told() {
-    let bed = Fixture::new(Preset::Calm, 1);
-    bed.apply(&spec(2, "lambda", "team: shop", "")).await;
+    let fixture = Fixture::new(Preset::Calm, 1);
+    fixture.apply(&spec(2, "lambda", "team: shop", "")).await;
     let next = spec(2, "lambda", "team: infra", "");
-    let planned = bed.plan(&next).await;
+    let planned = fixture.plan(&next).await;
     assert!(planned.plan.is_empty());
     let told = Notice::OldLabels { cloud: Cloud::Lambda, machines: 2 };
     assert!(planned.report.notices.contains(&told), "{:?}", planned.report.notices);
@@ -101,10 +101,10 @@ async fn what_cannot_be_changed_is_told() {
 
 #[tokio::test]
 async fn a_fleet_that_goes_is_not_labelled_first() {
-    let bed = Fixture::new(Preset::Calm, 1);
-    bed.apply(&spec(3, "aws", "team: shop", "")).await;
+    let fixture = Fixture::new(Preset::Calm, 1);
+    fixture.apply(&spec(3, "aws", "team: shop", "")).await;
     let all = Limits { destroy_all: true, ..Limits::default() };
     let next = spec(3, "aws", "team: infra", "");
-    let rounds = bed.apply_limited(&next, all).await.rounds;
+    let rounds = fixture.apply_limited(&next, all).await.rounds;
     assert_eq!(rounds.iter().map(|round| round.relabelled).sum::<u32>(), 0);
 }

@@ -10,15 +10,15 @@ use std::time::Duration;
 
 #[tokio::test]
 async fn the_example_spec_converges_and_stays() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(TRAIN);
-    bed.apply(&fleet).await;
-    bed.assert_converged(&fleet).await;
-    let gpus: u32 = bed.live().len() as u32 * 8;
+    fixture.apply(&fleet).await;
+    fixture.assert_converged(&fleet).await;
+    let gpus: u32 = fixture.live().len() as u32 * 8;
     assert!(gpus >= 64, "{gpus} GPUs");
-    let on_demand = bed.live().iter().filter(|m| m.market == Market::OnDemand).count();
+    let on_demand = fixture.live().iter().filter(|m| m.market == Market::OnDemand).count();
     assert_eq!(on_demand, 2, "16 GPUs on demand");
-    let report = bed.plan(&fleet).await.report;
+    let report = fixture.plan(&fleet).await.report;
     let limit = report.cost.hourly_limit.expect("a budget");
     assert!(report.cost.hourly_after <= limit, "{} of {limit}", report.cost.hourly_after);
     assert!(report.pools.iter().all(|line| line.share.ppm() <= 400_000), "{:#?}", report.pools);
@@ -27,51 +27,51 @@ async fn the_example_spec_converges_and_stays() {
 #[tokio::test]
 async fn many_worlds_converge() {
     for seed in 1..=20 {
-        let bed = Fixture::new(Preset::Lifelike, seed);
+        let fixture = Fixture::new(Preset::Lifelike, seed);
         let fleet = desired(&cpu(40));
-        bed.apply(&fleet).await;
-        bed.assert_converged(&fleet).await;
-        assert_eq!(bed.live().len(), 40, "seed {seed}");
+        fixture.apply(&fleet).await;
+        fixture.assert_converged(&fleet).await;
+        assert_eq!(fixture.live().len(), 40, "seed {seed}");
     }
 }
 
 #[tokio::test]
 async fn a_region_in_outage_is_left_alone() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(40));
-    bed.apply(&fleet).await;
-    let lost: Scope = bed.live()[0].place.scope();
-    let before: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
-    let inside = bed.live().iter().filter(|m| m.place.scope() == lost).count();
+    fixture.apply(&fleet).await;
+    let lost: Scope = fixture.live()[0].place.scope();
+    let before: Vec<_> = fixture.live().into_iter().map(|machine| machine.id).collect();
+    let inside = fixture.live().iter().filter(|m| m.place.scope() == lost).count();
     assert!(inside > 0, "the test needs machines there");
-    bed.sim.outage(lost.clone().into(), None).expect("an outage");
-    bed.sim.advance(Duration::from_secs(600)).expect("time");
+    fixture.sim.outage(lost.clone().into(), None).expect("an outage");
+    fixture.sim.advance(Duration::from_secs(600)).expect("time");
 
-    let planned = bed.plan(&fleet).await;
+    let planned = fixture.plan(&fleet).await;
     assert_eq!(planned.report.gaps.len(), 1);
     assert!(planned.plan.steps.iter().all(|s| s.action.pool().place.scope() != lost));
     assert!(planned.plan.vacate.is_empty(), "nothing is forgotten");
-    bed.apply(&fleet).await;
-    let after: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+    fixture.apply(&fleet).await;
+    let after: Vec<_> = fixture.live().into_iter().map(|machine| machine.id).collect();
     assert_eq!(before, after, "nothing is created or destroyed");
 
     // A larger target is met elsewhere.
     let larger = desired(&cpu(50));
-    bed.apply(&larger).await;
-    let inside_now = bed.live().iter().filter(|m| m.place.scope() == lost).count();
+    fixture.apply(&larger).await;
+    let inside_now = fixture.live().iter().filter(|m| m.place.scope() == lost).count();
     assert_eq!(inside_now, inside);
-    assert_eq!(bed.live().len(), 50);
-    bed.sim.heal().expect("healed");
-    bed.assert_converged(&larger).await;
+    assert_eq!(fixture.live().len(), 50);
+    fixture.sim.heal().expect("healed");
+    fixture.assert_converged(&larger).await;
 }
 
 #[tokio::test]
 async fn a_partial_list_is_a_gap() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(20));
-    bed.apply(&fleet).await;
-    bed.sim.partial_lists(Cloud::Gcp.into()).expect("a fault");
-    let planned = bed.plan(&fleet).await;
+    fixture.apply(&fleet).await;
+    fixture.sim.partial_lists(Cloud::Gcp.into()).expect("a fault");
+    let planned = fixture.plan(&fleet).await;
     assert!(planned.plan.is_empty());
     assert!(planned.report.gaps.iter().all(|gap| gap.scope.cloud == Cloud::Gcp));
     assert!(!planned.report.gaps.is_empty());
@@ -80,117 +80,117 @@ async fn a_partial_list_is_a_gap() {
 #[tokio::test]
 async fn lost_answers_make_no_duplicates() {
     for seed in 1..=10 {
-        let bed = Fixture::new(Preset::Lifelike, seed);
+        let fixture = Fixture::new(Preset::Lifelike, seed);
         for cloud in Cloud::ALL {
-            bed.sim.lose_answers(cloud, 50).expect("a fault");
+            fixture.sim.lose_answers(cloud, 50).expect("a fault");
         }
         let fleet = desired(&cpu(30));
         for _ in 0..3 {
-            bed.apply(&fleet).await;
-            bed.assert_one_per_slot();
-            assert!(bed.live().len() <= 30, "seed {seed}: {} machines", bed.live().len());
+            fixture.apply(&fleet).await;
+            fixture.assert_one_per_slot();
+            assert!(fixture.live().len() <= 30, "seed {seed}: {} machines", fixture.live().len());
         }
-        bed.sim.heal().expect("healed");
-        bed.apply(&fleet).await;
-        bed.assert_converged(&fleet).await;
-        assert_eq!(bed.live().len(), 30, "seed {seed}");
+        fixture.sim.heal().expect("healed");
+        fixture.apply(&fleet).await;
+        fixture.assert_converged(&fleet).await;
+        assert_eq!(fixture.live().len(), 30, "seed {seed}");
     }
 }
 
 #[tokio::test]
 async fn interrupted_machines_are_replaced() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(40));
-    bed.apply(&fleet).await;
-    bed.sim.advance(Duration::from_secs(120)).expect("time");
-    let taken = bed.sim.interrupt("*/*/*/*/spot", 3).expect("interrupted");
+    fixture.apply(&fleet).await;
+    fixture.sim.advance(Duration::from_secs(120)).expect("time");
+    let taken = fixture.sim.interrupt("*/*/*/*/spot", 3).expect("interrupted");
     assert_eq!(taken.len(), 3);
-    bed.sim.advance(Duration::from_secs(150)).expect("time");
-    bed.apply(&fleet).await;
-    bed.assert_converged(&fleet).await;
-    assert_eq!(bed.live().len(), 40);
+    fixture.sim.advance(Duration::from_secs(150)).expect("time");
+    fixture.apply(&fleet).await;
+    fixture.assert_converged(&fleet).await;
+    assert_eq!(fixture.live().len(), 40);
 }
 
 #[tokio::test]
 async fn shrinking_needs_the_exact_number() {
-    let bed = Fixture::lifelike();
-    bed.apply(&desired(&cpu(40))).await;
+    let fixture = Fixture::lifelike();
+    fixture.apply(&desired(&cpu(40))).await;
     let smaller = desired(&cpu(20));
-    bed.apply(&smaller).await;
-    bed.sim.advance(Duration::from_secs(120)).expect("time");
-    assert_eq!(bed.live().len(), 36, "one in ten");
+    fixture.apply(&smaller).await;
+    fixture.sim.advance(Duration::from_secs(120)).expect("time");
+    assert_eq!(fixture.live().len(), 36, "one in ten");
     let wanted = |held: &[Hold]| match held {
         [Hold::DestroyLimit { wanted, .. }] => *wanted,
         other => panic!("{other:?}"),
     };
-    let asked = wanted(&bed.plan(&smaller).await.report.held);
+    let asked = wanted(&fixture.plan(&smaller).await.report.held);
     let wrong = Limits { allow_destroy: Some(asked + 1), ..Limits::default() };
-    bed.apply_limited(&smaller, wrong).await;
-    bed.sim.advance(Duration::from_secs(120)).expect("time");
-    assert_eq!(bed.live().len(), 33, "a wrong number allows no more than usual");
-    let asked = wanted(&bed.plan(&smaller).await.report.held);
+    fixture.apply_limited(&smaller, wrong).await;
+    fixture.sim.advance(Duration::from_secs(120)).expect("time");
+    assert_eq!(fixture.live().len(), 33, "a wrong number allows no more than usual");
+    let asked = wanted(&fixture.plan(&smaller).await.report.held);
     let exact = Limits { allow_destroy: Some(asked), ..Limits::default() };
-    bed.apply_limited(&smaller, exact).await;
-    bed.sim.advance(Duration::from_secs(120)).expect("time");
-    bed.assert_converged(&smaller).await;
-    assert_eq!(bed.live().len(), 20);
+    fixture.apply_limited(&smaller, exact).await;
+    fixture.sim.advance(Duration::from_secs(120)).expect("time");
+    fixture.assert_converged(&smaller).await;
+    assert_eq!(fixture.live().len(), 20);
 }
 
 #[tokio::test]
 async fn many_vanished_machines_freeze_the_fleet() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     // On demand: spot that is gone was taken back, which is no mystery.
     let fleet = desired(&cpu(20).replace("25%", "100%"));
-    bed.apply(&fleet).await;
+    fixture.apply(&fleet).await;
     // Reclaimed behind our back, and long enough ago that no cloud remembers them.
-    for machine in bed.live().iter().take(10) {
-        bed.sim.reclaim(&machine.id).expect("reclaimed");
+    for machine in fixture.live().iter().take(10) {
+        fixture.sim.reclaim(&machine.id).expect("reclaimed");
     }
-    bed.sim.advance(Duration::from_secs(2 * 3600)).expect("time");
-    let planned = bed.plan(&fleet).await;
+    fixture.sim.advance(Duration::from_secs(2 * 3600)).expect("time");
+    let planned = fixture.plan(&fleet).await;
     assert!(planned.plan.is_empty(), "{:#?}", planned.plan.steps);
     let fleet_model::Hold::Frozen { missing, of: 20 } = planned.report.held[0] else {
         panic!("{:?}", planned.report.held);
     };
-    let before = bed.live().len();
-    bed.apply(&fleet).await;
-    bed.apply(&fleet).await;
-    assert_eq!(bed.live().len(), before, "frozen means frozen, however often it is applied");
+    let before = fixture.live().len();
+    fixture.apply(&fleet).await;
+    fixture.apply(&fleet).await;
+    assert_eq!(fixture.live().len(), before, "frozen means frozen, however often it is applied");
     let accept = Limits { accept_loss: Some(missing), ..Limits::default() };
-    bed.apply_limited(&fleet, accept).await;
-    bed.assert_converged(&fleet).await;
+    fixture.apply_limited(&fleet, accept).await;
+    fixture.assert_converged(&fleet).await;
 }
 
 #[tokio::test]
 async fn destroy_takes_everything() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(TRAIN);
-    bed.apply(&fleet).await;
-    let all = bed.live().len() as u32;
+    fixture.apply(&fleet).await;
+    let all = fixture.live().len() as u32;
     let limits = Limits { allow_destroy: Some(all), destroy_all: true, ..Limits::default() };
-    bed.apply_limited(&fleet, limits).await;
-    bed.sim.advance(Duration::from_secs(300)).expect("time");
-    assert!(bed.live().is_empty());
-    let recorded = bed.inputs(&fleet).await.recorded;
-    bed.apply_limited(&fleet, Limits { destroy_all: true, ..Limits::default() }).await;
-    let after = bed.inputs(&fleet).await.recorded;
+    fixture.apply_limited(&fleet, limits).await;
+    fixture.sim.advance(Duration::from_secs(300)).expect("time");
+    assert!(fixture.live().is_empty());
+    let recorded = fixture.inputs(&fleet).await.recorded;
+    fixture.apply_limited(&fleet, Limits { destroy_all: true, ..Limits::default() }).await;
+    let after = fixture.inputs(&fleet).await.recorded;
     assert!(recorded.slots.len() == after.slots.len());
     assert!(after.slots.values().all(|slot| slot.state == SlotState::Vacant));
 }
 
 #[tokio::test]
 async fn a_region_taken_out_of_the_spec_is_moved_create_first() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(20));
-    bed.apply(&fleet).await;
+    fixture.apply(&fleet).await;
     let narrower = desired(&cpu(20).replace("us-east-1, us-west-2", "us-west-2"));
     for _ in 0..30 {
-        bed.apply(&narrower).await;
-        bed.sim.advance(Duration::from_secs(60)).expect("time");
-        assert!(bed.live().len() <= 20 + 4, "surge is bounded: {}", bed.live().len());
+        fixture.apply(&narrower).await;
+        fixture.sim.advance(Duration::from_secs(60)).expect("time");
+        assert!(fixture.live().len() <= 20 + 4, "surge is bounded: {}", fixture.live().len());
     }
-    bed.assert_converged(&narrower).await;
-    assert!(bed.live().iter().all(|m| m.place.region.as_str() != "us-east-1"));
+    fixture.assert_converged(&narrower).await;
+    assert!(fixture.live().iter().all(|m| m.place.region.as_str() != "us-east-1"));
 }
 
 /// Six machines on a cloud without tokens.
@@ -207,60 +207,60 @@ spec:
 #[tokio::test]
 async fn a_cloud_without_tokens_is_never_asked_twice() {
     for exhausted in [false, true] {
-        let bed = Fixture::lifelike();
+        let fixture = Fixture::lifelike();
         let fleet = desired(LAMBDA);
-        bed.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
-        bed.sim.lose_answers(Cloud::Lambda, 100).expect("a fault");
-        bed.apply(&fleet).await;
+        fixture.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
+        fixture.sim.lose_answers(Cloud::Lambda, 100).expect("a fault");
+        fixture.apply(&fleet).await;
         if exhausted {
-            bed.sim.heal().expect("healed");
-            bed.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
-            bed.sim.exhaust("lambda/*", None).expect("a fault");
+            fixture.sim.heal().expect("healed");
+            fixture.sim.delay_visibility(Cloud::Lambda, Duration::from_secs(240)).expect("a fault");
+            fixture.sim.exhaust("lambda/*", None).expect("a fault");
         }
-        bed.apply(&fleet).await;
-        bed.assert_one_per_slot();
-        assert!(bed.live().len() <= 6, "{} machines", bed.live().len());
-        bed.sim.heal().expect("healed");
-        bed.sim.advance(Duration::from_secs(600)).expect("time");
-        bed.apply(&fleet).await;
-        bed.assert_converged(&fleet).await;
-        assert_eq!(bed.live().len(), 6);
+        fixture.apply(&fleet).await;
+        fixture.assert_one_per_slot();
+        assert!(fixture.live().len() <= 6, "{} machines", fixture.live().len());
+        fixture.sim.heal().expect("healed");
+        fixture.sim.advance(Duration::from_secs(600)).expect("time");
+        fixture.apply(&fleet).await;
+        fixture.assert_converged(&fleet).await;
+        assert_eq!(fixture.live().len(), 6);
     }
 }
 
 #[tokio::test]
 async fn a_resend_starts_the_window_anew() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(20));
     for _ in 0..4 {
         // Each time: invisible for four minutes, the answer lost, and almost five minutes pass.
-        bed.sim.heal().expect("healed");
+        fixture.sim.heal().expect("healed");
         for cloud in Cloud::ALL {
-            bed.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
-            bed.sim.lose_answers(cloud, 100).expect("a fault");
+            fixture.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
+            fixture.sim.lose_answers(cloud, 100).expect("a fault");
         }
-        bed.apply(&fleet).await;
-        bed.assert_one_per_slot();
-        bed.sim.advance(Duration::from_secs(290)).expect("time");
+        fixture.apply(&fleet).await;
+        fixture.assert_one_per_slot();
+        fixture.sim.advance(Duration::from_secs(290)).expect("time");
     }
-    bed.sim.heal().expect("healed");
-    bed.apply(&fleet).await;
-    bed.assert_converged(&fleet).await;
-    assert_eq!(bed.live().len(), 20);
+    fixture.sim.heal().expect("healed");
+    fixture.apply(&fleet).await;
+    fixture.assert_converged(&fleet).await;
+    assert_eq!(fixture.live().len(), 20);
 }
 
 /// Absence proves something five minutes after the time in the record. If the store took most of
 /// them to write it, the record is no longer the time of the sending, and another is written.
 #[tokio::test]
 async fn a_slow_store_does_not_eat_the_window() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(6));
     let slow = Duration::from_secs(200);
-    let engine = bed.mortal(&fixture::mortal::Fate::slow(&bed.sim, slow));
+    let engine = fixture.mortal(&fixture::mortal::Fate::slow(&fixture.sim, slow));
     fixture::apply_with(&engine, &fleet, Limits::default()).await.expect("applied");
     let mut sent = BTreeMap::new();
     let mut intents = 0;
-    for record in bed.engine.history(&fleet.fleet).await.expect("a history") {
+    for record in fixture.engine.history(&fleet.fleet).await.expect("a history") {
         for event in record.events {
             match event {
                 Event::CreateIntended { create } => {
@@ -279,35 +279,35 @@ async fn a_slow_store_does_not_eat_the_window() {
         let later = last.duration_since(intended).unsigned_abs();
         assert!(later >= slow, "{token} was sent {later:?} after the time in its record");
     }
-    bed.assert_converged(&fleet).await;
+    fixture.assert_converged(&fleet).await;
 }
 
 #[tokio::test]
 async fn what_nobody_has_seen_yet_is_not_ended() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     for cloud in Cloud::ALL {
-        bed.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
+        fixture.sim.delay_visibility(cloud, Duration::from_secs(240)).expect("a fault");
     }
-    bed.apply(&desired(&cpu(20))).await;
+    fixture.apply(&desired(&cpu(20))).await;
     let smaller = desired(&cpu(10));
     for _ in 0..15 {
-        bed.apply(&smaller).await;
-        bed.sim.advance(Duration::from_secs(120)).expect("time");
+        fixture.apply(&smaller).await;
+        fixture.sim.advance(Duration::from_secs(120)).expect("time");
     }
-    bed.assert_converged(&smaller).await;
-    assert_eq!(bed.live().len(), 10, "none is lost track of");
+    fixture.assert_converged(&smaller).await;
+    assert_eq!(fixture.live().len(), 10, "none is lost track of");
 }
 
 #[tokio::test]
 async fn a_lost_journal_makes_no_second_fleet() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(20));
-    bed.apply(&fleet).await;
-    bed.sim.advance(Duration::from_secs(600)).expect("time");
+    fixture.apply(&fleet).await;
+    fixture.sim.advance(Duration::from_secs(600)).expect("time");
     let elsewhere = fleet_run::Store::in_memory();
-    let forgetful = fixture::engine(&bed.sim, &elsewhere, |provider| provider);
+    let forgetful = fixture::engine(&fixture.sim, &elsewhere, |provider| provider);
     fixture::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
-    assert_eq!(bed.live().len(), 20, "machines of that name stand already");
+    assert_eq!(fixture.live().len(), 20, "machines of that name stand already");
     let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
     let planned = fleet_core::plan(&inputs);
     assert_eq!(planned.report.held, [Hold::JournalLost { machines: 20 }]);
@@ -315,41 +315,47 @@ async fn a_lost_journal_makes_no_second_fleet() {
 
 #[tokio::test]
 async fn another_account_is_a_gap_and_nothing_is_changed() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(20));
-    bed.apply(&fleet).await;
-    bed.sim.advance(Duration::from_secs(600)).expect("time");
-    let before = bed.live();
+    fixture.apply(&fleet).await;
+    fixture.sim.advance(Duration::from_secs(600)).expect("time");
+    let before = fixture.live();
     for cloud in [Cloud::Aws, Cloud::Gcp, Cloud::Azure] {
-        bed.sim.fault(fleet_sim::Fault::OtherAccount { cloud }).expect("a fault");
+        fixture.sim.fault(fleet_sim::Fault::OtherAccount { cloud }).expect("a fault");
     }
-    let observed = bed.inputs(&fleet).await.observed;
+    let observed = fixture.inputs(&fleet).await.observed;
     let stood: BTreeSet<Scope> = before.iter().map(|machine| machine.place.scope()).collect();
     let others = observed.gaps.iter().filter(|gap| gap.cause == GapCause::OtherAccount);
     let others: BTreeSet<Scope> = others.map(|gap| gap.scope.clone()).collect();
     assert!(others.is_superset(&stood), "{:?}", observed.gaps);
-    bed.apply(&fleet).await;
+    fixture.apply(&fleet).await;
     let known: BTreeSet<_> = before.into_iter().map(|machine| machine.id).collect();
-    assert!(bed.live().iter().all(|machine| known.contains(&machine.id)), "nothing is launched");
-    bed.sim.heal().expect("healed");
-    bed.apply(&fleet).await;
-    bed.assert_converged(&fleet).await;
-    assert!(bed.live().iter().any(|machine| known.contains(&machine.id)), "nothing was forgotten");
+    assert!(
+        fixture.live().iter().all(|machine| known.contains(&machine.id)),
+        "nothing is launched"
+    );
+    fixture.sim.heal().expect("healed");
+    fixture.apply(&fleet).await;
+    fixture.assert_converged(&fleet).await;
+    assert!(
+        fixture.live().iter().any(|machine| known.contains(&machine.id)),
+        "nothing was forgotten"
+    );
 }
 
 #[tokio::test]
 async fn a_lost_journal_is_noticed_by_what_is_left_of_a_list() {
-    let bed = Fixture::lifelike();
+    let fixture = Fixture::lifelike();
     let fleet = desired(&cpu(20));
-    bed.apply(&fleet).await;
-    bed.sim.advance(Duration::from_secs(600)).expect("time");
+    fixture.apply(&fleet).await;
+    fixture.sim.advance(Duration::from_secs(600)).expect("time");
     for cloud in fleet_model::Cloud::ALL {
-        bed.sim.partial_lists(cloud.into()).expect("a fault");
+        fixture.sim.partial_lists(cloud.into()).expect("a fault");
     }
     let elsewhere = fleet_run::Store::in_memory();
-    let forgetful = fixture::engine(&bed.sim, &elsewhere, |provider| provider);
+    let forgetful = fixture::engine(&fixture.sim, &elsewhere, |provider| provider);
     fixture::apply_with(&forgetful, &fleet, Limits::default()).await.expect("applied");
-    assert_eq!(bed.live().len(), 20, "machines of that name stand already");
+    assert_eq!(fixture.live().len(), 20, "machines of that name stand already");
     let inputs = forgetful.gather(&fleet, Limits::default()).await.expect("inputs");
     let held = fleet_core::plan(&inputs).report.held;
     assert!(held.iter().any(|hold| matches!(hold, Hold::JournalLost { .. })), "{held:?}");
@@ -357,18 +363,18 @@ async fn a_lost_journal_is_noticed_by_what_is_left_of_a_list() {
 
 #[tokio::test]
 async fn a_change_of_mix_never_doubles_the_fleet() {
-    let bed = Fixture::lifelike();
-    bed.apply(&desired(&cpu(40))).await;
-    bed.sim.advance(Duration::from_secs(400)).expect("time");
+    let fixture = Fixture::lifelike();
+    fixture.apply(&desired(&cpu(40))).await;
+    fixture.sim.advance(Duration::from_secs(400)).expect("time");
     let other_mix = desired(&cpu(40).replace("25%", "75%"));
     for _ in 0..40 {
-        bed.apply(&other_mix).await;
-        assert!(bed.live().len() <= 40 + 8, "{} machines", bed.live().len());
-        bed.sim.advance(Duration::from_secs(60)).expect("time");
+        fixture.apply(&other_mix).await;
+        assert!(fixture.live().len() <= 40 + 8, "{} machines", fixture.live().len());
+        fixture.sim.advance(Duration::from_secs(60)).expect("time");
     }
-    bed.assert_converged(&other_mix).await;
-    let on_demand = bed.live().iter().filter(|m| m.market == Market::OnDemand).count();
-    assert_eq!((on_demand, bed.live().len()), (30, 40));
+    fixture.assert_converged(&other_mix).await;
+    let on_demand = fixture.live().iter().filter(|m| m.market == Market::OnDemand).count();
+    assert_eq!((on_demand, fixture.live().len()), (30, 40));
 }
 
 /// Counts launches on their way to a cloud.
@@ -427,15 +433,15 @@ impl fleet_provider::Provider for Counted {
 /// Lambda lets one launch in every twelve seconds: the others wait, and hear of the first refusal.
 #[tokio::test]
 async fn launches_that_wait_do_not_ask_a_pool_that_said_no_meanwhile() {
-    let bed = Fixture::lifelike();
-    bed.sim.exhaust("lambda/*", None).expect("a fault");
+    let fixture = Fixture::lifelike();
+    fixture.sim.exhaust("lambda/*", None).expect("a fault");
     let launches = std::sync::Arc::new(std::sync::atomic::AtomicU32::new(0));
-    let counting = fixture::engine(&bed.sim, &bed.store, |inner| {
+    let counting = fixture::engine(&fixture.sim, &fixture.store, |inner| {
         std::sync::Arc::new(Counted { inner, launches: launches.clone() })
     });
     let one_region = LAMBDA.replace("provider: lambda", "provider: lambda, regions: [us-east-1]");
     let fleet = desired(&one_region);
-    let kinds = bed.inputs(&fleet).await.offerings.len() as u32;
+    let kinds = fixture.inputs(&fleet).await.offerings.len() as u32;
     fixture::apply_with(&counting, &fleet, Limits::default()).await.expect("applied");
     let asked = launches.load(std::sync::atomic::Ordering::Relaxed);
     assert!(asked <= kinds, "{asked} launches for {kinds} pools that are all full");
@@ -446,15 +452,15 @@ async fn launches_that_wait_do_not_ask_a_pool_that_said_no_meanwhile() {
 async fn ends_without_an_answer_count_toward_the_limit() {
     let mut lost = 0;
     for seed in 1..=20 {
-        let bed = Fixture::new(Preset::Calm, seed);
-        bed.apply(&desired(&cpu(10))).await;
-        let before: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
-        bed.sim.lose_answers(Cloud::Aws, 50).expect("a fault");
-        bed.sim.lose_answers(Cloud::Gcp, 50).expect("a fault");
+        let fixture = Fixture::new(Preset::Calm, seed);
+        fixture.apply(&desired(&cpu(10))).await;
+        let before: Vec<_> = fixture.live().into_iter().map(|machine| machine.id).collect();
+        fixture.sim.lose_answers(Cloud::Aws, 50).expect("a fault");
+        fixture.sim.lose_answers(Cloud::Gcp, 50).expect("a fault");
         let narrower = cpu(10).replace("us-east-1, us-west-2", "us-west-2");
-        bed.apply(&desired(&narrower.replace("[us-central1]", "[us-west1]"))).await;
-        bed.sim.advance(Duration::from_secs(120)).expect("time");
-        let after: Vec<_> = bed.live().into_iter().map(|machine| machine.id).collect();
+        fixture.apply(&desired(&narrower.replace("[us-central1]", "[us-west1]"))).await;
+        fixture.sim.advance(Duration::from_secs(120)).expect("time");
+        let after: Vec<_> = fixture.live().into_iter().map(|machine| machine.id).collect();
         let ended = before.iter().filter(|id| !after.contains(id)).count();
         assert!(ended <= 1, "seed {seed}: {ended} of 10 machines ended in one apply");
         lost += ended;

@@ -9,7 +9,7 @@ use crate::{
     Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, Machine, MachineId, PoolId, Region, Remains, Scope};
+use fleet_model::{Cloud, Create, Machine, MachineId, Orphans, PoolId, Region, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -98,10 +98,13 @@ impl Provider for Accounts {
         let mut offered = Offered { quotes: vec![None; request.pools.len()], ..Offered::default() };
         let accounts = by_account(request.pools);
         let alone = accounts.len() == 1;
-        for (account, which) in accounts {
+        let asked = accounts.into_iter().map(|(account, which)| async move {
             let pools = bare_pools(request.pools, &which);
             let asked = OfferingsRequest { pools: &pools, ..*request };
-            let answer = match self.of(account).offerings(&asked).await {
+            (account, which, self.of(account).offerings(&asked).await)
+        });
+        for (account, which, answer) in futures::future::join_all(asked).await {
+            let answer = match answer {
                 Ok(answer) => answer,
                 Err(error) if alone => return Err(error),
                 // Of this account nothing is known; the others are none the worse for it.
@@ -198,11 +201,11 @@ impl Provider for Accounts {
         self.of(request.scope.region.account()).destroy(&asked).await
     }
 
-    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+    async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {
         let account = scope.region.account();
-        let mut remains = self.of(account).remains(&bare_scope(scope)).await?;
-        remains.iter_mut().for_each(|left| left.scope = scope.clone());
-        Ok(remains)
+        let mut orphans = self.of(account).orphans(&bare_scope(scope)).await?;
+        orphans.iter_mut().for_each(|left| left.scope = scope.clone());
+        Ok(orphans)
     }
 
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {
@@ -230,11 +233,16 @@ impl Provider for Accounts {
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {
+        if request.pools.is_empty() {
+            return self.home.examine(request).await;
+        }
         let mut all = Examination::default();
-        for (account, which) in by_account(request.pools) {
+        let asked = by_account(request.pools).into_iter().map(|(account, which)| async move {
             let pools = bare_pools(request.pools, &which);
             let asked = ExamineRequest { pools: &pools, ..*request };
-            let found = self.of(account).examine(&asked).await;
+            (account, self.of(account).examine(&asked).await)
+        });
+        for (account, found) in futures::future::join_all(asked).await {
             all.findings.extend(found.findings.into_iter().map(|mut finding| {
                 if let Some(account) = account {
                     finding.subject = format!("{} in {account}", finding.subject);

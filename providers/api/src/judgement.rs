@@ -6,9 +6,6 @@ use fleet_model::{FleetUid, Machine, Victim};
 use std::error::Error as StdError;
 use std::time::Duration;
 
-/// A new machine may stay out of the lists for this long.
-pub const SETTLE: Duration = Duration::from_secs(5 * 60);
-
 /// How long to wait before looking again for a machine that is not listed yet.
 pub const LOOK_AGAIN: Duration = Duration::from_secs(5);
 

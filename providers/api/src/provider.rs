@@ -4,7 +4,7 @@ use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest}
 use async_trait::async_trait;
 use fleet_model::{
     CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels, Machine,
-    MachineId, PoolId, Quota, Quote, Remains, Scope, SlotId, Template, Timestamp, Victim,
+    MachineId, Orphans, PoolId, Quota, Quote, Scope, SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -63,7 +63,7 @@ pub trait Provider: Send + Sync {
     ///
     /// Asked after [`Provider::machines`], so that nothing of a machine that is not listed is
     /// overlooked. Clouds that cannot leave any behind have none.
-    async fn remains(&self, _: &Scope) -> Result<Vec<Remains>, Error> {
+    async fn orphans(&self, _: &Scope) -> Result<Vec<Orphans>, Error> {
         Ok(Vec::new())
     }
 
@@ -231,7 +231,7 @@ pub struct ClearRequest<'a> {
     /// Where it is.
     pub scope: &'a Scope,
     /// What they left.
-    pub remains: &'a [Remains],
+    pub orphans: &'a [Orphans],
 }
 
 /// Labels to change on machines, all in one scope.

@@ -117,7 +117,7 @@ pub fn tell(cloud: Cloud, witness: Witness, replayed: usize) {
     let line = match witness {
         Witness::Recorded => format!("recordings: {cloud} {replayed} replayed"),
         Witness::Own => format!(
-            "no recordings of {cloud} at {}: THE REAL SERVICE IS NO WITNESS OF THIS RUN\n\
+            "SKIPPED recordings of {cloud}: absent at {}\n\
              recordings: {cloud} own {replayed} replayed",
             folder().display()
         ),
@@ -182,7 +182,7 @@ mod tests {
     fn every_recording_of_every_cloud_can_be_read() {
         for cloud in Cloud::ALL {
             let Some(found) = load(cloud) else {
-                let _ = writeln!(std::io::stderr(), "SKIPPED: no recordings of {cloud}");
+                let _ = writeln!(std::io::stdout(), "\nSKIPPED recordings of {cloud}: absent");
                 continue;
             };
             assert!(!found.is_empty(), "{cloud}");

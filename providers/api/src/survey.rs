@@ -7,6 +7,8 @@ use fleet_model::{Fulfilment, InstanceKind, MicroUsd, Pattern, Place, PoolId, Te
 pub struct ExamineRequest<'a> {
     /// The pools that the spec allows, all of this provider's cloud, in order.
     pub pools: &'a [PoolId],
+    /// The same in every account that the spec names: what the printed rights must allow.
+    pub everywhere: &'a [PoolId],
     /// How their machines would be made.
     pub template: &'a Template,
     /// How launches are asked for.

@@ -34,7 +34,7 @@ pub(crate) async fn examine(
         tried.extend(here.tried);
     }
     findings.extend(tried::summary(&tried));
-    let mut uses = Uses::of(request.pools, request.template, who.account.as_deref());
+    let mut uses = Uses::of(request.everywhere, request.template, who.account.as_deref());
     uses.launch_templates = request.fulfilment == Fulfilment::Flexible;
     Examination { findings, policy: Some(policy::document(&uses)) }
 }

@@ -9,7 +9,7 @@ use aws_sdk_ec2::config::http::HttpResponse;
 use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 use fleet_model::Cloud;
 use fleet_provider::evidence::{Call, judge};
-pub(crate) use fleet_provider::{Asked, LOOK_AGAIN, SETTLE};
+pub(crate) use fleet_provider::{Asked, LOOK_AGAIN};
 use fleet_provider::{Class, Error, with_causes};
 use std::error::Error as StdError;
 use std::io::ErrorKind;

@@ -2,7 +2,7 @@
 //!
 //! `MinCount` equals `MaxCount`. Asked for "up to n", EC2 gives what it has, and a pool with room
 //! for one machine would take part in every step; asked for exactly n, it answers at once that the
-//! pool is too small, and the plan goes elsewhere with all of them. It also keeps the outcome of a
+//! pool is too small, and the plan uses other pools with all of them. It also keeps the outcome of a
 //! launch simple: made or not made.
 
 use crate::image::Image;

@@ -17,7 +17,7 @@ use fleet_model::{
     Template, Zone,
 };
 use fleet_provider::{
-    Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
+    Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
     RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
@@ -30,21 +30,35 @@ use std::sync::{Arc, OnceLock};
 pub struct Aws {
     session: Session,
     clock: Arc<dyn Clock>,
-    bands: OnceLock<Arc<SpotAdvisor>>,
-    cache: SpotCache,
+    bands: Arc<OnceLock<Arc<SpotAdvisor>>>,
+    cache: Arc<SpotCache>,
 }
 
 impl Aws {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: AwsSettings, clock: Arc<dyn Clock>) -> Self {
         let session = Session::new(settings);
-        Aws { session, clock, bands: OnceLock::new(), cache: SpotCache::default() }
+        Aws { session, clock, bands: Arc::default(), cache: Arc::default() }
     }
 
     /// The same, with spot prices remembered in a file.
     pub fn remembering(mut self, prices: PathBuf) -> Self {
-        self.cache = SpotCache::at(prices);
+        self.cache = Arc::new(SpotCache::at(prices));
         self
+    }
+
+    /// The same for every account that a spec names.
+    pub fn of_accounts(self) -> Accounts {
+        let home = Arc::new(self);
+        Accounts::new(home.clone(), move |account| {
+            Arc::new(Aws {
+                session: home.session.of_account(account),
+                clock: home.clock.clone(),
+                bands: home.bands.clone(),
+                // A spot price is the same for every account.
+                cache: home.cache.clone(),
+            })
+        })
     }
 
     /// The bands of the Spot Advisor, if somebody supplied them.
@@ -60,28 +74,21 @@ impl Aws {
         self.bands.get_or_init(load).clone()
     }
 
-    /// Placement scores, account by account. A hint: without an answer there is none.
+    /// Placement scores. A hint: without an answer there is none.
     async fn scores(
         &self,
         request: &OfferingsRequest<'_>,
         regions: &BTreeMap<&Region, Wanted<'_>>,
     ) -> Scores {
-        let mut accounts: BTreeMap<Option<&str>, BTreeSet<&Region>> = BTreeMap::new();
-        let mut types: BTreeSet<&InstanceType> = BTreeSet::new();
-        for (region, wanted) in regions.iter().filter(|(_, wanted)| !wanted.spot_types.is_empty()) {
-            accounts.entry(region.account()).or_default().insert(region);
-            types.extend(&wanted.spot_types);
-        }
-        let mut scores = Scores::new();
-        for regions in accounts.values() {
-            let Some(region) = regions.first() else { continue };
-            let site = self.session.site(region).await;
-            match scores::scores(&site, &types, regions, request.goal).await {
-                Ok(found) => scores.extend(found),
-                Err(error) => tracing::debug!(%region, %error, "no placement scores"),
-            }
-        }
-        scores
+        let spot = || regions.iter().filter(|(_, wanted)| !wanted.spot_types.is_empty());
+        let types = spot().flat_map(|(_, wanted)| wanted.spot_types.iter().copied()).collect();
+        let regions: BTreeSet<&Region> = spot().map(|(region, _)| *region).collect();
+        let Some(region) = regions.first() else { return Scores::new() };
+        let site = self.session.site(region).await;
+        scores::scores(&site, &types, &regions, request.goal).await.unwrap_or_else(|error| {
+            tracing::debug!(%region, %error, "no placement scores");
+            Scores::new()
+        })
     }
 
     /// Warnings for machines of one region. A hint: without an answer there are none.
@@ -89,7 +96,7 @@ impl Aws {
         let queue = self.session.settings.events_queue.as_deref();
         let queued = async {
             match queue {
-                Some(queue) => events::queued(&self.session.account(None).await, queue).await,
+                Some(queue) => events::queued(self.session.home().await, queue).await,
                 None => Ok(Notices::new()),
             }
         };
@@ -253,8 +260,8 @@ impl Provider for Aws {
         Ok(all.filter(|machine| machine.state != MachineState::Terminated).collect())
     }
 
-    async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error> {
-        self.session.identity(scope.region.account()).await
+    async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
+        self.session.identity().await
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

@@ -70,9 +70,7 @@ pub(crate) async fn scores(
     let mut failed = None;
     for answer in answers {
         match answer {
-            Ok(found) => {
-                scores.extend(found.iter().filter_map(|score| of(score, site.region.account())));
-            }
+            Ok(found) => scores.extend(found.iter().filter_map(of)),
             Err(error) => failed = Some(error),
         }
     }
@@ -103,14 +101,9 @@ async fn pages(
     Ok(found)
 }
 
-fn of(
-    score: &SpotPlacementScore,
-    account: Option<&str>,
-) -> Option<((Region, Zone), Obtainability)> {
-    let region = Region::from(score.region()?);
-    let region = account.map_or(region.clone(), |account| region.of_account(account));
+fn of(score: &SpotPlacementScore) -> Option<((Region, Zone), Obtainability)> {
     let percent = u8::try_from(score.score()?.clamp(0, 10) * 10).ok()?;
-    let place = (region, Zone::from(score.availability_zone_id()?));
+    let place = (Region::from(score.region()?), Zone::from(score.availability_zone_id()?));
     Some((place, Obtainability { percent, source: SignalSource::SpotPlacementScore }))
 }
 
@@ -146,8 +139,8 @@ mod tests {
     fn ten_is_certain() {
         let score =
             SpotPlacementScore::builder().region("us-east-1").availability_zone_id("use1-az4");
-        let (place, chance) = of(&score.score(7).build(), Some("1")).expect("a score");
-        assert_eq!((place.0.as_str(), place.1.as_str()), ("us-east-1@1", "use1-az4"));
+        let (place, chance) = of(&score.score(7).build()).expect("a score");
+        assert_eq!((place.0.as_str(), place.1.as_str()), ("us-east-1", "use1-az4"));
         assert_eq!(chance.percent, 70);
     }
 }

@@ -68,16 +68,21 @@ impl AwsSettings {
     }
 }
 
-/// Clients, one set per account and region, all on one connection pool.
+/// Clients of one account, one set per region. All accounts share the credentials that were found, and
+/// one connection pool.
 pub(crate) struct Session {
     pub(crate) settings: AwsSettings,
+    /// The account that a spec names; `None`: the one that the credentials are for.
+    account: Option<String>,
     /// As the credentials are found, before any role.
+    found: Arc<OnceCell<SdkConfig>>,
+    /// With the role that is set, if any.
+    home: Arc<OnceCell<SdkConfig>>,
+    /// With the role in this account.
     config: OnceCell<SdkConfig>,
-    /// With the role of each account.
-    accounts: tokio::sync::Mutex<BTreeMap<Option<String>, SdkConfig>>,
     sites: Mutex<BTreeMap<fleet_model::Region, Arc<Site>>>,
-    /// The account behind the credentials of each.
-    identities: tokio::sync::Mutex<BTreeMap<Option<String>, String>>,
+    /// The account behind the credentials.
+    identity: tokio::sync::Mutex<Option<String>>,
 }
 
 /// The role that a fleet takes on in accounts that a spec names, if no other is set.
@@ -85,7 +90,7 @@ const ROLE: &str = "fleet";
 
 /// One region as this account sees it.
 pub(crate) struct Site {
-    /// The region, with the account if the spec names one.
+    /// The region.
     pub(crate) region: fleet_model::Region,
     pub(crate) ec2: aws_sdk_ec2::Client,
     /// For the clients of other services, which few commands need.
@@ -107,68 +112,79 @@ impl Session {
     pub(crate) fn new(settings: AwsSettings) -> Self {
         Session {
             settings,
+            account: None,
+            found: Arc::default(),
+            home: Arc::default(),
             config: OnceCell::new(),
-            accounts: tokio::sync::Mutex::default(),
             sites: Mutex::default(),
-            identities: tokio::sync::Mutex::default(),
+            identity: tokio::sync::Mutex::default(),
+        }
+    }
+
+    /// The same with the role in an account that a spec names.
+    pub(crate) fn of_account(&self, account: &str) -> Self {
+        Session {
+            account: Some(account.to_owned()),
+            found: self.found.clone(),
+            home: self.home.clone(),
+            ..Session::new(self.settings.clone())
         }
     }
 
     /// The clients of a region.
     pub(crate) async fn site(&self, region: &fleet_model::Region) -> Arc<Site> {
-        let config = self.account(region.account()).await;
+        let config = self.config().await;
         let mut sites = self.sites.lock().unwrap_or_else(PoisonError::into_inner);
         let site = sites
             .entry(region.clone())
-            .or_insert_with(|| Arc::new(Site::new(&config, region.clone())));
+            .or_insert_with(|| Arc::new(Site::new(config, region.clone())));
         site.clone()
     }
 
-    /// The configuration for an account.
-    pub(crate) async fn account(&self, account: Option<&str>) -> SdkConfig {
-        let found = self.config.get_or_init(|| load(&self.settings)).await;
-        let mut accounts = self.accounts.lock().await;
-        let account = account.map(str::to_owned);
-        if let Some(known) = accounts.get(&account) {
-            return known.clone();
+    /// The configuration for this account.
+    async fn config(&self) -> &SdkConfig {
+        match &self.account {
+            Some(account) => self.config.get_or_init(|| self.assumed(Some(account))).await,
+            None => self.home().await,
         }
-        let config = match role(&self.settings, account.as_deref()) {
+    }
+
+    /// The configuration for the account that the credentials are for, or the role that is set.
+    pub(crate) async fn home(&self) -> &SdkConfig {
+        self.home.get_or_init(|| self.assumed(None)).await
+    }
+
+    async fn assumed(&self, account: Option<&str>) -> SdkConfig {
+        let found = self.found.get_or_init(|| load(&self.settings)).await;
+        match role(&self.settings, account) {
             Some(role) => assume(found, &role, self.settings.external_id.as_deref()).await,
             None => found.clone(),
-        };
-        accounts.entry(account).or_insert(config).clone()
+        }
     }
 
     /// The role that is taken on with the credentials found, if any.
-    pub(crate) fn role(&self) -> Option<&str> {
-        self.settings.role.as_deref()
+    pub(crate) fn role(&self) -> Option<String> {
+        role(&self.settings, self.account.as_deref())
     }
 
     /// Who we are. Asked where the credentials' own configuration points.
     pub(crate) async fn sts(&self) -> aws_sdk_sts::Client {
-        aws_sdk_sts::Client::new(&self.account(None).await)
+        aws_sdk_sts::Client::new(self.config().await)
     }
 
-    /// The account behind the credentials of an account, asked once per run.
-    pub(crate) async fn identity(&self, account: Option<&str>) -> Result<Option<String>, Error> {
-        let mut known = self.identities.lock().await;
-        let key = account.map(str::to_owned);
-        if let Some(identity) = known.get(&key) {
-            return Ok(Some(identity.clone()));
+    /// The account behind the credentials, asked once per run.
+    pub(crate) async fn identity(&self) -> Result<Option<String>, Error> {
+        let mut known = self.identity.lock().await;
+        if known.is_none() {
+            let answer = self.sts().await.get_caller_identity().send().await;
+            *known = answer.map_err(|error| read(Asked::Read, error))?.account;
         }
-        let client = aws_sdk_sts::Client::new(&self.account(account).await);
-        let answer = client.get_caller_identity().send().await;
-        let identity = answer.map_err(|error| read(Asked::Read, error))?.account;
-        if let Some(identity) = &identity {
-            known.insert(key, identity.clone());
-        }
-        Ok(identity)
+        Ok(known.clone())
     }
 
     /// The price list, which AWS serves for all regions from a few of them.
     pub(crate) async fn pricing(&self) -> aws_sdk_pricing::Client {
-        let config = self.account(None).await;
-        let here = aws_sdk_pricing::config::Builder::from(&config).region(PRICES);
+        let here = aws_sdk_pricing::config::Builder::from(self.home().await).region(PRICES);
         aws_sdk_pricing::Client::from_conf(here.build())
     }
 }

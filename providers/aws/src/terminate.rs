@@ -1,12 +1,12 @@
 //! Ending: look at each machine once more, right before, and touch only what is still the same.
 
-use crate::error::{Asked, LOOK_AGAIN, SETTLE, read, refused};
+use crate::error::{Asked, LOOK_AGAIN, read, refused};
 use crate::machines::{all, by_id, is_over, machines, started_at, with_siblings};
 use crate::session::Site;
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::terminate_instances::builders::TerminateInstancesInputBuilder;
 use aws_sdk_ec2::types::{Instance, InstanceStateChange, InstanceStateName};
-use fleet_model::{FleetUid, Machine, MachineId, Region, Timestamp, Victim};
+use fleet_model::{FleetUid, Machine, MachineId, Region, SETTLE_WINDOW, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error, not_the_machine};
 use std::collections::BTreeMap;
 
@@ -127,7 +127,7 @@ fn told(doomed: &[MachineId], changes: &[InstanceStateChange]) -> Result<Destroy
 /// A machine with the launch time that the plan knows, if it can be that: EC2 gives no id twice, its
 /// launch time moves with every start, and that of a machine which was late in the lists is a guess.
 fn same_time(machine: &Machine, instance: &Instance, victim: &Victim) -> Machine {
-    let near = |at: Timestamp| at.duration_since(victim.launched_at).unsigned_abs() < SETTLE;
+    let near = |at: Timestamp| at.duration_since(victim.launched_at).unsigned_abs() < SETTLE_WINDOW;
     let same = near(machine.launched_at) || started_at(instance).is_some_and(near);
     let launched_at = if same { victim.launched_at } else { machine.launched_at };
     Machine { launched_at, ..machine.clone() }
@@ -149,7 +149,7 @@ fn judge(
     for victim in victims {
         let id = victim.machine.clone();
         match found.get(id.as_str()) {
-            None if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE => {
+            None if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE_WINDOW => {
                 verdicts.unseen.push(id);
             }
             None => verdicts.gone.push(id),

@@ -1,12 +1,12 @@
 //! What became of machines that a list lacks: each is asked for by its id.
 
-use crate::error::{Asked, SETTLE, read};
+use crate::error::{Asked, read};
 use crate::events;
 use crate::machines::{machines, with_siblings};
 use crate::session::Site;
 use aws_sdk_ec2::operation::describe_instances::builders::DescribeInstancesInputBuilder;
 use aws_sdk_ec2::types::{Filter, Instance};
-use fleet_model::{Cause, Machine, MachineId, MachineState, Market, Timestamp};
+use fleet_model::{Cause, Machine, MachineId, MachineState, Market, SETTLE_WINDOW, Timestamp};
 use fleet_provider::{Error, Missing, TraceRequest, Traced};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -128,7 +128,7 @@ fn verdict(
     reasons: &BTreeMap<MachineId, Cause>,
     now: Timestamp,
 ) -> Traced {
-    let young = now.duration_since(missing.launched_at).unsigned_abs() < SETTLE;
+    let young = now.duration_since(missing.launched_at).unsigned_abs() < SETTLE_WINDOW;
     let reason = || reasons.get(&missing.machine).cloned();
     match seen.get(&missing.machine) {
         Some(machine) if machine.state == MachineState::Terminated => {

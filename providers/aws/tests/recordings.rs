@@ -18,7 +18,8 @@ async fn check_list(name: &str, body: &str, spot: Option<String>) -> usize {
     let served = Served::start([
         ("DescribeInstances", (200, body.to_owned())),
         ("DescribeSpotInstanceRequests", (200, spot.unwrap_or_else(support::no_requests))),
-    ]);
+    ])
+    .await;
     let listing = served.machines().await.unwrap_or_else(|error| panic!("{name}: {error}"));
     let Listing::Complete(machines) = listing else { panic!("{name}: {listing:?}") };
     let told = instances(body);
@@ -64,7 +65,7 @@ async fn check_error(name: &str, exchange: &Exchange) -> usize {
         let seen = evidence::rows(Cloud::Aws).iter().find(|row| row.code == code.as_str());
         seen.and_then(|row| row.status).unwrap_or(400)
     });
-    let served = Served::start([("DescribeInstances", (status, served_error(exchange)))]);
+    let served = Served::start([("DescribeInstances", (status, served_error(exchange)))]).await;
     let error = served.machines().await.expect_err("an error");
     assert_eq!((&error.code, &error.message), (code, message), "{name}");
     let judged = |call| evidence::judge(Cloud::Aws, call, status, code, message, None);
@@ -95,10 +96,7 @@ async fn what_ec2_answered_to_others_is_read_as_it_was_meant() {
     }
     let (files, ours) = match recorded() {
         Some(files) => (files, false),
-        None => {
-            println!("recordings: NO RECORDINGS HERE: only a few of our own making are replayed");
-            (own(), true)
-        }
+        None => (own(), true),
     };
     let mut replayed = 0;
     for (name, file) in &files {

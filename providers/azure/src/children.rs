@@ -12,7 +12,7 @@ use crate::names::{self, DISKS, Group, MACHINES, NICS};
 use crate::tags;
 use crate::terminate::remove;
 use crate::wire::{Child, Vm};
-use fleet_model::{FleetUid, MachineId, Remains, Scope, Timestamp, Token};
+use fleet_model::{FleetUid, MachineId, Orphans, Scope, Timestamp, Token};
 use fleet_provider::{ClearRequest, Error};
 use futures::future::{join_all, try_join_all};
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,7 +62,7 @@ impl Children {
     }
 
     /// Children in a region that no machine uses.
-    pub(crate) async fn remains(&self, api: &Api, scope: &Scope) -> Result<Vec<Remains>, Error> {
+    pub(crate) async fn orphans(&self, api: &Api, scope: &Scope) -> Result<Vec<Orphans>, Error> {
         // Held while we ask: regions ask side by side, and one answer is for all.
         let mut look = self.0.lock().await;
         let now = api.clock.now();
@@ -87,11 +87,11 @@ impl Children {
         };
         drop(look);
         let here = unused.get(scope.region.as_str()).into_iter().flatten();
-        let mut remains: Vec<Remains> = here.filter_map(|child| left(child, scope)).collect();
+        let mut orphans: Vec<Orphans> = here.filter_map(|child| left(child, scope)).collect();
         // A machine may have left both.
-        remains.sort();
-        remains.dedup();
-        Ok(remains)
+        orphans.sort();
+        orphans.dedup();
+        Ok(orphans)
     }
 }
 
@@ -111,11 +111,11 @@ pub(crate) fn machine_of(child: &str) -> Option<&str> {
 }
 
 /// What a child is left of; `None` if its name and tags do not say that it is one of ours.
-fn left(child: &Child, scope: &Scope) -> Option<Remains> {
+fn left(child: &Child, scope: &Scope) -> Option<Orphans> {
     let name = child.name.to_ascii_lowercase();
     let machine = machine_of(&name)?;
     let token = child.tag(tags::TOKEN).unwrap_or(machine);
-    (names::machine(token) == machine).then(|| Remains {
+    (names::machine(token) == machine).then(|| Orphans {
         machine: MachineId::new(machine),
         token: Token::new(token),
         scope: scope.clone(),
@@ -140,9 +140,9 @@ pub(crate) fn of(group: &Group, vm: &Vm) -> Vec<(String, &'static str)> {
 pub(crate) async fn clear(api: &Api, request: &ClearRequest<'_>) -> Result<u32, Error> {
     let group = api.group()?;
     let nics: Vec<Child> = api.list(&group.all(NICS), &[("api-version", NETWORK)]).await?;
-    let remains = request.remains.iter();
+    let orphans = request.orphans.iter();
     let each =
-        remains.map(|left| clear_one(api, &group, request.fleet, left.machine.as_str(), &nics));
+        orphans.map(|left| clear_one(api, &group, request.fleet, left.machine.as_str(), &nics));
     let (mut cleared, mut failed) = (0, None);
     for outcome in join_all(each).await {
         match outcome {

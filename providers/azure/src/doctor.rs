@@ -274,8 +274,12 @@ mod tests {
             key: Some("ops".into()),
             ..fleet_model::Template::default()
         };
-        let request =
-            ExamineRequest { pools: &[], template: &template, fulfilment: Default::default() };
+        let request = ExamineRequest {
+            pools: &[],
+            everywhere: &[],
+            template: &template,
+            fulfilment: Default::default(),
+        };
         let subscription = "00000000-0000-0000-0000-000000000000".into();
         let group = Group { subscription, name: "fleet".into() };
         let page = include_str!("../../../docs/security/azure.json");

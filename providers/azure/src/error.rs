@@ -5,9 +5,9 @@
 
 use crate::wire::{ErrorBody, Failure};
 use fleet_model::{Cloud, Market};
+pub(crate) use fleet_provider::LOOK_AGAIN;
 use fleet_provider::evidence::{self, Call};
 use fleet_provider::{Class, Error, with_causes};
-pub(crate) use fleet_provider::{LOOK_AGAIN, SETTLE};
 use std::time::Duration;
 
 /// What was asked, which decides what silence means.

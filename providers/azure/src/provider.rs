@@ -15,7 +15,7 @@ use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
 use crate::{children, doctor, machines, names, offerings, prices, relabel, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Remains, Scope};
+use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Orphans, Scope};
 use fleet_provider::{
     Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
@@ -174,8 +174,8 @@ impl Provider for Azure {
         Ok(self.api.settings.subscription.clone())
     }
 
-    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
-        self.children.remains(&self.api, scope).await
+    async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {
+        self.children.orphans(&self.api, scope).await
     }
 
     async fn clear(&self, request: &ClearRequest<'_>) -> Result<u32, Error> {

@@ -3,13 +3,15 @@
 
 use crate::api::{Api, COMPUTE};
 use crate::children;
-use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
+use crate::error::{Asked, LOOK_AGAIN, refused};
 use crate::machines::{all, machine};
 use crate::names::{Group, MACHINES};
 use crate::operation::{End, wait};
 use crate::trace::{Seen, seek};
 use crate::wire::{Child, Vm};
-use fleet_model::{FleetUid, Machine, MachineId, MachineState, Scope, Timestamp, Victim};
+use fleet_model::{
+    FleetUid, Machine, MachineId, MachineState, SETTLE_WINDOW, Scope, Timestamp, Victim,
+};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error, not_the_machine};
 use futures::future::{join_all, try_join_all};
 use reqwest::Method;
@@ -39,8 +41,9 @@ impl Ended {
 
     /// Those of a scope that are too young for their absence to speak for itself.
     pub(crate) fn lately(&self, scope: &Scope, now: Timestamp) -> Vec<Machine> {
-        let young =
-            |machine: &&Machine| now.duration_since(machine.launched_at).unsigned_abs() < SETTLE;
+        let young = |machine: &&Machine| {
+            now.duration_since(machine.launched_at).unsigned_abs() < SETTLE_WINDOW
+        };
         let here = |machine: &&Machine| machine.place.scope() == *scope;
         self.lock().values().filter(here).filter(young).cloned().collect()
     }

@@ -2,11 +2,11 @@
 //! question by name is answered right, but for two cases that are told apart here.
 
 use crate::api::{Api, COMPUTE};
-use crate::error::{Asked, SETTLE};
+use crate::error::Asked;
 use crate::machines::{looks_gone, machine};
 use crate::names::{Group, MACHINES};
 use crate::wire::Vm;
-use fleet_model::{Cause, CauseKind, Machine, Market, Timestamp};
+use fleet_model::{Cause, CauseKind, Machine, Market, SETTLE_WINDOW, Timestamp};
 use fleet_provider::{CreateRequest, Error, Missing, TraceRequest, Traced};
 use futures::future::join_all;
 use reqwest::Method;
@@ -17,7 +17,7 @@ const YOUNG: Duration = Duration::from_secs(120);
 
 /// `x-ms-failure-cause: gateway` means that Resource Manager answered from its own cache, which is
 /// the normal form for something that was deleted long ago, and may be wrong about something new.
-const YOUNG_TO_GATEWAY: Duration = SETTLE;
+const YOUNG_TO_GATEWAY: Duration = SETTLE_WINDOW;
 
 /// How many are asked for at a time.
 const AT_A_TIME: usize = 20;

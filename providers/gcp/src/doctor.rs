@@ -17,7 +17,7 @@ const PERMISSIONS: usize = 100;
 
 /// Looks a project over.
 pub(crate) async fn examine(session: &Session, request: &ExamineRequest<'_>) -> Examination {
-    let policy = Some(role(request.pools, request.template));
+    let policy = Some(role(request.everywhere, request.template));
     let clients = match session.clients().await {
         Ok(clients) => clients,
         Err(error) => {

@@ -100,7 +100,7 @@ pub(crate) fn one(
 }
 
 /// Several machines, for `bulkInsert` in a zone or a region. One is enough: what is missing is a
-/// shortfall, and the plan goes elsewhere with it.
+/// shortfall, and the plan uses other pools with it.
 pub(crate) fn many(
     asked: &CreateRequest<'_>,
     resolved: &Resolved<'_>,

@@ -2,7 +2,7 @@
 
 use fleet_model::Cloud;
 use fleet_provider::evidence::{Call, judge};
-pub(crate) use fleet_provider::{Asked, LOOK_AGAIN, SETTLE};
+pub(crate) use fleet_provider::{Asked, LOOK_AGAIN};
 use fleet_provider::{Class, Error, with_causes};
 use std::time::Duration;
 

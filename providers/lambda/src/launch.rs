@@ -5,13 +5,14 @@
 //! not known it is listed once more, and what then is not there may still come: nobody sends again.
 
 use crate::api::Api;
-use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
+use crate::error::{Asked, LOOK_AGAIN, refused};
 use crate::machines::{all, machine, place};
 use crate::regional::{self, Rulesets, fitting, is_image_id};
 use crate::tags;
 use crate::wire::{Image, Instance, Launch, Launched, Ruleset};
 use fleet_model::{
-    Cloud, Machine, MachineId, MachineState, Market, Ownership, SlotId, Timestamp, Token, Zone,
+    Cloud, Machine, MachineId, MachineState, Market, Ownership, SETTLE_WINDOW, SlotId, Timestamp,
+    Token, Zone,
 };
 use fleet_provider::{Class, Clock, CreateRequest, Created, Error, Reach};
 use std::collections::BTreeMap;
@@ -95,7 +96,7 @@ impl Sent {
     /// ago that lists tell.
     fn lately(&self, token: &Token, now: Timestamp) -> Option<&[Machine]> {
         let (at, machines) = self.lately.get(token)?;
-        (now.duration_since(*at).unsigned_abs() < SETTLE).then_some(machines)
+        (now.duration_since(*at).unsigned_abs() < SETTLE_WINDOW).then_some(machines)
     }
 
     /// The rulesets that a launch takes. Asked for if they are not all known.
@@ -147,7 +148,7 @@ pub(crate) async fn launch(
         return Err(refused(Class::Retry { after: None }, "HeldTooLong", words));
     }
     let now = clock.now();
-    sent.lately.retain(|_, (at, _)| now.duration_since(*at).unsigned_abs() < SETTLE);
+    sent.lately.retain(|_, (at, _)| now.duration_since(*at).unsigned_abs() < SETTLE_WINDOW);
     sent.lately.insert(token.clone(), (now, Vec::new()));
     let created = send(api, asked, slot, rulesets, now).await;
     match &created {

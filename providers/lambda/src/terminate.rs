@@ -1,10 +1,10 @@
 //! Ending: look at each machine once more, right before, and touch only what is still the same.
 
 use crate::api::Api;
-use crate::error::{Asked, LOOK_AGAIN, SETTLE, refused};
+use crate::error::{Asked, LOOK_AGAIN, refused};
 use crate::machines::{all, is_over, machine};
 use crate::wire::{Instance, Terminate, Terminated};
-use fleet_model::{FleetUid, MachineId, Scope, Timestamp, Victim};
+use fleet_model::{FleetUid, MachineId, SETTLE_WINDOW, Scope, Timestamp, Victim};
 use fleet_provider::{Class, DestroyRequest, Destroyed, Error, not_the_machine};
 
 /// What is to be done with each of some machines.
@@ -64,7 +64,7 @@ fn judge(
     for victim in victims {
         let id = victim.machine.clone();
         match found.iter().find(|instance| instance.id == id.as_str()) {
-            None if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE => {
+            None if now.duration_since(victim.launched_at).unsigned_abs() < SETTLE_WINDOW => {
                 verdicts.unseen.push(id);
             }
             None => verdicts.gone.push(id),

@@ -4,10 +4,10 @@
 //! still be asked for; what was never there cannot.
 
 use crate::api::Api;
-use crate::error::{NOT_THERE, SETTLE};
+use crate::error::NOT_THERE;
 use crate::machines::machine;
 use crate::wire::Instance;
-use fleet_model::{Machine, MachineState, Timestamp};
+use fleet_model::{Machine, MachineState, SETTLE_WINDOW, Timestamp};
 use fleet_provider::{Class, Error, Missing, TraceRequest, Traced};
 
 /// So many are asked for at most: each takes a second of the whole account's. Of the others nobody
@@ -56,7 +56,7 @@ fn fate(missing: &Missing, answer: Result<Instance, Error>, now: Timestamp) -> T
         }
         // A young one may not be known everywhere yet.
         Err(error) if error.code == NOT_THERE => {
-            let young = now.duration_since(missing.launched_at).unsigned_abs() < SETTLE;
+            let young = now.duration_since(missing.launched_at).unsigned_abs() < SETTLE_WINDOW;
             if young { Traced::Unknown } else { Traced::Gone(None) }
         }
         Err(_) => Traced::Unknown,

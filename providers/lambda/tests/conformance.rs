@@ -2,11 +2,12 @@
 
 use async_trait::async_trait;
 use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
-use fleet_fakes::{Faults, Server, SteppedClock};
+use fleet_fakes::{Faults, Server};
 use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{PoolId, Template};
 use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};
+use fleet_testkit::SteppedClock;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
 //! What the suite for all providers does not ask: the habits of Lambda alone.
 
 use fleet_fakes::lambda::{KEY, LambdaCloud, SSH_KEY};
-use fleet_fakes::{Asks, Faults, Refusal, Server, SteppedClock, victims};
+use fleet_fakes::{Faults, Refusal, Server};
 use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{MicroUsd, Pattern, Template};
 use fleet_provider::{Class, Clock, ExamineRequest, OfferingsRequest, PriceListRequest, Verdict};
+use fleet_testkit::{Asks, SteppedClock, victims};
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +16,7 @@ struct Fixture {
     asks: Asks,
 }
 
-async fn bed() -> Fixture {
+async fn fixture() -> Fixture {
     bed_with(KEY).await
 }
 
@@ -39,41 +40,41 @@ impl Fixture {
 
 #[tokio::test]
 async fn a_lost_answer_is_settled_by_looking_and_nothing_is_sent_twice() {
-    let bed = bed().await;
-    bed.server.set(Faults { answers_lost: true, ..Faults::default() });
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("found by its name");
+    let fixture = fixture().await;
+    fixture.server.set(Faults { answers_lost: true, ..Faults::default() });
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("found by its name");
     assert_eq!(created.machines.len(), 1);
-    assert_eq!((bed.live(), bed.server.calls("launch")), (1, 1));
+    assert_eq!((fixture.live(), fixture.server.calls("launch")), (1, 1));
 }
 
 #[tokio::test]
 async fn a_launch_that_nobody_sees_yet_is_unknown_and_found_later() {
-    let bed = bed().await;
-    bed.server.set(Faults { answers_broken: true, hidden_for: 60, ..Faults::default() });
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("not seen");
+    let fixture = fixture().await;
+    fixture.server.set(Faults { answers_broken: true, hidden_for: 60, ..Faults::default() });
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("not seen");
     assert_eq!((error.class, error.code.as_str()), (Class::Unknown, "global/internal-error"));
-    bed.server.set(Faults::default());
-    bed.clock.sleep(Duration::from_secs(60)).await;
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("the same machine");
+    fixture.server.set(Faults::default());
+    fixture.clock.sleep(Duration::from_secs(60)).await;
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("the same machine");
     assert_eq!(created.machines.len(), 1);
-    assert_eq!((bed.live(), bed.server.calls("launch")), (1, 1));
+    assert_eq!((fixture.live(), fixture.server.calls("launch")), (1, 1));
 }
 
 #[tokio::test]
 async fn launches_keep_the_documented_rate() {
-    let bed = bed().await;
-    let start = bed.clock.now();
+    let fixture = fixture().await;
+    let start = fixture.clock.now();
     for n in 0..4 {
-        bed.asks.create(&bed.asks.ask(&format!("t{n}"))).await.expect("within the rate");
+        fixture.asks.create(&fixture.asks.ask(&format!("t{n}"))).await.expect("within the rate");
     }
-    let took = bed.clock.now().duration_since(start).as_secs();
+    let took = fixture.clock.now().duration_since(start).as_secs();
     assert!((36..48).contains(&took), "{took} s for four launches");
-    assert_eq!(bed.live(), 4);
+    assert_eq!(fixture.live(), 4);
 }
 
 #[tokio::test]
 async fn every_refusal_has_its_reaction() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     for (status, code, expect) in [
         (400, "global/quota-exceeded", Class::Quota { block: Duration::from_secs(900) }),
         (403, "global/account-inactive", Class::Auth),
@@ -88,85 +89,87 @@ async fn every_refusal_has_its_reaction() {
         (503, "instance-operations/launch/insufficient-capacity", Class::Unknown),
     ] {
         let refusal = Refusal { status, code: code.into(), message: "no".into() };
-        bed.server.set(Faults { refuse: Some(refusal), ..Faults::default() });
+        fixture.server.set(Faults { refuse: Some(refusal), ..Faults::default() });
         let token = format!("t-{status}-{}", code.replace('/', "-"));
-        let error = bed.asks.create(&bed.asks.ask(&token)).await.expect_err("refused");
+        let error = fixture.asks.create(&fixture.asks.ask(&token)).await.expect_err("refused");
         assert_eq!((error.class, error.code.as_str()), (expect, code));
     }
-    assert_eq!(bed.live(), 0);
+    assert_eq!(fixture.live(), 0);
 }
 
 #[tokio::test]
 async fn a_wrong_key_stops_everything() {
-    let bed = bed_with("wrong").await;
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("no account");
+    let fixture = bed_with("wrong").await;
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("no account");
     assert_eq!((error.class, error.code.as_str()), (Class::Auth, "global/invalid-api-key"));
-    assert!(bed.asks.list().await.is_none());
+    assert!(fixture.asks.list().await.is_none());
     let request = ExamineRequest {
         pools: &[],
-        template: &bed.asks.template,
+        everywhere: &[],
+        template: &fixture.asks.template,
         fulfilment: fleet_model::Fulfilment::Exact,
     };
-    let found = bed.asks.provider.examine(&request).await.findings;
+    let found = fixture.asks.provider.examine(&request).await.findings;
     assert_eq!(found[0].verdict, Verdict::Bad);
 }
 
 #[tokio::test]
 async fn machines_whose_tags_were_edited_are_shown_and_left_alone() {
-    let bed = bed().await;
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
-    bed.server.meddle(|world| {
+    let fixture = fixture().await;
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("one");
+    fixture.server.meddle(|world| {
         world.retag(|tags| {
             let kept = tags.as_array().cloned().unwrap_or_default();
             let kept = kept.into_iter().filter(|tag| tag["key"] != "fleet:launched");
             *tags = json!(kept.collect::<Vec<_>>());
         });
     });
-    let seen = bed.asks.list().await.expect("a list");
+    let seen = fixture.asks.list().await.expect("a list");
     assert_eq!((seen.len(), &seen[0].owner), (1, &None));
-    let destroyed = bed.asks.destroy(&victims(&created.machines)).await.expect("an answer");
+    let destroyed = fixture.asks.destroy(&victims(&created.machines)).await.expect("an answer");
     assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (0, 1));
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("a stranger");
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("a stranger");
     assert_eq!(error.class, Class::Freeze);
-    assert_eq!(bed.live(), 1);
+    assert_eq!(fixture.live(), 1);
 }
 
 #[tokio::test]
 async fn prices_and_capacity_come_from_one_call() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let room = [("us-east-1/gpu_1x_a10".to_owned(), 0)].into();
-    bed.server.set(Faults { room, ..Faults::default() });
-    let pools = [bed.asks.pool.clone()];
+    fixture.server.set(Faults { room, ..Faults::default() });
+    let pools = [fixture.asks.pool.clone()];
     let request = OfferingsRequest {
         pools: &pools,
-        template: &bed.asks.template,
+        template: &fixture.asks.template,
         goal: fleet_model::CapacityGoal::default(),
     };
-    let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let quote = offered.quotes[0].clone().expect("known");
     assert_eq!(quote.price, Some(MicroUsd(1_290_000)));
     assert_eq!(quote.signals.obtainability.map(|signal| signal.percent), Some(5));
-    assert_eq!(bed.server.calls("instance-types"), 1);
+    assert_eq!(fixture.server.calls("instance-types"), 1);
     assert_eq!(
-        bed.server.asked(),
+        fixture.server.asked(),
         ["instance-types"],
         "nothing is asked that the spec has no use for"
     );
     let regions = [Pattern::new("us-east-1")];
-    let listed = bed.asks.provider.price_list(&PriceListRequest { regions: &regions }).await;
+    let listed = fixture.asks.provider.price_list(&PriceListRequest { regions: &regions }).await;
     assert_eq!(listed.expect("a list").len(), 5);
 }
 
 #[tokio::test]
 async fn an_account_is_looked_over() {
-    let bed = bed().await;
-    let pools = [bed.asks.pool.clone()];
+    let fixture = fixture().await;
+    let pools = [fixture.asks.pool.clone()];
     let request = ExamineRequest {
         pools: &pools,
-        template: &bed.asks.template,
+        everywhere: &pools,
+        template: &fixture.asks.template,
         fulfilment: fleet_model::Fulfilment::Exact,
     };
-    let found = bed.asks.provider.examine(&request).await.findings;
+    let found = fixture.asks.provider.examine(&request).await.findings;
     let bad: Vec<_> = found.iter().filter(|f| f.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");
     let wrong = Template {
@@ -176,10 +179,11 @@ async fn an_account_is_looked_over() {
     };
     let request = ExamineRequest {
         pools: &pools,
+        everywhere: &pools,
         template: &wrong,
         fulfilment: fleet_model::Fulfilment::Exact,
     };
-    let found = bed.asks.provider.examine(&request).await.findings;
+    let found = fixture.asks.provider.examine(&request).await.findings;
     let bad: Vec<&str> =
         found.iter().filter(|f| f.verdict == Verdict::Bad).map(|f| f.subject.as_str()).collect();
     assert_eq!(bad, ["ssh key", "image"]);

@@ -1,13 +1,14 @@
 //! Lambda as it really is: machines that never come up, lists that forget, things of one region.
 
 use fleet_fakes::lambda::{ARM_IMAGE, Habits, IMAGE, KEY, LambdaCloud, RULESETS, SSH_KEY, Sick};
-use fleet_fakes::{Asks, Faults, Server, SteppedClock, victims};
+use fleet_fakes::{Faults, Server};
 use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{CauseKind, FleetUid, Machine, MachineState, Scope, Template};
 use fleet_provider::{
     Class, Clock, ExamineRequest, Listing, Missing, OfferingsRequest, Reach, TraceRequest, Traced,
     Verdict,
 };
+use fleet_testkit::{Asks, SteppedClock, victims};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,7 +20,7 @@ struct Fixture {
 
 const MINUTE: u64 = 60;
 
-async fn bed() -> Fixture {
+async fn fixture() -> Fixture {
     let clock: Arc<dyn Clock> = Arc::new(SteppedClock::default());
     let server = Server::start(LambdaCloud::default(), clock.clone(), 0).await.expect("a fake");
     let settings = LambdaSettings { key: Some(KEY.into()), endpoint: server.url() };
@@ -82,13 +83,13 @@ const EUROPE: &str = "lambda/europe-central-1/regional/gpu_1x_a10/on-demand";
 
 #[tokio::test]
 async fn a_machine_that_comes_up_unhealthy_is_no_capacity() {
-    let bed = bed().await;
-    bed.behave(Habits { sick: Some(Sick::FromBoot), ..Habits::default() });
-    bed.launch("t").await;
+    let fixture = fixture().await;
+    fixture.behave(Habits { sick: Some(Sick::FromBoot), ..Habits::default() });
+    fixture.launch("t").await;
     let mut told = Vec::new();
     for _ in 0..5 {
-        bed.wait(8 * MINUTE).await;
-        let seen = bed.asks.list().await.expect("a list");
+        fixture.wait(8 * MINUTE).await;
+        let seen = fixture.asks.list().await.expect("a list");
         told.push((seen[0].state, seen[0].cause.as_ref().map(|cause| cause.kind)));
     }
     let (pending, failed) = (MachineState::Pending, MachineState::Failed);
@@ -101,87 +102,87 @@ async fn a_machine_that_comes_up_unhealthy_is_no_capacity() {
 
 #[tokio::test]
 async fn a_machine_that_turns_unhealthy_is_unwell_and_can_be_destroyed() {
-    let bed = bed().await;
-    bed.behave(Habits { sick: Some(Sick::After(7200)), ..Habits::default() });
-    bed.launch("t").await;
-    bed.wait(90 * MINUTE).await;
-    let seen = bed.asks.list().await.expect("a list");
+    let fixture = fixture().await;
+    fixture.behave(Habits { sick: Some(Sick::After(7200)), ..Habits::default() });
+    fixture.launch("t").await;
+    fixture.wait(90 * MINUTE).await;
+    let seen = fixture.asks.list().await.expect("a list");
     assert_eq!((seen[0].state, &seen[0].cause), (MachineState::Running, &None));
-    bed.wait(60 * MINUTE).await;
-    let seen = bed.asks.list().await.expect("a list");
+    fixture.wait(60 * MINUTE).await;
+    let seen = fixture.asks.list().await.expect("a list");
     let kind = seen[0].cause.as_ref().map(|cause| cause.kind);
     assert_eq!((seen[0].state, kind), (MachineState::Failed, Some(CauseKind::Unwell)));
-    let destroyed = bed.asks.destroy(&victims(&seen)).await.expect("ended");
+    let destroyed = fixture.asks.destroy(&victims(&seen)).await.expect("ended");
     assert_eq!(destroyed.ended.len(), 1);
-    assert_eq!(bed.server.meddle(|world| world.live()), 0);
+    assert_eq!(fixture.server.meddle(|world| world.live()), 0);
 }
 
 #[tokio::test]
 async fn eight_gpus_boot_for_a_quarter_of_an_hour() {
-    let bed = bed().await;
-    let mut ask = bed.asks.ask("t");
+    let fixture = fixture().await;
+    let mut ask = fixture.asks.ask("t");
     ask.pool.instance_type = "gpu_8x_h100_sxm5".into();
-    bed.asks.create(&ask).await.expect("one");
-    bed.wait(14 * MINUTE).await;
-    assert_eq!(bed.asks.list().await.expect("a list")[0].state, MachineState::Pending);
-    bed.wait(2 * MINUTE).await;
-    assert_eq!(bed.asks.list().await.expect("a list")[0].state, MachineState::Running);
+    fixture.asks.create(&ask).await.expect("one");
+    fixture.wait(14 * MINUTE).await;
+    assert_eq!(fixture.asks.list().await.expect("a list")[0].state, MachineState::Pending);
+    fixture.wait(2 * MINUTE).await;
+    assert_eq!(fixture.asks.list().await.expect("a list")[0].state, MachineState::Running);
 }
 
 #[tokio::test]
 async fn a_machine_that_the_list_lacks_is_asked_for_by_its_id() {
-    let bed = bed().await;
-    let machine = bed.launch("t").await;
-    bed.wait(10 * MINUTE).await;
-    let there = bed.trace(std::slice::from_ref(&machine)).await;
+    let fixture = fixture().await;
+    let machine = fixture.launch("t").await;
+    fixture.wait(10 * MINUTE).await;
+    let there = fixture.trace(std::slice::from_ref(&machine)).await;
     assert!(matches!(&there[..], [Traced::There(found)] if found.id == machine.id), "{there:?}");
-    bed.behave(Habits { forgets_at_once: true, ..Habits::default() });
-    bed.server.meddle(|world| world.end_all(bed.clock.now()));
-    assert_eq!(bed.asks.list().await, Some(Vec::new()));
-    let ending = bed.trace(std::slice::from_ref(&machine)).await;
+    fixture.behave(Habits { forgets_at_once: true, ..Habits::default() });
+    fixture.server.meddle(|world| world.end_all(fixture.clock.now()));
+    assert_eq!(fixture.asks.list().await, Some(Vec::new()));
+    let ending = fixture.trace(std::slice::from_ref(&machine)).await;
     let state = |traced: &Traced| match traced {
         Traced::There(found) => Some(found.state),
         Traced::Gone(_) | Traced::Unknown => None,
     };
     assert_eq!(state(&ending[0]), Some(MachineState::Stopping));
-    bed.wait(MINUTE).await;
-    assert_eq!(bed.trace(std::slice::from_ref(&machine)).await, [Traced::Gone(None)]);
-    bed.behave(Habits { knows_no_ended: true, ..Habits::default() });
-    assert_eq!(bed.trace(&[machine]).await, [Traced::Gone(None)]);
+    fixture.wait(MINUTE).await;
+    assert_eq!(fixture.trace(std::slice::from_ref(&machine)).await, [Traced::Gone(None)]);
+    fixture.behave(Habits { knows_no_ended: true, ..Habits::default() });
+    assert_eq!(fixture.trace(&[machine]).await, [Traced::Gone(None)]);
 }
 
 #[tokio::test]
 async fn nothing_is_said_of_a_young_machine_or_by_a_service_that_does_not_answer() {
-    let bed = bed().await;
-    bed.server.set(Faults { hidden_for: 4 * MINUTE, ..Faults::default() });
-    let machine = bed.launch("t").await;
-    assert_eq!(bed.asks.list().await, Some(Vec::new()));
-    assert_eq!(bed.trace(std::slice::from_ref(&machine)).await, [Traced::Unknown]);
-    bed.wait(10 * MINUTE).await;
+    let fixture = fixture().await;
+    fixture.server.set(Faults { hidden_for: 4 * MINUTE, ..Faults::default() });
+    let machine = fixture.launch("t").await;
+    assert_eq!(fixture.asks.list().await, Some(Vec::new()));
+    assert_eq!(fixture.trace(std::slice::from_ref(&machine)).await, [Traced::Unknown]);
+    fixture.wait(10 * MINUTE).await;
     for page in [404, 502, 503] {
-        bed.behave(Habits { page: Some(page), ..Habits::default() });
-        assert_eq!(bed.trace(std::slice::from_ref(&machine)).await, [Traced::Unknown]);
+        fixture.behave(Habits { page: Some(page), ..Habits::default() });
+        assert_eq!(fixture.trace(std::slice::from_ref(&machine)).await, [Traced::Unknown]);
     }
-    bed.behave(Habits::default());
+    fixture.behave(Habits::default());
     // Whoever is told to ask less does not ask for the rest.
-    bed.server.set(Faults { throttled: true, ..Faults::default() });
-    let before = bed.server.calls(machine.id.as_str());
+    fixture.server.set(Faults { throttled: true, ..Faults::default() });
+    let before = fixture.server.calls(machine.id.as_str());
     let several = [machine.clone(), machine.clone(), machine.clone()];
-    assert_eq!(bed.trace(&several).await, [Traced::Unknown, Traced::Unknown, Traced::Unknown]);
-    assert_eq!(bed.server.calls(machine.id.as_str()), before + 1);
+    assert_eq!(fixture.trace(&several).await, [Traced::Unknown, Traced::Unknown, Traced::Unknown]);
+    assert_eq!(fixture.server.calls(machine.id.as_str()), before + 1);
     // And each takes a second: a great many are not asked for in one go.
-    bed.server.set(Faults::default());
+    fixture.server.set(Faults::default());
     let many = vec![machine; 40];
-    let answers = bed.trace(&many).await;
+    let answers = fixture.trace(&many).await;
     let there = answers.iter().filter(|traced| matches!(traced, Traced::There(_))).count();
     assert_eq!((answers.len(), there), (40, 30));
 }
 
 #[tokio::test]
 async fn all_regions_are_listed_in_one_call() {
-    let bed = bed().await;
-    bed.launch("t").await;
-    let before = bed.server.calls("instances");
+    let fixture = fixture().await;
+    fixture.launch("t").await;
+    let before = fixture.server.calls("instances");
     let scope = |pool: &str| -> Scope {
         pool.parse::<fleet_model::PoolId>().expect("a pool").place.scope()
     };
@@ -193,44 +194,49 @@ async fn all_regions_are_listed_in_one_call() {
         };
         listings.into_iter().map(count).collect()
     };
-    assert_eq!(counts(bed.asks.provider.list(&scopes).await), [Some(1), Some(0), Some(0)]);
-    assert_eq!(bed.server.calls("instances"), before + 1);
-    bed.server.set(Faults { out: true, ..Faults::default() });
-    assert_eq!(counts(bed.asks.provider.list(&scopes).await), [None, None, None]);
+    assert_eq!(counts(fixture.asks.provider.list(&scopes).await), [Some(1), Some(0), Some(0)]);
+    assert_eq!(fixture.server.calls("instances"), before + 1);
+    fixture.server.set(Faults { out: true, ..Faults::default() });
+    assert_eq!(counts(fixture.asks.provider.list(&scopes).await), [None, None, None]);
 }
 
 #[tokio::test]
 async fn rulesets_go_to_their_own_region_and_plans_say_where_none_fits() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let groups = RULESETS.iter().map(|(id, _)| (*id).to_owned()).collect();
-    let template = Template { security_groups: groups, ..bed.asks.template.clone() };
-    let why = bed.refusals(&template, &[EAST, WEST, SOUTH, EUROPE]).await;
+    let template = Template { security_groups: groups, ..fixture.asks.template.clone() };
+    let why = fixture.refusals(&template, &[EAST, WEST, SOUTH, EUROPE]).await;
     assert_eq!((&why[0], &why[1]), (&None, &None));
     assert!(why[2].as_ref().is_some_and(|why| why.contains("has no firewall")), "{why:?}");
     assert!(why[3].as_ref().is_some_and(|why| why.contains("us-east-1, us-west-1")), "{why:?}");
     // The fake refuses a ruleset of another region, as Lambda does.
     for (token, pool) in [("e", EAST), ("w", WEST)] {
-        let mut ask = bed.asks.ask(token);
+        let mut ask = fixture.asks.ask(token);
         ask.pool = pool.parse().expect("a pool");
-        bed.asks.create_from(&ask, &template).await.expect("with the ruleset of its region");
+        fixture.asks.create_from(&ask, &template).await.expect("with the ruleset of its region");
     }
-    assert_eq!(bed.server.calls("firewall-rulesets"), 2, "once for the plan, once for launches");
-    let mut ask = bed.asks.ask("s");
+    assert_eq!(
+        fixture.server.calls("firewall-rulesets"),
+        2,
+        "once for the plan, once for launches"
+    );
+    let mut ask = fixture.asks.ask("s");
     ask.pool = SOUTH.parse().expect("a pool");
-    let error = bed.asks.create_from(&ask, &template).await.expect_err("nothing to protect it");
+    let error = fixture.asks.create_from(&ask, &template).await.expect_err("nothing to protect it");
     assert_eq!((error.class, error.reach()), (Class::Invalid, Reach::Region));
-    assert_eq!(bed.server.calls("launch"), 2);
+    assert_eq!(fixture.server.calls("launch"), 2);
     let stranger = Template { security_groups: vec!["gone".into()], ..template };
-    let why = bed.refusals(&stranger, &[EAST]).await;
+    let why = fixture.refusals(&stranger, &[EAST]).await;
     assert!(why[0].as_ref().is_some_and(|why| why.contains("`gone`")), "{why:?}");
 }
 
 #[tokio::test]
 async fn an_image_is_of_one_region_and_one_processor() {
-    let bed = bed().await;
-    let with = |image: &str| Template { image: Some(image.into()), ..bed.asks.template.clone() };
+    let fixture = fixture().await;
+    let with =
+        |image: &str| Template { image: Some(image.into()), ..fixture.asks.template.clone() };
     let usable = async |image: &str| -> Vec<bool> {
-        let why = bed.refusals(&with(image), &[EAST, EAST_ARM, WEST]).await;
+        let why = fixture.refusals(&with(image), &[EAST, EAST_ARM, WEST]).await;
         why.iter().map(Option::is_none).collect()
     };
     assert_eq!(usable(IMAGE).await, [true, false, false]);
@@ -240,83 +246,86 @@ async fn an_image_is_of_one_region_and_one_processor() {
     let pools = [EAST.parse().expect("a pool"), WEST.parse().expect("a pool")];
     let template = with(IMAGE);
     let fulfilment = fleet_model::Fulfilment::Exact;
-    let request = ExamineRequest { pools: &pools, template: &template, fulfilment };
-    let found = bed.asks.provider.examine(&request).await.findings;
+    let request =
+        ExamineRequest { pools: &pools, everywhere: &pools, template: &template, fulfilment };
+    let found = fixture.asks.provider.examine(&request).await.findings;
     let image = found.iter().find(|finding| finding.subject == "image").expect("looked at");
     assert_eq!(image.verdict, Verdict::Doubtful, "{image:?}");
 }
 
 #[tokio::test]
 async fn listed_is_not_launchable_and_not_listed_is_not_hopeless() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let percent = async || {
-        let pools = [bed.asks.pool.clone()];
+        let pools = [fixture.asks.pool.clone()];
         let request = OfferingsRequest {
             pools: &pools,
-            template: &bed.asks.template,
+            template: &fixture.asks.template,
             goal: fleet_model::CapacityGoal::default(),
         };
-        let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+        let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
         let quote = offered.quotes[0].clone().expect("known");
         quote.signals.obtainability.map(|signal| signal.percent)
     };
-    bed.behave(Habits { listed_is_not_launchable: true, ..Habits::default() });
+    fixture.behave(Habits { listed_is_not_launchable: true, ..Habits::default() });
     assert_eq!(percent().await, Some(70));
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("refused though listed");
+    let error =
+        fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("refused though listed");
     assert_eq!(error.class, Class::Capacity { block: Duration::from_secs(180) });
-    bed.behave(Habits { launchable_is_not_listed: true, ..Habits::default() });
+    fixture.behave(Habits { launchable_is_not_listed: true, ..Habits::default() });
     assert_eq!(percent().await, Some(5));
-    bed.launch("u").await;
+    fixture.launch("u").await;
 }
 
 #[tokio::test]
 async fn a_page_is_judged_by_its_status_and_a_moved_address_is_for_a_person() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     // The look before a launch gets the page, so nothing is in doubt.
     for (page, expect) in [
         (502, Class::Retry { after: None }),
         (403, Class::Auth),
         (429, Class::Retry { after: None }),
     ] {
-        bed.behave(Habits { page: Some(page), ..Habits::default() });
-        let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("no answer of Lambda's");
+        fixture.behave(Habits { page: Some(page), ..Habits::default() });
+        let error =
+            fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("no answer of Lambda's");
         assert_eq!((error.class, error.throttled), (expect, page == 429));
         assert!(!error.message.contains("<html>"), "{error}");
     }
     let moved = Some("https://cloud.lambda.ai".to_owned());
-    bed.behave(Habits { moved, ..Habits::default() });
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("moved");
+    fixture.behave(Habits { moved, ..Habits::default() });
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("moved");
     assert_eq!((error.class, error.code.as_str()), (Class::Invalid, "Http301"));
     assert!(error.message.contains("LAMBDA_CLOUD_ENDPOINT"), "{error}");
-    assert_eq!(bed.server.calls("launch"), 0);
+    assert_eq!(fixture.server.calls("launch"), 0);
 }
 
 #[tokio::test]
 async fn the_account_is_shared_with_others() {
-    let bed = bed().await;
-    bed.launch("t").await;
-    bed.wait(MINUTE).await;
+    let fixture = fixture().await;
+    fixture.launch("t").await;
+    fixture.wait(MINUTE).await;
     // Somebody launches from the dashboard: our launch is turned away, and nothing is in doubt.
-    bed.server.meddle(|world| world.somebody_else_calls(bed.clock.now(), true));
-    bed.wait(2).await;
-    let error = bed.asks.create(&bed.asks.ask("u")).await.expect_err("told to wait");
+    fixture.server.meddle(|world| world.somebody_else_calls(fixture.clock.now(), true));
+    fixture.wait(2).await;
+    let error = fixture.asks.create(&fixture.asks.ask("u")).await.expect_err("told to wait");
     assert!(error.throttled && matches!(error.class, Class::Retry { .. }), "{error:?}");
-    assert_eq!(bed.server.meddle(|world| world.live()), 1);
-    bed.wait(12).await;
-    bed.launch("u").await;
-    assert_eq!(bed.server.meddle(|world| world.live()), 2);
+    assert_eq!(fixture.server.meddle(|world| world.live()), 1);
+    fixture.wait(12).await;
+    fixture.launch("u").await;
+    assert_eq!(fixture.server.meddle(|world| world.live()), 2);
 }
 
 #[tokio::test]
 async fn a_launch_that_waited_too_long_is_handed_back_unsent() {
-    let bed = bed().await;
-    bed.server.set(Faults { answers_broken: true, hidden_for: 3600, ..Faults::default() });
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("nobody knows");
+    let fixture = fixture().await;
+    fixture.server.set(Faults { answers_broken: true, hidden_for: 3600, ..Faults::default() });
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("nobody knows");
     assert_eq!(error.class, Class::Unknown);
     // The same launch again is held until lists must show what it made. That is longer than the
     // engine's record of it may be old, so it goes back to be written down anew.
-    bed.server.set(Faults::default());
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("handed back");
+    fixture.server.set(Faults::default());
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("handed back");
     assert_eq!((error.class, error.code.as_str()), (Class::Retry { after: None }, "HeldTooLong"));
-    assert_eq!(bed.server.calls("launch"), 1);
+    assert_eq!(fixture.server.calls("launch"), 1);
 }

@@ -1,11 +1,12 @@
 //! Recorded answers of the real service, replayed to the provider as it is used.
 
 use fleet_fakes::lambda::KEY;
-use fleet_fakes::{Answer, Faults, Request, Server, SteppedClock, World};
+use fleet_fakes::{Faults, Server, World};
 use fleet_lambda::{Lambda, LambdaSettings};
 use fleet_model::{CapacityGoal, Cloud, PoolId, Template, Timestamp};
 use fleet_provider::recordings::{Recording, Witness, load, parse, tell};
 use fleet_provider::{OfferingsRequest, PriceListRequest, Provider};
+use fleet_testkit::{Answer, Request, SteppedClock};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

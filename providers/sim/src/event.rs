@@ -7,7 +7,7 @@ use crate::fault::Fault;
 use crate::limit::LimitKey;
 use crate::time::Ms;
 use fleet_model::{
-    Digest, FleetName, FleetUid, Labels, MachineId, MicroUsd, PoolId, Remains, SlotId, Token,
+    Digest, FleetName, FleetUid, Labels, MachineId, MicroUsd, Orphans, PoolId, SlotId, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,7 +24,11 @@ pub(crate) enum Event {
     /// Machines began to end.
     Ended { ids: Vec<MachineId>, asked: Ms, gone: Ms },
     /// Disks and interfaces of a machine stay when it goes, or when its launch comes to nothing.
-    Left { remains: Remains, since: Ms },
+    Left {
+        #[serde(rename = "remains")]
+        orphans: Orphans,
+        since: Ms,
+    },
     /// They are gone.
     Cleared { machine: MachineId },
     /// A machine's labels were changed.

@@ -7,7 +7,7 @@ use crate::quote;
 use crate::sim::Sim;
 use crate::tx::Tx;
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, MachineId, Remains, Scope, SlotId};
+use fleet_model::{Cloud, Machine, MachineId, Orphans, Scope, SlotId};
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
     Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
@@ -312,7 +312,7 @@ impl Provider for SimProvider {
         Ok(Destroyed { ended: ends.ended, refused: ends.refused })
     }
 
-    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+    async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {
         self.check_scope(scope)?;
         if self.cloud != Cloud::Azure {
             return Ok(Vec::new());
@@ -320,7 +320,7 @@ impl Provider for SimProvider {
         // Part of the same look: what is charged for it is charged there.
         self.call(Asked::Read, |tx| match tx.outage(scope) {
             Some(_) => Err(Refusal::new(503, "ServiceUnavailable", "no answer")),
-            None => Ok(cloud::remains(tx, scope)),
+            None => Ok(cloud::orphans(tx, scope)),
         })
         .await
     }

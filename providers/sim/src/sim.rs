@@ -9,7 +9,7 @@ use crate::store::{SimError, Store};
 use crate::time::{EPOCH, Ms, later, stamp};
 use crate::tx::Tx;
 use crate::world::World;
-use fleet_model::{Catalog, Cloud, Labels, Machine, MachineId, Remains, Timestamp};
+use fleet_model::{Catalog, Cloud, Labels, Machine, MachineId, Orphans, Timestamp};
 use fleet_provider::{Clock, Provider};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -191,10 +191,10 @@ impl Sim {
     }
 
     /// What machines left behind that are gone.
-    pub fn remains(&self) -> Result<Vec<Remains>, SimError> {
+    pub fn orphans(&self) -> Result<Vec<Orphans>, SimError> {
         self.run(|tx| {
             let now = tx.now();
-            let left = tx.world.remains.values().filter(|(_, since)| *since <= now);
+            let left = tx.world.orphans.values().filter(|(_, since)| *since <= now);
             left.map(|(left, _)| left.clone()).collect()
         })
     }

@@ -9,7 +9,7 @@ use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
     Cloud, Digest, FleetName, FleetUid, InterruptionNotice, Labels, Machine, MachineId,
-    MachineState, MicroUsd, NoticeKind, Ownership, PoolId, Remains, Token,
+    MachineState, MicroUsd, NoticeKind, Orphans, Ownership, PoolId, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -73,7 +73,8 @@ pub(crate) struct World {
     pub(crate) levels: BTreeMap<LimitKey, Level>,
     pub(crate) faults: Vec<Fault>,
     /// What machines left behind, and since when.
-    pub(crate) remains: BTreeMap<MachineId, (Remains, Ms)>,
+    #[serde(rename = "remains")]
+    pub(crate) orphans: BTreeMap<MachineId, (Orphans, Ms)>,
     #[serde(skip)]
     pub(crate) index: Index,
 }
@@ -91,7 +92,7 @@ impl World {
             vms: BTreeMap::new(),
             levels: BTreeMap::new(),
             faults: Vec::new(),
-            remains: BTreeMap::new(),
+            orphans: BTreeMap::new(),
             index: Index::default(),
         }
     }
@@ -115,11 +116,11 @@ impl World {
             Event::Ended { ids, asked, gone } => {
                 ids.iter().for_each(|id| self.settle(id, Some(*asked), *gone, false));
             }
-            Event::Left { remains, since } => {
-                self.remains.insert(remains.machine.clone(), (remains.clone(), *since));
+            Event::Left { orphans, since } => {
+                self.orphans.insert(orphans.machine.clone(), (orphans.clone(), *since));
             }
             Event::Cleared { machine } => {
-                self.remains.remove(machine);
+                self.orphans.remove(machine);
             }
             Event::Relabelled { id, labels } => {
                 if let Some(vm) = self.vm_mut(id) {
@@ -191,10 +192,10 @@ impl World {
     }
 
     /// What would be left of a machine, besides itself.
-    pub(crate) fn remains_of(&self, vm: &Vm) -> Option<Remains> {
+    pub(crate) fn orphans_of(&self, vm: &Vm) -> Option<Orphans> {
         let (deed, pool) = self.origin(vm)?;
         let (machine, token) = (vm.id.clone(), deed.token.clone());
-        Some(Remains { machine, token, scope: pool.place.scope() })
+        Some(Orphans { machine, token, scope: pool.place.scope() })
     }
 
     /// A machine as its cloud describes it now.
@@ -308,7 +309,7 @@ impl World {
             vm.notice = vm.gone;
         }
         self.index.end(serial, vm, deed, before);
-        if let (Some((_, since)), Some(gone)) = (self.remains.get_mut(id), vm.gone) {
+        if let (Some((_, since)), Some(gone)) = (self.orphans.get_mut(id), vm.gone) {
             *since = gone.min(*since);
         }
     }

@@ -1,8 +1,10 @@
-//! A fake cloud on a port, for programs outside: `fake lambda 4100`, `fake azure 4200`.
+//! A fake cloud on a port, for programs outside: `fake lambda 4100`, `fake azure 4200`,
+//! `fake gcp 4016`.
 
 use fleet_fakes::azure::AzureCloud;
 use fleet_fakes::lambda::LambdaCloud;
-use fleet_fakes::{RealClock, Server};
+use fleet_fakes::{Server, gcp};
+use fleet_testkit::RealClock;
 use std::io::{Error, Result, Write};
 use std::sync::Arc;
 
@@ -23,7 +25,8 @@ async fn main() -> Result<()> {
             say(&server.url());
             std::future::pending::<()>().await;
         }
-        _ => return Err(Error::other("name a cloud: lambda, azure")),
+        "gcp" => gcp::serve_on(port).await?,
+        _ => return Err(Error::other("name a cloud: azure, gcp, lambda")),
     }
     Ok(())
 }

@@ -5,20 +5,11 @@
 //! `GET /fake/state`, whatever faults there are.
 
 pub mod azure;
-mod clock;
 mod faults;
-mod http;
+pub mod gcp;
 pub mod lambda;
-mod listen;
-mod script;
 mod server;
-mod support;
 pub mod witness;
 
-pub use clock::{RealClock, SteppedClock};
 pub use faults::{Faults, Refusal};
-pub use http::{Answer, Request};
-pub use listen::{Listener, bad, free_port, listening, read_head, start_quietly};
-pub use script::{fleet, say, told, witnesses};
 pub use server::{Fake, Server, World};
-pub use support::{Asks, ask, victims};

@@ -1,16 +1,14 @@
 //! The server around a world: faults that all clouds share are dealt with here.
 
 use crate::Faults;
-use crate::http::{Answer, Request, reply};
-use crate::listen::Listener;
 use fleet_model::Timestamp;
 use fleet_provider::Clock;
+use fleet_testkit::{Answer, Listener, Request};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Result;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::net::TcpStream;
 
 /// A cloud's state and habits.
 pub trait World: Send + 'static {
@@ -60,9 +58,9 @@ impl<W: World> Server<W> {
         let state = State { world, faults: Faults::default(), calls: BTreeMap::new() };
         let fake = Fake { state: Arc::new(Mutex::new(state)), clock };
         let shared = fake.clone();
-        let serve = move |stream| {
+        let serve = move |request| {
             let fake = shared.clone();
-            async move { fake.serve(stream).await }
+            async move { fake.serve(&request).await }
         };
         Ok(Server { fake, listener: Listener::start(port, serve).await? })
     }
@@ -109,36 +107,34 @@ impl<W: World> Fake<W> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn serve(&self, mut stream: TcpStream) -> Result<()> {
-        let request = Request::read(&mut stream).await?;
-        if let Some(answer) = self.control(&request) {
-            return reply(&mut stream, &answer).await;
+    async fn serve(&self, request: &Request) -> Option<Answer> {
+        if let Some(answer) = self.control(request) {
+            return Some(answer);
         }
         let latency = Duration::from_millis(self.lock().faults.latency);
         tokio::time::sleep(latency / 2).await;
         let (answer, faults, change) = {
             let state = &mut *self.lock();
             let faults = state.faults.clone();
-            let name = state.world.name(&request);
+            let name = state.world.name(request);
             *state.calls.entry(name).or_default() += 1;
             let answer = if faults.throttled {
                 state.world.failure(true)
             } else if faults.out {
                 state.world.failure(false)
             } else {
-                state.world.answer(&request, &faults, self.clock.now())
+                state.world.answer(request, &faults, self.clock.now())
             };
-            (answer, faults, state.world.is_change(&request))
+            (answer, faults, state.world.is_change(request))
         };
         tokio::time::sleep(latency / 2).await;
         if change && faults.answers_lost {
-            return Ok(());
+            return None;
         }
         if change && faults.answers_broken && answer.status < 400 {
-            let broken = self.lock().world.failure(false);
-            return reply(&mut stream, &broken).await;
+            return Some(self.lock().world.failure(false));
         }
-        reply(&mut stream, &answer).await
+        Some(answer)
     }
 
     /// Questions of whoever runs the test, not of a client.

@@ -1,8 +1,9 @@
 //! The whole command against the fakes, killed in the middle and resumed.
 
+use fleet_fakes::Server;
 use fleet_fakes::azure::AzureCloud;
 use fleet_fakes::lambda::LambdaCloud;
-use fleet_fakes::{RealClock, Server, fleet, say, told};
+use fleet_testkit::{RealClock, fleet, say, told};
 use std::path::Path;
 use std::sync::Arc;
 use tokio::process::Command;
@@ -11,7 +12,7 @@ async fn rounds(cloud: &str, endpoint: &str, more: &[&str]) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut script = Command::new("python3");
     script
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../clouds/rounds.py"))
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/clouds/rounds.py"))
         .arg("--fleet")
         .arg(fleet())
         .arg("--dir")

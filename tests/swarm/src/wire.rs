@@ -6,7 +6,7 @@ use crate::process::Process;
 use crate::weather::Kind;
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, Create, FleetName, FleetUid, Machine, MachineId, MachineState, Operation, Remains,
+    Cloud, Create, FleetName, FleetUid, Machine, MachineId, MachineState, Operation, Orphans,
     Scope, Template, Token, Victim,
 };
 use fleet_provider::{
@@ -284,12 +284,12 @@ impl Provider for Wire {
         }
     }
 
-    async fn remains(&self, scope: &Scope) -> Result<Vec<Remains>, Error> {
+    async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {
         let (process, world) = (&self.process, &self.process.world);
         if self.is_elsewhere() {
             return Ok(Vec::new());
         }
-        let mut answer = self.cloud.remains(scope).await;
+        let mut answer = self.cloud.orphans(scope).await;
         if self.cloud() == Cloud::Azure && world.strikes_later(Kind::ChildLeft) {
             answer = Err(self.silence(Class::Retry { after: None }));
         }
@@ -312,11 +312,11 @@ impl Provider for Wire {
             judge.sends_clear(process.id, request);
         });
         let (fleet, scope) = (request.fleet.clone(), request.scope.clone());
-        let remains: Vec<Remains> = request.remains.to_vec();
+        let orphans: Vec<Orphans> = request.orphans.to_vec();
         let cloud = self.cloud.clone();
         let there = world.clone();
         let answer = self.change((self.never_arrives(), false), async move {
-            let request = ClearRequest { fleet: &fleet, scope: &scope, remains: &remains };
+            let request = ClearRequest { fleet: &fleet, scope: &scope, orphans: &orphans };
             let answer = cloud.clear(&request).await;
             there.look();
             answer
@@ -326,7 +326,7 @@ impl Provider for Wire {
         world.trace(format_args!(
             "p{} clears away after {}: {word}",
             process.id,
-            request.remains.len()
+            request.orphans.len()
         ));
         answer
     }

@@ -165,10 +165,10 @@ impl World {
         let now = self.now();
         let truth = self.sim.machines().unwrap_or_default();
         let surplus = self.sim.surplus().unwrap_or_default();
-        let remains = self.sim.remains().unwrap_or_default();
+        let orphans = self.sim.orphans().unwrap_or_default();
         let mut inner = self.lock();
         let known = inner.judge.violations.len();
-        inner.judge.look(now, &truth, &surplus, remains);
+        inner.judge.look(now, &truth, &surplus, orphans);
         drop(inner);
         self.tell(known);
     }

@@ -4,7 +4,7 @@ use crate::holdings::Inventory;
 use crate::market::portfolio::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
-use fleet_model::{Group, Hold, Inputs, Relabel, Remains, Token, Units, Vacated, Why};
+use fleet_model::{Group, Hold, Inputs, Orphans, Relabel, Token, Units, Vacated, Why};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is decided from.
@@ -25,7 +25,7 @@ pub(crate) struct Decision<'a> {
     /// Slots to be written down as free.
     pub(crate) vacate: Vec<Vacated>,
     /// What is to be cleared away.
-    pub(crate) clear: Vec<Remains>,
+    pub(crate) clear: Vec<Orphans>,
     /// Launches in doubt that are still wanted.
     pub(crate) resend: Vec<Token>,
     /// Labels to change in place.

@@ -1,9 +1,7 @@
 //! How long absence proves nothing.
 
+use fleet_model::SETTLE_WINDOW;
 use std::time::Duration;
-
-/// For this long after a launch, absence from a list proves nothing.
-pub const SETTLE_WINDOW: Duration = Duration::from_secs(300);
 
 /// A request leaves at most this long after the time in its record; a record that took longer to write
 /// is written again.

@@ -62,13 +62,13 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                                     let words = cause.words.escape_debug().to_string();
                                     inventory.gone_words.insert(machine.clone(), words);
                                 }
-                                let Some(remains) = leftovers::of_machine(inputs, machine, pool)
+                                let Some(orphans) = leftovers::of_machine(inputs, machine, pool)
                                 else {
                                     let machine = machine.clone();
                                     inventory.vacate.push(Vacated { slot: name, machine, how });
                                     continue;
                                 };
-                                inventory.leftovers.push(Leftover { remains, how });
+                                inventory.leftovers.push(Leftover { orphans, how });
                                 Standing::Ending
                             }
                         };

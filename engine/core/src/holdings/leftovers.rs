@@ -8,18 +8,18 @@
 
 use crate::holdings::absence::{ABSENCE_PROVES, jiff_duration};
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{Attempt, Departure, Inputs, MachineId, Observed, PoolId, Remains};
+use fleet_model::{Attempt, Departure, Inputs, MachineId, Observed, Orphans, PoolId};
 
 /// What a machine left behind, and how it went.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Leftover {
-    pub(crate) remains: Remains,
+    pub(crate) orphans: Orphans,
     pub(crate) how: Departure,
 }
 
 /// What is left of a machine that is gone.
-pub(crate) fn of_machine(inputs: &Inputs, machine: &MachineId, pool: &PoolId) -> Option<Remains> {
-    let left = inputs.observed.remains.get(machine)?;
+pub(crate) fn of_machine(inputs: &Inputs, machine: &MachineId, pool: &PoolId) -> Option<Orphans> {
+    let left = inputs.observed.orphans.get(machine)?;
     let here = left.scope == pool.place.scope() && !bugs::on(Bug::ChildrenForgotten);
     here.then(|| left.clone())
 }
@@ -28,16 +28,16 @@ pub(crate) fn of_machine(inputs: &Inputs, machine: &MachineId, pool: &PoolId) ->
 pub(crate) fn of_doubts(inputs: &Inputs) -> impl Iterator<Item = Leftover> {
     let observed = &inputs.observed;
     let attempts = inputs.recorded.in_doubt.values();
-    let left = attempts.filter_map(|attempt| Some((attempt, remains_of(attempt, observed)?)));
+    let left = attempts.filter_map(|attempt| Some((attempt, orphans_of(attempt, observed)?)));
     left.filter(|(attempt, _)| made_nothing(attempt, observed))
-        .map(|(_, remains)| Leftover { remains: remains.clone(), how: Departure::Ended })
+        .map(|(_, orphans)| Leftover { orphans: orphans.clone(), how: Departure::Ended })
 }
 
 /// What is there of a launch besides machines.
-pub fn remains_of<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a Remains> {
+pub fn orphans_of<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a Orphans> {
     let create = &attempt.create;
     let scope = create.pool.place.scope();
-    observed.remains.values().find(|left| left.token == create.token && left.scope == scope)
+    observed.orphans.values().find(|left| left.token == create.token && left.scope == scope)
 }
 
 /// Whether absence proves that a launch made no machine.
@@ -52,10 +52,10 @@ fn made_nothing(attempt: &Attempt, observed: &Observed) -> bool {
 
 /// What is to be cleared away. Nothing of machines that vanished, while a person has not said that
 /// they are to be given up.
-pub(crate) fn to_clear(left: &[Leftover], frozen: bool) -> Vec<Remains> {
+pub(crate) fn to_clear(left: &[Leftover], frozen: bool) -> Vec<Orphans> {
     if bugs::on(Bug::ChildrenNeverCleared) {
         return Vec::new();
     }
     let given_up = |left: &&Leftover| !(frozen && left.how == Departure::Vanished);
-    left.iter().filter(given_up).map(|left| left.remains.clone()).collect()
+    left.iter().filter(given_up).map(|left| left.orphans.clone()).collect()
 }

@@ -13,11 +13,11 @@ mod standing;
 mod strangers;
 mod zones;
 
-pub use absence::{ABSENCE_PROVES, SENT_WITHIN, SETTLE_WINDOW};
+pub use absence::{ABSENCE_PROVES, SENT_WITHIN};
 pub(crate) use covered::cover;
 pub(crate) use holding::{Holding, Inventory};
 pub(crate) use inventory::{inventory, template_digests};
-pub use leftovers::remains_of;
+pub use leftovers::orphans_of;
 pub(crate) use leftovers::to_clear;
 pub(crate) use standing::Standing;
 pub(crate) use zones::Zones;

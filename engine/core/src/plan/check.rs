@@ -4,7 +4,7 @@ use crate::offers::{find_offering, weight};
 use crate::plan::planned::Planned;
 use crate::plan::steps::graph;
 use fleet_model::{
-    Action, Create, Group, Inputs, MachineId, MicroUsd, PoolId, Remains, Scope, SlotId, SlotState,
+    Action, Create, Group, Inputs, MachineId, MicroUsd, Orphans, PoolId, Scope, SlotId, SlotState,
     StepId, Token, Units,
 };
 use std::collections::BTreeSet;
@@ -148,7 +148,7 @@ pub fn check(inputs: &Inputs, planned: &Planned) -> Vec<Violation> {
 }
 
 /// Whether the journal knows the machine, or the launch, that left something, and its scope answered.
-fn is_known(inputs: &Inputs, left: &Remains) -> bool {
+fn is_known(inputs: &Inputs, left: &Orphans) -> bool {
     let recorded = &inputs.recorded;
     let of_it = |state: &SlotState| matches!(state, SlotState::Filled { machine, .. } if *machine == left.machine);
     let known = recorded.in_doubt.contains_key(&left.token)

@@ -29,8 +29,8 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         words: decision.inventory.gone_words.get(&vacated.machine).cloned().unwrap_or_default(),
     }));
     notices.extend(decision.inventory.leftovers.iter().map(|left| Notice::LeftBehind {
-        machine: left.remains.machine.clone(),
-        scope: left.remains.scope.clone(),
+        machine: left.orphans.machine.clone(),
+        scope: left.orphans.scope.clone(),
     }));
     let stays = |at: &usize| !decision.choice.victims.contains_key(at);
     let holdings = decision.inventory.holdings.iter().enumerate();

@@ -5,6 +5,6 @@ mod commitments;
 mod laws;
 mod milp;
 mod optimum;
+mod orphans;
 mod reality;
-mod remains;
 mod world;

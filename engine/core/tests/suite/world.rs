@@ -101,7 +101,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         glimpsed: BTreeMap::new(),
         gone: BTreeMap::new(),
         accounts: BTreeMap::new(),
-        remains: BTreeMap::new(),
+        orphans: BTreeMap::new(),
     };
     let found = eligible(&desired, catalog);
     Inputs {

@@ -7,7 +7,7 @@ use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::progress::Stop;
-use fleet_model::{Operation, Remains, Scope, digest};
+use fleet_model::{Operation, Orphans, Scope, digest};
 use fleet_provider::ClearRequest;
 use std::collections::BTreeMap;
 
@@ -17,14 +17,14 @@ const AT_ONCE: usize = 100;
 impl Session<'_> {
     /// Clears away; of how many machines nothing is left. What stays is tried again by the next
     /// apply: nobody waits for it.
-    pub(crate) async fn clear(&self, remains: &[Remains], stop: &Stop) -> u32 {
-        let mut scopes: BTreeMap<&Scope, Vec<Remains>> = BTreeMap::new();
-        for left in remains {
+    pub(crate) async fn clear(&self, orphans: &[Orphans], stop: &Stop) -> u32 {
+        let mut scopes: BTreeMap<&Scope, Vec<Orphans>> = BTreeMap::new();
+        for left in orphans {
             scopes.entry(&left.scope).or_default().push(left.clone());
         }
         let mut cleared = 0;
-        for (scope, remains) in scopes {
-            for some in remains.chunks(AT_ONCE) {
+        for (scope, orphans) in scopes {
+            for some in orphans.chunks(AT_ONCE) {
                 if !stop.asked() {
                     cleared += self.clear_some(scope, some).await;
                 }
@@ -33,15 +33,15 @@ impl Session<'_> {
         cleared
     }
 
-    async fn clear_some(&self, scope: &Scope, remains: &[Remains]) -> u32 {
+    async fn clear_some(&self, scope: &Scope, orphans: &[Orphans]) -> u32 {
         let engine = self.engine;
         let (Some(provider), Some(fleet)) =
             (engine.providers.get(&scope.cloud), self.journal.recorded_uid())
         else {
             return 0;
         };
-        let request = ClearRequest { fleet: &fleet, scope, remains };
-        let seed = digest("clear/1", remains.iter().map(|left| left.machine.as_str().as_bytes()));
+        let request = ClearRequest { fleet: &fleet, scope, orphans };
+        let seed = digest("clear/1", orphans.iter().map(|left| left.machine.as_str().as_bytes()));
         let answer = engine
             .calls
             .retrying(seed.as_u64(), Patience::Change, || async {

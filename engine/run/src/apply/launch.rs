@@ -1,6 +1,7 @@
 //! One launch: the intent is written down, the request is sent, the answer is written down.
 
 use crate::apply::outcome::{launch_outcome, not_launched};
+use crate::apply::seams;
 use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::apply::step::{Blocked, Ended, no_provider};
@@ -8,8 +9,7 @@ use crate::calls::Patience;
 use crate::error::RunError;
 use crate::state::JournalError;
 use fleet_core::SENT_WITHIN;
-use fleet_model::bugs::{self, Bug};
-use fleet_model::{Create, Event, FleetUid, Operation, Template, Token};
+use fleet_model::{Create, Event, FleetUid, Operation, Template};
 use fleet_provider::{Clock, CreateRequest, Created};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -46,16 +46,11 @@ impl Session<'_> {
             return Ok(None);
         }
         let intent = Event::CreateIntended { create: create.clone() };
-        let answer = if bugs::on(Bug::SendBeforeAppend) {
-            let recorded = self.engine.clock.steady();
-            let answer = self.send_create(create, Sending::First { recorded, blocked }).await?;
-            self.journal.append(vec![intent]).await?;
-            answer
-        } else {
-            let recorded = self.engine.clock.steady();
-            self.journal.append(vec![intent]).await?;
-            self.send_create(create, Sending::First { recorded, blocked }).await?
-        };
+        let (before, after) = seams::around_sending(intent);
+        let recorded = self.engine.clock.steady();
+        self.record(before).await?;
+        let answer = self.send_create(create, Sending::First { recorded, blocked }).await?;
+        self.record(after).await?;
         // No cloud refused it, so it is not reported as refused.
         let unreported = matches!(answer, Sent::Not(NotSent::SaidNo));
         let outcome = match answer {
@@ -70,6 +65,11 @@ impl Session<'_> {
         blocked.lock().extend(outcome.blocked());
         self.journal.append(outcome.events).await?;
         Ok((!unreported).then(|| Ended::launch(outcome.created, outcome.result)))
+    }
+
+    /// Appends to the journal, if there is anything.
+    async fn record(&self, events: Vec<Event>) -> Result<(), JournalError> {
+        if events.is_empty() { Ok(()) } else { self.journal.append(events).await }
     }
 
     /// Whether a record is so new that the time in it is the time of a sending now. A store may take
@@ -92,14 +92,11 @@ impl Session<'_> {
         while self.lease.is_held() {
             if !recorded.is_some_and(|at| self.is_prompt(at)) {
                 recorded = Some(engine.clock.steady());
-                if !bugs::on(Bug::ResendNotRecorded) {
-                    let token = create.token.clone();
-                    self.journal.append(vec![Event::CreateResent { token }]).await?;
-                }
+                self.record(seams::before_resending(create)).await?;
                 continue;
             }
             match engine.calls.limits.leave(&scope, Operation::Launch, count) {
-                Err(wait) if !bugs::on(Bug::LaunchesLeaveTogether) => {
+                Err(wait) if seams::waits_to_leave() => {
                     engine.clock.sleep(wait).await;
                 }
                 Ok(()) | Err(_) => break,
@@ -139,13 +136,8 @@ impl Session<'_> {
             return Ok(Sent::Answered(Err(no_provider(cloud))));
         };
         let none = Template::default();
-        let mut create = create;
-        let altered;
-        if bugs::on(Bug::TokenPerSending) {
-            let token = format!("{}{}", create.token, bugs::nonce());
-            altered = Create { token: Token::new(token), ..create.clone() };
-            create = &altered;
-        }
+        let sent = seams::as_sent(create);
+        let create = &*sent;
         let request = self.request(&fleet, create, &none);
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();

@@ -8,6 +8,7 @@ mod outcome;
 mod recover;
 mod relabel;
 mod round;
+mod seams;
 mod sent;
 mod session;
 mod step;

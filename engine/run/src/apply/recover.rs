@@ -10,7 +10,7 @@ use crate::apply::sent::Sent;
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::error::RunError;
-use fleet_core::{ABSENCE_PROVES, remains_of};
+use fleet_core::{ABSENCE_PROVES, orphans_of};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Attempt, Create, Event, Machine, MachineId, Observed, Operation, Scope, SlotId, Template,
@@ -181,7 +181,7 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
 /// Whether something is there of a launch that made no machine. It is on record until that is cleared
 /// away.
 fn leaves(attempt: &Attempt, observed: &Observed) -> bool {
-    remains_of(attempt, observed).is_some() && !bugs::on(Bug::DoubtWrittenOffBeforeChildren)
+    orphans_of(attempt, observed).is_some() && !bugs::on(Bug::DoubtWrittenOffBeforeChildren)
 }
 
 fn by_token(observed: &Observed) -> BTreeMap<&Token, Vec<&Machine>> {
@@ -260,7 +260,7 @@ mod tests {
                 glimpsed: BTreeMap::new(),
                 gone: BTreeMap::new(),
                 accounts: BTreeMap::new(),
-                remains: BTreeMap::new(),
+                orphans: BTreeMap::new(),
             };
             verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()
         };

@@ -96,6 +96,6 @@ where
             (Class::Retry { after: Some(after) }, Some(wait)) => Some(wait.max(after)),
             (_, wait) => wait,
         })
-        .notify(|error, wait| tracing::debug!(%error, ?wait, "asking again"))
+        .notify(|error, wait| tracing::debug!(%error, ?wait, "retrying"))
         .await
 }

@@ -3,13 +3,13 @@
 use crate::calls::Patience;
 use crate::engine::Engine;
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Recorded, Remains, Scope};
+use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Orphans, Recorded, Scope};
 use fleet_provider::{Class, Error, Listing, Provider};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Machines in a scope, and what is there without one.
-pub(super) type Seen = (Vec<Machine>, Vec<Remains>);
+pub(super) type Seen = (Vec<Machine>, Vec<Orphans>);
 
 impl Engine {
     /// Asks one account.
@@ -86,7 +86,7 @@ impl Engine {
         let names: Vec<String> = asked.iter().map(Scope::to_string).collect();
         let seed = fleet_model::digest("look/1", names.iter().map(|n| n.as_bytes())).as_u64();
         // A scope that answered is not asked again because another one did not.
-        let done = tokio::sync::Mutex::new(BTreeMap::<Scope, (Listing, Vec<Remains>)>::new());
+        let done = tokio::sync::Mutex::new(BTreeMap::<Scope, (Listing, Vec<Orphans>)>::new());
         let failed = tokio::sync::Mutex::new(BTreeMap::<Scope, Error>::new());
         let glimpsed = tokio::sync::Mutex::new(BTreeMap::<Scope, Vec<Machine>>::new());
         let _ = self
@@ -112,14 +112,14 @@ impl Engine {
                     let seen = match listing {
                         // Afterwards: what a machine leaves that is not listed any more is there by now.
                         Ok(listing) => {
-                            let remains = provider.remains(&scope).await;
-                            let remains = self.calls.paced(&scope, Operation::Look, remains);
-                            if remains.is_err() {
+                            let orphans = provider.orphans(&scope).await;
+                            let orphans = self.calls.paced(&scope, Operation::Look, orphans);
+                            if orphans.is_err() {
                                 let (Listing::Complete(seen) | Listing::Partial(seen, _)) =
                                     &listing;
                                 glimpsed.insert(scope.clone(), seen.clone());
                             }
-                            remains.map(|remains| (listing, remains))
+                            orphans.map(|orphans| (listing, orphans))
                         }
                         Err(error) => Err(error),
                     };
@@ -184,10 +184,10 @@ impl From<Gap> for Unseen {
     }
 }
 
-fn read(scope: &Scope, answer: Result<(Listing, Vec<Remains>), Error>) -> Result<Seen, Unseen> {
+fn read(scope: &Scope, answer: Result<(Listing, Vec<Orphans>), Error>) -> Result<Seen, Unseen> {
     let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
     match answer {
-        Ok((Listing::Complete(machines), remains)) => Ok((machines, remains)),
+        Ok((Listing::Complete(machines), orphans)) => Ok((machines, orphans)),
         Ok((Listing::Partial(some, _), left)) if bugs::on(Bug::PartialListTakenForWhole) => {
             Ok((some, left))
         }

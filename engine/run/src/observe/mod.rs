@@ -31,7 +31,7 @@ impl Engine {
             glimpsed: BTreeMap::new(),
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
-            remains: BTreeMap::new(),
+            orphans: BTreeMap::new(),
         };
         let mut accounts: BTreeMap<AccountKey, Vec<Scope>> = BTreeMap::new();
         for scope in scopes {
@@ -47,11 +47,11 @@ impl Engine {
             observed.accounts.extend(account.map(|account| (key, account)));
             for (scope, answer) in scopes {
                 match answer {
-                    Ok((machines, remains)) => {
+                    Ok((machines, orphans)) => {
                         observed.complete.insert(scope);
                         observed.machines.extend(machines.into_iter().map(by_id));
-                        let remains = remains.into_iter().map(|left| (left.machine.clone(), left));
-                        observed.remains.extend(remains);
+                        let orphans = orphans.into_iter().map(|left| (left.machine.clone(), left));
+                        observed.orphans.extend(orphans);
                     }
                     Err(Unseen { gap, glimpsed }) => {
                         observed.gaps.push(gap);

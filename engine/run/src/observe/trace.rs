@@ -3,9 +3,9 @@
 use crate::calls::Patience;
 use crate::engine::Engine;
 use crate::observe::look::cause;
-use fleet_core::SETTLE_WINDOW;
 use fleet_model::{
-    FleetUid, Gap, GapCause, MachineId, Observed, Operation, Recorded, Scope, SlotId, SlotState,
+    FleetUid, Gap, GapCause, MachineId, Observed, Operation, Recorded, SETTLE_WINDOW, Scope,
+    SlotId, SlotState,
 };
 use fleet_provider::{Error, Missing, TraceRequest, Traced};
 use futures::{StreamExt, stream};
@@ -68,18 +68,18 @@ impl Engine {
             return Ok(());
         }
         let seed = fleet_model::digest("remains/1", [scope.to_string().as_bytes()]).as_u64();
-        let remains = self
+        let orphans = self
             .calls
             .retrying(seed, Patience::Look, || async {
                 self.calls.limits.turn(scope, Operation::Look).await;
-                self.calls.paced(scope, Operation::Look, provider.remains(scope).await)
+                self.calls.paced(scope, Operation::Look, provider.orphans(scope).await)
             })
             .await
             .map_err(|error| {
                 let detail = error.to_string();
                 Gap { scope: scope.clone(), cause: cause(&error), detail }
             })?;
-        observed.remains.extend(remains.into_iter().map(|left| (left.machine.clone(), left)));
+        observed.orphans.extend(orphans.into_iter().map(|left| (left.machine.clone(), left)));
         Ok(())
     }
 

@@ -45,7 +45,7 @@ pub(crate) async fn of_others(store: &Store, fleet: &FleetName) -> Beliefs {
             continue;
         };
         let Ok(beliefs) = serde_json::from_slice::<Beliefs>(&body) else {
-            tracing::warn!(%folder, "beliefs cannot be read; they are left out");
+            tracing::warn!(%folder, "learned reliability cannot be read; it is not used");
             continue;
         };
         for (pool, belief) in beliefs {

@@ -13,9 +13,6 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 #[cfg(feature = "remote-state")]
 pub(crate) fn open(url: &Url, settings: &Settings) -> Result<(Arc<dyn ObjectStore>, Path)> {
     use object_store::ObjectStoreScheme as Scheme;
-    use object_store::aws::AmazonS3Builder;
-    use object_store::azure::MicrosoftAzureBuilder;
-    use object_store::gcp::GoogleCloudStorageBuilder;
 
     // The builders of the three share no trait.
     macro_rules! built {
@@ -36,9 +33,14 @@ pub(crate) fn open(url: &Url, settings: &Settings) -> Result<(Arc<dyn ObjectStor
     }
     let (scheme, path) = Scheme::parse(url).map_err(object_store::Error::from)?;
     let store: Arc<dyn ObjectStore> = match scheme {
-        Scheme::AmazonS3 => built!(AmazonS3Builder, "aws_"),
-        Scheme::GoogleCloudStorage => built!(GoogleCloudStorageBuilder, "google_"),
-        Scheme::MicrosoftAzure => built!(MicrosoftAzureBuilder, "azure_"),
+        #[cfg(feature = "state-s3")]
+        Scheme::AmazonS3 => built!(object_store::aws::AmazonS3Builder, "aws_"),
+        #[cfg(feature = "state-gcs")]
+        Scheme::GoogleCloudStorage => {
+            built!(object_store::gcp::GoogleCloudStorageBuilder, "google_")
+        }
+        #[cfg(feature = "state-azure")]
+        Scheme::MicrosoftAzure => built!(object_store::azure::MicrosoftAzureBuilder, "azure_"),
         _ => return Err(unknown()),
     };
     Ok((store, path))
@@ -51,11 +53,23 @@ pub(crate) fn open(_: &Url, _: &Settings) -> Result<(Arc<dyn ObjectStore>, Path)
 }
 
 fn unknown() -> object_store::Error {
-    let known = if cfg!(feature = "remote-state") {
-        "known are folders, file://, s3://, gs:// and az://"
-    } else {
-        "this fleet was built without `remote-state` and knows folders only"
-    };
+    let built = [
+        (cfg!(feature = "state-s3"), "s3://", "state-s3"),
+        (cfg!(feature = "state-gcs"), "gs://", "state-gcs"),
+        (cfg!(feature = "state-azure"), "az://", "state-azure"),
+    ];
+    let mut known = String::from("known are folders, file://");
+    let mut without = Vec::new();
+    for (is_there, scheme, feature) in built {
+        if is_there {
+            known.push_str(&format!(", {scheme}"));
+        } else {
+            without.push(format!("`{feature}`"));
+        }
+    }
+    if !without.is_empty() {
+        known.push_str(&format!("; this fleet was built without {}", without.join(", ")));
+    }
     object_store::Error::Generic { store: "state", source: known.into() }
 }
 

@@ -3,7 +3,7 @@
 mod capacity;
 pub(crate) mod commitments;
 mod instances;
-mod later;
+mod not_yet_obeyed;
 mod placement;
 mod reach;
 mod template;
@@ -47,7 +47,7 @@ pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> D
     placement.hedge = hedge;
     let budget = budget(&mut reader, spec.as_ref());
     let templates = template::read(&mut reader, spec.as_ref(), &placement.clouds, folder);
-    let not_yet_obeyed = later::read(&mut reader, spec.as_ref(), capacity.unit, &places);
+    let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), capacity.unit, &places);
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,

@@ -32,9 +32,9 @@ pub(super) async fn look(session: &Session, clock: &dyn Clock) -> Who {
     let (account, identity) = match answer {
         Ok(answer) => {
             let (account, arn) = (answer.account().unwrap_or("?"), answer.arn().unwrap_or("?"));
-            (answer.account().map(str::to_owned), known(account, arn, session.role()))
+            (answer.account().map(str::to_owned), known(account, arn, session.role().as_deref()))
         }
-        Err(error) => (None, unknown(&error, session.role())),
+        Err(error) => (None, unknown(&error, session.role().as_deref())),
     };
     Who { account, findings: vec![identity, time(date.seen(), now)] }
 }

@@ -46,7 +46,7 @@ async fn a_queue_is_asked_with_patience_and_to_its_end() {
         }
         _ => (400, "<Response/>".to_owned()),
     });
-    assert_eq!(warned(&Served::with(Some("queue"), queue)).await, ["i-1", "i-2"]);
+    assert_eq!(warned(&Served::with(Some("queue"), queue).await).await, ["i-1", "i-2"]);
 }
 
 #[tokio::test]
@@ -74,7 +74,7 @@ async fn spot_requests_are_read_to_their_last_page() {
         }
         _ => (400, "<Response/>".to_owned()),
     });
-    assert_eq!(warned(&Served::with(None, pages)).await, ["i-1", "i-3"]);
+    assert_eq!(warned(&Served::with(None, pages).await).await, ["i-1", "i-3"]);
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn a_zone_without_a_default_subnet_is_ruled_out() {
         "DescribeSubnets" if body.contains("default-for-az") => (200, subnets.to_owned()),
         _ => (400, "<Response/>".to_owned()),
     });
-    let served = Served::with(None, account);
+    let served = Served::with(None, account).await;
     let pools = ["use1-az1", "use1-az2"]
         .map(|zone| format!("aws/us-east-1/{zone}/m5.large/on-demand").parse().expect("a pool"));
     let (template, goal) = (Template::default(), CapacityGoal::default());

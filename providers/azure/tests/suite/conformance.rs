@@ -1,6 +1,6 @@
 //! The suite that every provider must pass.
 
-use crate::fixture::{Fixture, POOL, bed, pool, template};
+use crate::fixture::{Fixture, POOL, fixture, pool, template};
 use async_trait::async_trait;
 use fleet_fakes::Faults;
 use fleet_model::{Labels, MachineId, PoolId, Template};
@@ -68,7 +68,7 @@ impl Harness for OnFake {
 
 #[tokio::test]
 async fn azure_conforms() {
-    let twin = OnFake(bed().await);
+    let twin = OnFake(fixture().await);
     twin.heal().await;
     let report = run(&twin).await;
     assert!(report.is_conformant(), "{report}");

@@ -1,26 +1,27 @@
 //! What the suite for all providers does not ask: the habits of Azure alone.
 
-use crate::fixture::{Fixture, bed, bed_with, pool, template};
+use crate::fixture::{Fixture, bed_with, fixture, pool, template};
 use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
-use fleet_fakes::{Faults, Refusal, ask, victims};
-use fleet_model::{Create, FleetUid, MachineState, Market, MicroUsd, Pattern, Remains, Template};
+use fleet_fakes::{Faults, Refusal};
+use fleet_model::{Create, FleetUid, MachineState, Market, MicroUsd, Orphans, Pattern, Template};
 use fleet_provider::{
     Class, ClearRequest, Error, ExamineRequest, Listed, OfferingsRequest, PriceListRequest, Verdict,
 };
+use fleet_testkit::{ask, victims};
 use serde_json::{Value, json};
 use std::time::Duration;
 
 const HOUR: Duration = Duration::from_secs(3600);
 
 impl Fixture {
-    pub(crate) async fn remains(&self) -> Vec<Remains> {
+    pub(crate) async fn orphans(&self) -> Vec<Orphans> {
         let scope = self.asks.pool.place.scope();
-        self.asks.provider.remains(&scope).await.expect("a list")
+        self.asks.provider.orphans(&scope).await.expect("a list")
     }
 
-    pub(crate) async fn clear(&self, fleet: &str, remains: &[Remains]) -> Result<u32, Error> {
+    pub(crate) async fn clear(&self, fleet: &str, orphans: &[Orphans]) -> Result<u32, Error> {
         let (fleet, scope) = (FleetUid::new(fleet), self.asks.pool.place.scope());
-        self.asks.provider.clear(&ClearRequest { fleet: &fleet, scope: &scope, remains }).await
+        self.asks.provider.clear(&ClearRequest { fleet: &fleet, scope: &scope, orphans }).await
     }
 
     /// Machines in whatever state, and their children.
@@ -42,37 +43,37 @@ async fn a_launch_that_fails_later_leaves_nothing_behind() {
         // Nothing is left, so nothing is in doubt; what we do not know is no matter of capacity.
         ("OSProvisioningTimedOut", Class::Refused { block: HOUR / 6 }),
     ] {
-        let bed = bed().await;
-        bed.server.set(Faults { fails_later: Some(code.into()), ..Faults::default() });
-        let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("failed");
+        let fixture = fixture().await;
+        fixture.server.set(Faults { fails_later: Some(code.into()), ..Faults::default() });
+        let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("failed");
         assert_eq!((error.code.as_str(), error.class), (code, class));
-        assert_eq!(bed.left(), (0, 0), "{code}");
+        assert_eq!(fixture.left(), (0, 0), "{code}");
     }
 }
 
 #[tokio::test]
 async fn a_shell_that_cannot_be_cleared_away_stays_in_doubt_and_is_seen() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let faults = Faults {
         fails_later: Some("AllocationFailed".into()),
         ends_fail: true,
         ..Faults::default()
     };
-    bed.server.set(faults);
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("failed");
+    fixture.server.set(faults);
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("failed");
     assert_eq!((error.class, error.code.as_str()), (Class::Unknown, "AllocationFailed"));
-    let seen = bed.asks.list().await.expect("a list");
+    let seen = fixture.asks.list().await.expect("a list");
     assert_eq!(seen.len(), 1);
     // Asked again, the same name makes a machine of the shell.
-    bed.server.set(Faults::default());
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("made");
+    fixture.server.set(Faults::default());
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("made");
     assert_eq!(created.machines[0].id, seen[0].id);
-    assert_eq!(bed.left(), (1, 2));
+    assert_eq!(fixture.left(), (1, 2));
 }
 
 #[tokio::test]
 async fn refusals_at_once_have_their_reactions() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let quota = "results in exceeding approved standardDSv5Family Cores quota. Current Limit: 10,";
     for (status, code, message, expect) in [
         (409, "SkuNotAvailable", "", Class::Capacity { block: HOUR / 4 }),
@@ -91,124 +92,124 @@ async fn refusals_at_once_have_their_reactions() {
         (429, "", "", Class::Retry { after: None }),
     ] {
         let refusal = Refusal { status, code: code.into(), message: message.into() };
-        bed.server.set(Faults { refuse: Some(refusal), ..Faults::default() });
-        let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("refused");
+        fixture.server.set(Faults { refuse: Some(refusal), ..Faults::default() });
+        let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("refused");
         assert_eq!(error.class, expect, "{error}");
     }
-    assert_eq!(bed.left(), (0, 0));
+    assert_eq!(fixture.left(), (0, 0));
 }
 
 #[tokio::test]
 async fn a_5xx_after_the_deed_is_settled_by_name() {
-    let bed = bed().await;
-    bed.server.set(Faults { answers_broken: true, ..Faults::default() });
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("found by its name");
+    let fixture = fixture().await;
+    fixture.server.set(Faults { answers_broken: true, ..Faults::default() });
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("found by its name");
     assert_eq!(created.machines.len(), 1);
-    assert_eq!(bed.left(), (1, 2));
+    assert_eq!(fixture.left(), (1, 2));
 }
 
 #[tokio::test]
 async fn a_machine_of_our_name_with_other_tags_freezes() {
-    let bed = bed().await;
-    bed.asks.create(&bed.asks.ask("t")).await.expect("one");
-    bed.server.meddle(|world| world.edit(|vm| vm["tags"]["fleet:uid"] = json!("another")));
-    let error = bed.asks.create(&bed.asks.ask("t")).await.expect_err("a stranger");
+    let fixture = fixture().await;
+    fixture.asks.create(&fixture.asks.ask("t")).await.expect("one");
+    fixture.server.meddle(|world| world.edit(|vm| vm["tags"]["fleet:uid"] = json!("another")));
+    let error = fixture.asks.create(&fixture.asks.ask("t")).await.expect_err("a stranger");
     assert_eq!((error.class, error.code.as_str()), (Class::Freeze, "ForeignMachine"));
-    let listed = bed.asks.list().await.expect("a list");
-    let destroyed = bed.asks.destroy(&victims(&listed)).await.expect("an answer");
+    let listed = fixture.asks.list().await.expect("a list");
+    let destroyed = fixture.asks.destroy(&victims(&listed)).await.expect("an answer");
     assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (0, 1));
-    assert_eq!(bed.left(), (1, 2));
+    assert_eq!(fixture.left(), (1, 2));
 }
 
 #[tokio::test]
 async fn an_end_that_fails_later_is_asked_for_again() {
-    let bed = bed().await;
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
-    bed.server.set(Faults { ends_fail: true, ..Faults::default() });
-    let error = bed.asks.destroy(&victims(&created.machines)).await.expect_err("failed");
+    let fixture = fixture().await;
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("one");
+    fixture.server.set(Faults { ends_fail: true, ..Faults::default() });
+    let error = fixture.asks.destroy(&victims(&created.machines)).await.expect_err("failed");
     assert!(matches!(error.class, Class::Retry { after: Some(_) }), "{error}");
-    assert_eq!(bed.left(), (1, 2));
-    bed.server.set(Faults::default());
-    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
-    assert_eq!(bed.left(), (0, 0));
+    assert_eq!(fixture.left(), (1, 2));
+    fixture.server.set(Faults::default());
+    fixture.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    assert_eq!(fixture.left(), (0, 0));
 }
 
 #[tokio::test]
 async fn what_this_run_deleted_is_known_to_be_gone_however_young() {
-    let bed = bed().await;
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
-    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
-    let seen = bed.asks.list().await.expect("a list");
+    let fixture = fixture().await;
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("one");
+    fixture.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    let seen = fixture.asks.list().await.expect("a list");
     let states: Vec<_> = seen.iter().map(|machine| (&machine.id, machine.state)).collect();
     assert_eq!(states, [(&created.machines[0].id, MachineState::Terminated)]);
-    let again = bed.asks.destroy(&victims(&created.machines)).await.expect("gone before");
+    let again = fixture.asks.destroy(&victims(&created.machines)).await.expect("gone before");
     assert_eq!(again.ended.len(), 1);
-    bed.clock.sleep(Duration::from_secs(300)).await;
-    assert_eq!(bed.asks.list().await.map(|all| all.len()), Some(0));
+    fixture.clock.sleep(Duration::from_secs(300)).await;
+    assert_eq!(fixture.asks.list().await.map(|all| all.len()), Some(0));
 }
 
 #[tokio::test]
 async fn children_that_stay_behind_are_cleared_away() {
-    let bed = bed().await;
-    let created = bed.asks.create(&bed.asks.ask("t")).await.expect("one");
+    let fixture = fixture().await;
+    let created = fixture.asks.create(&fixture.asks.ask("t")).await.expect("one");
     // As if Azure had forgotten to take the disk along.
     let detach = |vm: &mut Value| {
         vm["properties"]["storageProfile"]["osDisk"]["deleteOption"] = json!("Detach");
     };
-    bed.server.meddle(|world| world.edit(detach));
-    bed.asks.destroy(&victims(&created.machines)).await.expect("ended");
-    assert_eq!(bed.left(), (0, 0));
+    fixture.server.meddle(|world| world.edit(detach));
+    fixture.asks.destroy(&victims(&created.machines)).await.expect("ended");
+    assert_eq!(fixture.left(), (0, 0));
 }
 
 /// The machine goes, its disk and interface do not, and the process dies before it can clear them away.
 #[tokio::test]
 async fn what_a_dead_run_left_is_seen_and_cleared_away_by_the_next() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let token = "fleet-0a1b";
-    let created = bed.asks.create(&bed.asks.ask(token)).await.expect("one");
-    assert_eq!(bed.remains().await, [], "a machine uses them");
-    bed.server.set(Faults { children_stay: true, ..Faults::default() });
-    bed.asks.destroy(&victims(&created.machines)).await.expect_err("something stays");
-    assert_eq!(bed.left(), (0, 2));
-    let left = bed.remains().await;
+    let created = fixture.asks.create(&fixture.asks.ask(token)).await.expect("one");
+    assert_eq!(fixture.orphans().await, [], "a machine uses them");
+    fixture.server.set(Faults { children_stay: true, ..Faults::default() });
+    fixture.asks.destroy(&victims(&created.machines)).await.expect_err("something stays");
+    assert_eq!(fixture.left(), (0, 2));
+    let left = fixture.orphans().await;
     assert_eq!((left.len(), left[0].machine.as_str(), left[0].token.as_str()), (1, token, token));
     // Accepted, and then it fails.
-    let error = bed.clear("uid", &left).await.expect_err("it stays");
+    let error = fixture.clear("uid", &left).await.expect_err("it stays");
     assert!(matches!(error.class, Class::Retry { .. }), "{error}");
-    assert_eq!((bed.left(), bed.remains().await.len()), ((0, 2), 1));
-    bed.server.set(Faults::default());
-    assert_eq!(bed.clear("uid", &left).await.expect("cleared"), 1);
-    assert_eq!((bed.left(), bed.remains().await.len()), ((0, 0), 0));
-    assert_eq!(bed.clear("uid", &left).await.expect("nothing there"), 1, "again");
+    assert_eq!((fixture.left(), fixture.orphans().await.len()), ((0, 2), 1));
+    fixture.server.set(Faults::default());
+    assert_eq!(fixture.clear("uid", &left).await.expect("cleared"), 1);
+    assert_eq!((fixture.left(), fixture.orphans().await.len()), ((0, 0), 0));
+    assert_eq!(fixture.clear("uid", &left).await.expect("nothing there"), 1, "again");
 }
 
 #[tokio::test]
 async fn what_a_machine_uses_or_others_own_is_not_cleared_away() {
-    let bed = bed().await;
-    let created = bed.asks.create(&bed.asks.ask("fleet-0a1b")).await.expect("one");
-    let left = [Remains {
+    let fixture = fixture().await;
+    let created = fixture.asks.create(&fixture.asks.ask("fleet-0a1b")).await.expect("one");
+    let left = [Orphans {
         machine: created.machines[0].id.clone(),
         token: "fleet-0a1b".into(),
-        scope: bed.asks.pool.place.scope(),
+        scope: fixture.asks.pool.place.scope(),
     }];
-    assert_eq!(bed.clear("uid", &left).await.expect("an answer"), 0, "it lives");
-    assert_eq!(bed.left(), (1, 2));
-    bed.server.set(Faults { children_stay: true, ..Faults::default() });
-    bed.asks.destroy(&victims(&created.machines)).await.expect_err("something stays");
-    bed.server.set(Faults::default());
-    assert_eq!(bed.clear("another", &left).await.expect("an answer"), 0, "the disk says whose");
-    assert_eq!(bed.left(), (0, 2));
+    assert_eq!(fixture.clear("uid", &left).await.expect("an answer"), 0, "it lives");
+    assert_eq!(fixture.left(), (1, 2));
+    fixture.server.set(Faults { children_stay: true, ..Faults::default() });
+    fixture.asks.destroy(&victims(&created.machines)).await.expect_err("something stays");
+    fixture.server.set(Faults::default());
+    assert_eq!(fixture.clear("another", &left).await.expect("an answer"), 0, "the disk says whose");
+    assert_eq!(fixture.left(), (0, 2));
 }
 
 #[tokio::test]
 async fn machines_stand_in_the_subscription_that_the_spec_names() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let there = format!("azure/westus2@{}/1/Standard_D4s_v5/spot", SUBSCRIPTIONS[1]);
     let west = ask(&pool(&there), "w", &template());
     let west = Create { max_price: Some(MicroUsd(50_000)), ..west };
-    let created = bed.asks.create(&west).await.expect("one in the west");
+    let created = fixture.asks.create(&west).await.expect("one in the west");
     assert_eq!(created.machines[0].market, Market::Spot);
-    let state = bed.server.state();
+    let state = fixture.server.state();
     let id = state["live"][0]["id"].as_str().expect("an id");
     assert!(id.contains(SUBSCRIPTIONS[1]), "{id}");
     let vm = &state["live"][0];
@@ -219,7 +220,7 @@ async fn machines_stand_in_the_subscription_that_the_spec_names() {
 
 #[tokio::test]
 async fn networks_and_keys_are_looked_up_or_refused_before_anything_is_sent() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let base = template;
     for wrong in [
         Template { subnets: Vec::new(), ..base() },
@@ -230,14 +231,15 @@ async fn networks_and_keys_are_looked_up_or_refused_before_anything_is_sent() {
         Template { key: Some("nobody".into()), ..base() },
         Template { key: Some("ecdsa-sha2-nistp256 AAAA me".into()), ..base() },
     ] {
-        let error = bed.asks.create_from(&bed.asks.ask("t"), &wrong).await.expect_err("refused");
+        let error =
+            fixture.asks.create_from(&fixture.asks.ask("t"), &wrong).await.expect_err("refused");
         assert_eq!(error.class, Class::Invalid, "{error} {wrong:?}");
     }
-    let mut reserved = bed.asks.ask("r");
+    let mut reserved = fixture.asks.ask("r");
     reserved.pool.market = Market::Reserved;
-    let error = bed.asks.create(&reserved).await.expect_err("no group");
+    let error = fixture.asks.create(&reserved).await.expect_err("no group");
     assert_eq!(error.code, "NoReservation");
-    assert_eq!(bed.server.calls("PUT virtualMachines"), 0);
+    assert_eq!(fixture.server.calls("PUT virtualMachines"), 0);
 }
 
 #[tokio::test]
@@ -252,22 +254,22 @@ async fn nothing_is_asked_without_a_group_or_over_plain_http_to_strangers() {
 
 #[tokio::test]
 async fn few_reads_left_slow_us_down() {
-    let bed = bed().await;
-    bed.server.set(Faults { reads_left: Some(10), ..Faults::default() });
-    bed.asks.list().await.expect("a list");
-    let before = bed.clock.now();
-    bed.asks.list().await.expect("a list");
-    assert!(bed.clock.now().duration_since(before).as_secs() >= 1);
-    bed.server.set(Faults::default());
-    bed.asks.list().await.expect("a list");
-    let before = bed.clock.now();
-    bed.asks.list().await.expect("a list");
-    assert!(bed.clock.now().duration_since(before).is_zero());
+    let fixture = fixture().await;
+    fixture.server.set(Faults { reads_left: Some(10), ..Faults::default() });
+    fixture.asks.list().await.expect("a list");
+    let before = fixture.clock.now();
+    fixture.asks.list().await.expect("a list");
+    assert!(fixture.clock.now().duration_since(before).as_secs() >= 1);
+    fixture.server.set(Faults::default());
+    fixture.asks.list().await.expect("a list");
+    let before = fixture.clock.now();
+    fixture.asks.list().await.expect("a list");
+    assert!(fixture.clock.now().duration_since(before).is_zero());
 }
 
 #[tokio::test]
 async fn pools_have_prices_scores_limits_and_restrictions() {
-    let bed = bed().await;
+    let fixture = fixture().await;
     let second = format!("westus2@{}", SUBSCRIPTIONS[1]);
     let pools = [
         pool("azure/eastus/regional/Standard_D4s_v5/on-demand"),
@@ -282,7 +284,7 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
         template: &template,
         goal: fleet_model::CapacityGoal::default(),
     };
-    let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let quote = |n: usize| offered.quotes[n].clone().expect("known");
     assert_eq!(quote(0).price, Some(MicroUsd(192_000)));
     assert_eq!(quote(1).price, Some(MicroUsd(48_000)));
@@ -304,11 +306,11 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
     let image = Some("Canonical:nothing:server:latest".to_owned());
     let nothing = Template { image, ..template.clone() };
     let request = OfferingsRequest { template: &nothing, ..request };
-    let offered = bed.asks.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
     assert!(refusal.is_some_and(|why| why.contains("has no image")));
     let listed = PriceListRequest { regions: &[Pattern::new("east*")] };
-    let listed = bed.asks.provider.price_list(&listed).await.expect("a list");
+    let listed = fixture.asks.provider.price_list(&listed).await.expect("a list");
     assert_eq!(listed.len(), 9 * 4);
     let sold = |row: &Listed| row.on_demand.is_some() && row.spot.is_some() == row.has_spot;
     assert!(listed.iter().all(sold));
@@ -317,29 +319,31 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
 
 #[tokio::test]
 async fn an_account_is_looked_over() {
-    let bed = bed().await;
-    let pools = [bed.asks.pool.clone()];
+    let fixture = fixture().await;
+    let pools = [fixture.asks.pool.clone()];
     let request = ExamineRequest {
         pools: &pools,
-        template: &bed.asks.template,
+        everywhere: &pools,
+        template: &fixture.asks.template,
         fulfilment: fleet_model::Fulfilment::Exact,
     };
-    let found = bed.asks.provider.examine(&request).await;
+    let found = fixture.asks.provider.examine(&request).await;
     let bad: Vec<_> = found.findings.iter().filter(|f| f.verdict == Verdict::Bad).collect();
     assert!(bad.is_empty(), "{bad:?}");
     let role: Value = serde_json::from_str(&found.policy.expect("a role")).expect("JSON");
     assert_eq!(role["AssignableScopes"], json!([format!("/subscriptions/{}", SUBSCRIPTIONS[0])]));
     let south = [pool("azure/southcentralus/regional/Standard_D2s_v5/on-demand")];
     let shut = Template { subnets: vec![subnet(0, "southcentralus")], ..template() };
-    let request = ExamineRequest { pools: &south, template: &shut, ..request };
-    let doubts = bed.asks.provider.examine(&request).await.findings;
+    let request = ExamineRequest { pools: &south, everywhere: &south, template: &shut, ..request };
+    let doubts = fixture.asks.provider.examine(&request).await.findings;
     assert!(doubts.iter().any(|f| f.words.contains("no NAT gateway")), "{doubts:?}");
     let wrong = Template { subnets: vec![subnet(0, "mars")], ..template() };
     let request = ExamineRequest {
         pools: &pools,
+        everywhere: &pools,
         template: &wrong,
         fulfilment: fleet_model::Fulfilment::Exact,
     };
-    let found = bed.asks.provider.examine(&request).await.findings;
+    let found = fixture.asks.provider.examine(&request).await.findings;
     assert!(found.iter().any(|f| f.verdict == Verdict::Bad && f.subject == "eastus"));
 }

@@ -1,10 +1,11 @@
 //! A provider on a fake.
 
 use fleet_azure::{Azure, AzureSettings};
+use fleet_fakes::Server;
 use fleet_fakes::azure::{AzureCloud, GROUP, KEY_NAME, SUBSCRIPTIONS, TOKEN, subnet};
-use fleet_fakes::{Asks, Server, SteppedClock};
 use fleet_model::{PoolId, Template};
 use fleet_provider::Clock;
+use fleet_testkit::{Asks, SteppedClock};
 use std::sync::Arc;
 
 pub(crate) const POOL: &str = "azure/eastus/regional/Standard_D2s_v5/on-demand";
@@ -40,7 +41,7 @@ pub(crate) struct Fixture {
     pub(crate) asks: Asks,
 }
 
-pub(crate) async fn bed() -> Fixture {
+pub(crate) async fn fixture() -> Fixture {
     bed_with(|_| {}).await
 }
 

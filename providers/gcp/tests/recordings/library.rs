@@ -1,7 +1,6 @@
 //! What was recorded between others and Google; where that is absent, a little of our own making.
 
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// One request and its answer.
 #[derive(Debug, Clone)]
@@ -19,13 +18,8 @@ pub(crate) struct Library {
 
 impl Library {
     pub(crate) fn open() -> Self {
-        let folder: PathBuf =
-            [env!("CARGO_MANIFEST_DIR"), "../../../shared/data/recordings/gcp"].iter().collect();
-        let Ok(files) = std::fs::read_dir(&folder) else {
-            crate::say(&format!(
-                "NO RECORDINGS: {} is absent; what is replayed is of our own making",
-                folder.display()
-            ));
+        let folder = fleet_testkit::shared_data("recordings/gcp");
+        let Some(files) = folder.and_then(|folder| std::fs::read_dir(folder).ok()) else {
             return Library::own();
         };
         let mut all: Vec<(String, Vec<Exchange>)> = files

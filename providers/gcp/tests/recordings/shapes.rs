@@ -2,7 +2,7 @@
 
 use crate::library::Library;
 use crate::stub::ask;
-use fleet_fake_gcp::{Fake, Faults};
+use fleet_fakes::gcp::{Fake, Faults};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What people ask of a project: is it in order, and what is for sale?
 
 use crate::support::{Fixture, ON_DEMAND, RealTime, ask, create_from, pool, victims};
-use fleet_fake_gcp::{Fake, Faults};
+use fleet_fakes::gcp::{Fake, Faults};
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{FleetUid, MicroUsd, Pattern, Template};
 use fleet_provider::{
@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 #[tokio::test]
 async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let pools = [pool(ON_DEMAND)];
     let plain = Template::default();
-    let found = bed
+    let found = fixture
         .provider
         .examine(&ExamineRequest {
             pools: &pools,
+            everywhere: &pools,
             template: &plain,
             fulfilment: fleet_model::Fulfilment::Exact,
         })
@@ -28,10 +29,11 @@ async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
     assert!(found.policy.is_some_and(|role| role.contains("- compute.instances.create")));
 
     let acting = Template { instance_role: Some("a@b".into()), ..Template::default() };
-    let found = bed
+    let found = fixture
         .provider
         .examine(&ExamineRequest {
             pools: &pools,
+            everywhere: &pools,
             template: &acting,
             fulfilment: fleet_model::Fulfilment::Exact,
         })
@@ -44,11 +46,12 @@ async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
         .collect();
     assert_eq!(bad, ["iam.serviceAccounts.actAs"]);
 
-    bed.fake.set(Faults { outage: true, ..Faults::default() });
-    let found = bed
+    fixture.fake.set(Faults { outage: true, ..Faults::default() });
+    let found = fixture
         .provider
         .examine(&ExamineRequest {
             pools: &pools,
+            everywhere: &pools,
             template: &plain,
             fulfilment: fleet_model::Fulfilment::Exact,
         })
@@ -58,9 +61,9 @@ async fn a_project_in_order_is_found_in_order_and_what_is_missing_is_named() {
 
 #[tokio::test]
 async fn the_price_list_is_the_sum_of_parts() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let regions = [Pattern::new("us-central1")];
-    let all = bed.provider.price_list(&PriceListRequest { regions: &regions }).await;
+    let all = fixture.provider.price_list(&PriceListRequest { regions: &regions }).await;
     let all = all.expect("a price list");
     assert!(all.iter().all(|one| one.place.region.as_str() == "us-central1"));
     let find = |name: &str| {
@@ -78,7 +81,7 @@ async fn the_price_list_is_the_sum_of_parts() {
     assert_eq!(t4.on_demand, Some(MicroUsd(1_079_998)));
     // No line of the list prices its cores: unpriced, not free.
     assert_eq!(find("n2d-standard-4").on_demand, None);
-    let everywhere = bed.provider.price_list(&PriceListRequest { regions: &[] }).await;
+    let everywhere = fixture.provider.price_list(&PriceListRequest { regions: &[] }).await;
     assert!(everywhere.is_ok_and(|every| every.len() > all.len()));
 }
 

@@ -2,7 +2,7 @@
 
 use crate::support::{Fixture, ON_DEMAND, SPOT, pool};
 use async_trait::async_trait;
-use fleet_fake_gcp::Faults;
+use fleet_fakes::gcp::Faults;
 use fleet_model::{Labels, MachineId, PoolId};
 use fleet_provider::conformance::{Fault, Harness, run};
 use fleet_provider::{Clock, Provider};

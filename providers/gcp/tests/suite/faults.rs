@@ -1,7 +1,7 @@
 //! What the suite does not ask: Google's own ways to go wrong.
 
 use crate::support::{Fixture, Hasty, ON_DEMAND, SPOT, ask, create_from, pool, victims};
-use fleet_fake_gcp::{Faults, Refusal};
+use fleet_fakes::gcp::{Faults, Refusal};
 use fleet_model::{
     FleetName, FleetUid, Labelled, Labels, Machine, MachineState, Market, OtherPool, Template,
 };
@@ -18,7 +18,7 @@ fn ids(machines: &[Machine]) -> BTreeSet<String> {
 
 #[tokio::test]
 async fn every_code_inside_an_operation_is_what_it_is() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let minutes = |n: u64| Duration::from_secs(60 * n);
     let cases = [
         ("ZONE_RESOURCE_POOL_EXHAUSTED", BUSY),
@@ -36,19 +36,19 @@ async fn every_code_inside_an_operation_is_what_it_is() {
         ("SOMETHING_NEW", Class::Unknown),
     ];
     for (code, expect) in cases {
-        bed.fake.set(Faults { launch_error: Some(code.into()), ..Faults::default() });
+        fixture.fake.set(Faults { launch_error: Some(code.into()), ..Faults::default() });
         for count in [1, 3] {
-            let answer = bed.create(&ask(ON_DEMAND, &format!("{code}-{count}"), count)).await;
+            let answer = fixture.create(&ask(ON_DEMAND, &format!("{code}-{count}"), count)).await;
             let error = answer.expect_err("nothing can be made");
             assert_eq!((error.code.as_str(), error.class), (code, expect), "{count} machines");
         }
     }
-    assert_eq!(bed.fake.count(), (0, 0));
+    assert_eq!(fixture.fake.count(), (0, 0));
 }
 
 #[tokio::test]
 async fn every_refusal_outright_is_what_it_is() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let quota = Class::Quota { block: Duration::from_secs(900) };
     for (status, reason, expect) in [
         (403, "rateLimitExceeded", Class::Retry { after: None }),
@@ -64,8 +64,8 @@ async fn every_refusal_outright_is_what_it_is() {
         (418, "teapot", Class::Refused { block: Duration::from_secs(600) }),
     ] {
         let refuse = Some(Refusal { status, reason: reason.into(), ..Refusal::default() });
-        bed.fake.set(Faults { refuse, ..Faults::default() });
-        let error = bed.create(&ask(ON_DEMAND, "t", 2)).await.expect_err("refused");
+        fixture.fake.set(Faults { refuse, ..Faults::default() });
+        let error = fixture.create(&ask(ON_DEMAND, "t", 2)).await.expect_err("refused");
         assert_eq!((error.code.as_str(), error.class), (reason, expect), "{status}");
     }
 }
@@ -73,14 +73,14 @@ async fn every_refusal_outright_is_what_it_is() {
 #[tokio::test]
 async fn a_broken_answer_after_the_deed_is_unknown_and_a_repeat_finds_the_same() {
     for count in [1, 4] {
-        let bed = Fixture::new().await;
+        let fixture = Fixture::new().await;
         let create = ask(SPOT, "t", count);
-        bed.fake.set(Faults { answers_broken: true, ..Faults::default() });
-        let error = bed.create(&create).await.expect_err("broken");
+        fixture.fake.set(Faults { answers_broken: true, ..Faults::default() });
+        let error = fixture.create(&create).await.expect_err("broken");
         assert_eq!(error.class, Class::Unknown);
-        bed.fake.set(Faults::default());
-        let listed = bed.list().await;
-        let created = bed.create(&create).await.expect("the same machines");
+        fixture.fake.set(Faults::default());
+        let listed = fixture.list().await;
+        let created = fixture.create(&create).await.expect("the same machines");
         assert_eq!(ids(&created.machines), ids(&listed));
         assert_eq!(created.machines.len(), count as usize);
     }
@@ -89,50 +89,50 @@ async fn a_broken_answer_after_the_deed_is_unknown_and_a_repeat_finds_the_same()
 #[tokio::test]
 async fn when_google_has_forgotten_the_request_the_names_still_hold() {
     for count in [1, 4] {
-        let bed = Fixture::new().await;
+        let fixture = Fixture::new().await;
         let create = ask(ON_DEMAND, "t", count);
-        let first = bed.create(&create).await.expect("machines");
-        bed.fake.set(Faults { request_ids_forgotten: true, ..Faults::default() });
-        let again = bed.create(&create).await.expect("the same machines");
+        let first = fixture.create(&create).await.expect("machines");
+        fixture.fake.set(Faults { request_ids_forgotten: true, ..Faults::default() });
+        let again = fixture.create(&create).await.expect("the same machines");
         assert_eq!(ids(&first.machines), ids(&again.machines));
         assert_eq!(again.shortfall, None);
-        assert_eq!(bed.fake.count(), (count as usize, count as usize));
+        assert_eq!(fixture.fake.count(), (count as usize, count as usize));
     }
 }
 
 #[tokio::test]
 async fn a_name_that_somebody_else_has_freezes() {
     for count in [1, 3] {
-        let bed = Fixture::new().await;
+        let fixture = Fixture::new().await;
         let create = ask(ON_DEMAND, "t", count);
-        bed.create(&create).await.expect("machines");
+        fixture.create(&create).await.expect("machines");
         let forget = Faults { request_ids_forgotten: true, ..Faults::default() };
-        bed.fake.set(forget);
+        fixture.fake.set(forget);
         // As if others had made them: the names are the same, the labels are not ours.
-        for name in bed.fake.names() {
-            bed.fake.relabel(&name, "fleet-uid", Some("somebody-else"));
+        for name in fixture.fake.names() {
+            fixture.fake.relabel(&name, "fleet-uid", Some("somebody-else"));
         }
-        let error = bed.create(&create).await.expect_err("frozen");
+        let error = fixture.create(&create).await.expect_err("frozen");
         assert_eq!(error.class, Class::Freeze, "{error}");
-        assert_eq!(bed.fake.count().0, count as usize);
+        assert_eq!(fixture.fake.count().0, count as usize);
     }
 }
 
 #[tokio::test]
 async fn an_operation_that_does_not_end_is_unknown() {
-    let bed = Fixture::with(Arc::new(Hasty::default())).await;
-    bed.fake.set(Faults { operations_hang: true, ..Faults::default() });
-    let error = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect_err("not over");
+    let fixture = Fixture::with(Arc::new(Hasty::default())).await;
+    fixture.fake.set(Faults { operations_hang: true, ..Faults::default() });
+    let error = fixture.create(&ask(ON_DEMAND, "t", 1)).await.expect_err("not over");
     assert_eq!((error.code.as_str(), error.class), ("OperationStillRunning", Class::Unknown));
-    assert_eq!(bed.list().await.len(), 1, "and yet it is there");
+    assert_eq!(fixture.list().await.len(), 1, "and yet it is there");
 }
 
 #[tokio::test]
 async fn part_of_a_launch_is_an_answer_with_the_reason() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 7)].into();
-    bed.fake.set(Faults { room, ..Faults::default() });
-    let created = bed.create(&ask(ON_DEMAND, "t", 20)).await.expect("seven");
+    fixture.fake.set(Faults { room, ..Faults::default() });
+    let created = fixture.create(&ask(ON_DEMAND, "t", 20)).await.expect("seven");
     assert_eq!(created.machines.len(), 7);
     let Error { class, code, .. } = created.shortfall.expect("a reason");
     assert_eq!((code.as_str(), class), ("ZONE_RESOURCE_POOL_EXHAUSTED", BUSY));
@@ -149,30 +149,30 @@ async fn part_of_a_launch_is_an_answer_with_the_reason() {
 
 #[tokio::test]
 async fn the_largest_launch_is_one_request_and_is_read_back() {
-    let bed = Fixture::with(Arc::new(Hasty::default())).await;
+    let fixture = Fixture::with(Arc::new(Hasty::default())).await;
     let mut create = ask(SPOT, "t", 100);
     for (n, slot) in create.slots.iter_mut().enumerate() {
         slot.name.ordinal = 4_000_000_000 - 7 * n as u32;
     }
-    bed.fake.set(Faults { hidden_ms: 60_000, ..Faults::default() });
-    let created = bed.create(&create).await.expect("a hundred");
-    assert_eq!(bed.fake.calls("bulkInsert"), 1);
+    fixture.fake.set(Faults { hidden_ms: 60_000, ..Faults::default() });
+    let created = fixture.create(&create).await.expect("a hundred");
+    assert_eq!(fixture.fake.calls("bulkInsert"), 1);
     let slots: Vec<_> =
         created.machines.iter().filter_map(|m| Some(m.owner.as_ref()?.slot)).collect();
     assert_eq!(slots, create.slots);
-    let destroyed = bed.destroy(&victims(&created.machines)).await.expect("ended");
+    let destroyed = fixture.destroy(&victims(&created.machines)).await.expect("ended");
     assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (100, 0));
-    assert_eq!(bed.fake.count(), (0, 0), "no machine and no disk is left");
+    assert_eq!(fixture.fake.count(), (0, 0), "no machine and no disk is left");
 }
 
 #[tokio::test]
 async fn a_zone_that_does_not_answer_makes_its_region_partial() {
-    let bed = Fixture::new().await;
-    bed.create(&ask(ON_DEMAND, "a", 2)).await.expect("machines");
-    bed.create(&ask(SPOT, "b", 1)).await.expect("a machine");
+    let fixture = Fixture::new().await;
+    fixture.create(&ask(ON_DEMAND, "a", 2)).await.expect("machines");
+    fixture.create(&ask(SPOT, "b", 1)).await.expect("a machine");
     let unreachable = ["us-central1-b".to_owned()].into();
-    bed.fake.set(Faults { unreachable, ..Faults::default() });
-    match bed.provider.machines(&pool(ON_DEMAND).place.scope()).await {
+    fixture.fake.set(Faults { unreachable, ..Faults::default() });
+    match fixture.provider.machines(&pool(ON_DEMAND).place.scope()).await {
         Ok(Listing::Partial(seen, why)) => {
             assert_eq!(seen.len(), 2);
             assert!(why.contains("us-central1-b"), "{why}");
@@ -180,26 +180,26 @@ async fn a_zone_that_does_not_answer_makes_its_region_partial() {
         other => panic!("{other:?}"),
     }
     let elsewhere = pool("gcp/us-east1/us-east1-b/n2-standard-4/spot").place.scope();
-    let listing = bed.provider.machines(&elsewhere).await;
+    let listing = fixture.provider.machines(&elsewhere).await;
     assert_eq!(listing, Ok(Listing::Complete(Vec::new())), "the other regions are whole");
 }
 
 #[tokio::test]
 async fn many_pages_are_one_list() {
-    let bed = Fixture::new().await;
-    bed.create(&ask(ON_DEMAND, "a", 7)).await.expect("machines");
-    bed.create(&ask(SPOT, "b", 6)).await.expect("machines");
-    bed.fake.set(Faults { page: Some(4), ..Faults::default() });
-    assert_eq!(bed.list().await.len(), 13);
+    let fixture = Fixture::new().await;
+    fixture.create(&ask(ON_DEMAND, "a", 7)).await.expect("machines");
+    fixture.create(&ask(SPOT, "b", 6)).await.expect("machines");
+    fixture.fake.set(Faults { page: Some(4), ..Faults::default() });
+    assert_eq!(fixture.list().await.len(), 13);
 }
 
 #[tokio::test]
 async fn any_zone_of_a_region_will_do_where_the_pool_says_so() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 2)].into();
-    bed.fake.set(Faults { room, ..Faults::default() });
+    fixture.fake.set(Faults { room, ..Faults::default() });
     let anywhere = "gcp/us-central1/regional/n2-standard-4/spot";
-    let created = bed.create(&ask(anywhere, "t", 5)).await.expect("five");
+    let created = fixture.create(&ask(anywhere, "t", 5)).await.expect("five");
     assert_eq!((created.machines.len(), created.shortfall), (5, None));
     let zones: BTreeSet<String> =
         created.machines.iter().map(|machine| machine.place.zone.to_string()).collect();
@@ -208,7 +208,7 @@ async fn any_zone_of_a_region_will_do_where_the_pool_says_so() {
 
 #[tokio::test]
 async fn accelerators_reservations_and_arm() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     for (at, text) in [
         "gcp/us-central1/us-central1-a/n1-standard-8+2xt4/spot",
         "gcp/us-central1/us-central1-a/g2-standard-4/on-demand",
@@ -219,7 +219,7 @@ async fn accelerators_reservations_and_arm() {
     .enumerate()
     {
         for count in [1, 2] {
-            let created = bed.create(&ask(text, &format!("{at}-{count}"), count)).await;
+            let created = fixture.create(&ask(text, &format!("{at}-{count}"), count)).await;
             let created = created.unwrap_or_else(|error| panic!("{text}: {error}"));
             for machine in created.machines {
                 assert_eq!(machine.pool().to_string(), text);
@@ -227,26 +227,26 @@ async fn accelerators_reservations_and_arm() {
         }
     }
     let none = "gcp/us-central1/us-central1-b/a2-highgpu-1g/reserved";
-    let error = bed.create(&ask(none, "t", 1)).await.expect_err("no reservation");
+    let error = fixture.create(&ask(none, "t", 1)).await.expect_err("no reservation");
     assert!(matches!(error.class, Class::Capacity { .. }), "{error}");
 }
 
 #[tokio::test]
 async fn a_machine_that_lost_its_labels_is_left_alone() {
-    let bed = Fixture::new().await;
-    let created = bed.create(&ask(ON_DEMAND, "t", 2)).await.expect("machines");
-    let names = bed.fake.names();
-    bed.fake.relabel(&names[0], "fleet-uid", None);
-    bed.fake.relabel(&names[1], "fleet-slots", Some("base-7_1x2"));
-    let destroyed = bed.destroy(&victims(&created.machines)).await.expect("an answer");
+    let fixture = Fixture::new().await;
+    let created = fixture.create(&ask(ON_DEMAND, "t", 2)).await.expect("machines");
+    let names = fixture.fake.names();
+    fixture.fake.relabel(&names[0], "fleet-uid", None);
+    fixture.fake.relabel(&names[1], "fleet-slots", Some("base-7_1x2"));
+    let destroyed = fixture.destroy(&victims(&created.machines)).await.expect("an answer");
     assert_eq!((destroyed.ended.len(), destroyed.refused.len()), (0, 2), "{destroyed:?}");
-    assert_eq!(bed.fake.calls("delete"), 0);
+    assert_eq!(fixture.fake.calls("delete"), 0);
 }
 
 #[tokio::test]
 async fn a_change_of_labels_meets_another() {
-    let bed = Fixture::new().await;
-    let created = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
+    let fixture = Fixture::new().await;
+    let created = fixture.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
     let machine = &created.machines[0];
     let slot = machine.owner.as_ref().expect("an owner").slot;
     let one = Labelled { machine: machine.id.clone(), slot };
@@ -258,32 +258,32 @@ async fn a_change_of_labels_meets_another() {
         remove: &BTreeSet::new(),
         machines: &[one],
     };
-    bed.fake.set(Faults { labels_race: true, ..Faults::default() });
-    let error = bed.provider.relabel(&request).await.expect_err("somebody was faster");
+    fixture.fake.set(Faults { labels_race: true, ..Faults::default() });
+    let error = fixture.provider.relabel(&request).await.expect_err("somebody was faster");
     assert!(matches!(error.class, Class::Retry { .. }), "{error}");
-    let done = bed.provider.relabel(&request).await.expect("changed");
+    let done = fixture.provider.relabel(&request).await.expect("changed");
     assert_eq!(done, std::slice::from_ref(&machine.id));
-    let labels = bed.fake.labels(machine.id.as_str().rsplit('/').next().unwrap_or_default());
+    let labels = fixture.fake.labels(machine.id.as_str().rsplit('/').next().unwrap_or_default());
     assert_eq!(labels.get("team").map(String::as_str), Some("infra"));
     assert_eq!(labels.get("somebody-elses").map(String::as_str), Some("yes"), "theirs stays");
 }
 
 #[tokio::test]
 async fn a_machine_on_its_way_out_is_told_only_once() {
-    let bed = Fixture::new().await;
-    let created = bed.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
-    bed.fake.set(Faults { operation_ms: 60_000, ..Faults::default() });
+    let fixture = Fixture::new().await;
+    let created = fixture.create(&ask(ON_DEMAND, "t", 1)).await.expect("a machine");
+    fixture.fake.set(Faults { operation_ms: 60_000, ..Faults::default() });
     for _ in 0..2 {
-        let destroyed = bed.destroy(&victims(&created.machines)).await.expect("ended");
+        let destroyed = fixture.destroy(&victims(&created.machines)).await.expect("ended");
         assert_eq!(destroyed.ended.len(), 1);
     }
-    let states: Vec<MachineState> = bed.list().await.iter().map(|m| m.state).collect();
+    let states: Vec<MachineState> = fixture.list().await.iter().map(|m| m.state).collect();
     assert_eq!(states, [MachineState::Stopping]);
 }
 
 #[tokio::test]
 async fn a_tpu_slice_of_one_host_is_a_machine_like_any_other() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let text = "gcp/us-central1/us-central1-a/tpu-v6e-4/spot";
     let pools = [pool(text), pool("gcp/us-central1/us-central1-a/tpu-v6e-16/spot")];
     let request = OfferingsRequest {
@@ -291,29 +291,29 @@ async fn a_tpu_slice_of_one_host_is_a_machine_like_any_other() {
         template: &Template::default(),
         goal: fleet_model::CapacityGoal::default(),
     };
-    let offered = bed.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let quote = |at: usize| offered.quotes[at].clone().expect("a quote");
     assert!(quote(0).image.is_some_and(|image| image.contains("tpu-v5e-v5p-v6e")));
     assert_eq!(quote(0).refusal, None);
     assert!(quote(1).refusal.is_some_and(|why| why.contains("more than one host")));
     // One by `insert`, two by `bulkInsert`; asked again, the same.
     for (token, count) in [("one", 1), ("two", 2)] {
-        let first = bed.create(&ask(text, token, count)).await.expect("machines");
-        let again = bed.create(&ask(text, token, count)).await.expect("machines");
+        let first = fixture.create(&ask(text, token, count)).await.expect("machines");
+        let again = fixture.create(&ask(text, token, count)).await.expect("machines");
         assert_eq!(ids(&first.machines), ids(&again.machines));
     }
-    let listed = bed.list().await;
+    let listed = fixture.list().await;
     let kinds: Vec<_> = listed.iter().map(|m| (m.instance_type.as_str(), m.market)).collect();
     assert_eq!(kinds, [("tpu-v6e-4", Market::Spot); 3]);
-    let ended = bed.destroy(&victims(&listed)).await.expect("ended");
-    assert_eq!((ended.ended.len(), bed.fake.count()), (3, (0, 0)));
+    let ended = fixture.destroy(&victims(&listed)).await.expect("ended");
+    assert_eq!((ended.ended.len(), fixture.fake.count()), (3, (0, 0)));
 }
 
 #[tokio::test]
 async fn plans_pin_images_count_limits_and_know_chances() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let room = [("us-central1-b/n2-standard-4".to_owned(), 0)].into();
-    bed.fake.set(Faults { room, ..Faults::default() });
+    fixture.fake.set(Faults { room, ..Faults::default() });
     let pools = [
         pool(ON_DEMAND),
         pool(SPOT),
@@ -327,7 +327,7 @@ async fn plans_pin_images_count_limits_and_know_chances() {
         template: &template,
         goal: fleet_model::CapacityGoal::default(),
     };
-    let offered = bed.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let quote = |at: usize| offered.quotes[at].clone().expect("a quote");
     let debian = "projects/debian-cloud/global/images/debian-12-bookworm-v20260714";
     assert_eq!(quote(0).image.as_deref(), Some(debian));
@@ -346,7 +346,7 @@ async fn plans_pin_images_count_limits_and_know_chances() {
     // An image that is pinned is used, whatever its family has become.
     let mut create = ask(ON_DEMAND, "t", 1);
     create.image = Some("projects/ubuntu-os-cloud/global/images/no-such-image".into());
-    let error = create_from(&*bed.provider, &create, &template).await.expect_err("no image");
+    let error = create_from(&*fixture.provider, &create, &template).await.expect_err("no image");
     assert_eq!(error.class, Class::Invalid, "{error}");
     let missing = Template { image: Some("debian-cloud/debian-99".into()), ..Template::default() };
     let request = OfferingsRequest {
@@ -354,27 +354,27 @@ async fn plans_pin_images_count_limits_and_know_chances() {
         template: &missing,
         goal: fleet_model::CapacityGoal::default(),
     };
-    let offered = bed.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
     assert!(refusal.is_some_and(|why| why.contains("debian-99")));
 }
 
 #[tokio::test]
 async fn where_there_is_a_choice_google_takes_what_has_room() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let room = [
         ("us-central1-a/n2-standard-4".to_owned(), 1),
         ("us-central1-b/n2-standard-4".to_owned(), 0),
         ("us-central1-a/e2-standard-4".to_owned(), 2),
         ("us-central1-b/e2-standard-4".to_owned(), 1),
     ];
-    bed.fake.set(Faults { room: room.into(), ..Faults::default() });
+    fixture.fake.set(Faults { room: room.into(), ..Faults::default() });
     let mut create = ask(ON_DEMAND, "choice", 5);
     for (zone, kind) in [("b", "n2"), ("a", "e2"), ("b", "e2")] {
         let text = format!("gcp/us-central1/us-central1-{zone}/{kind}-standard-4/on-demand");
         create.others.push(OtherPool { pool: pool(&text), price: None, max_price: None });
     }
-    let created = bed.create(&create).await.expect("some of them");
+    let created = fixture.create(&create).await.expect("some of them");
     let stands = |m: &Machine| (m.place.zone.to_string(), m.instance_type.to_string());
     let mut made: Vec<(String, String)> = created.machines.iter().map(stands).collect();
     made.sort();
@@ -385,7 +385,7 @@ async fn where_there_is_a_choice_google_takes_what_has_room() {
     assert!(matches!(shortfall.class, Class::Capacity { .. }), "{shortfall}");
     assert_eq!(created.refusals.len(), 4, "all of them were asked");
     // The same request again finds the same machines.
-    let again = bed.create(&create).await.expect("the same");
+    let again = fixture.create(&create).await.expect("the same");
     assert_eq!(again.machines.len(), 4);
-    assert_eq!(bed.list().await.len(), 4);
+    assert_eq!(fixture.list().await.len(), 4);
 }

@@ -2,7 +2,7 @@
 //! refusals in every shape. docs/reality/gcp.md names the facts.
 
 use crate::support::{Fixture, Hasty, ON_DEMAND, SPOT, ask, pool, victims};
-use fleet_fake_gcp::{Fake, Faults, Refusal, all_zones, regions};
+use fleet_fakes::gcp::{Fake, Faults, Refusal, all_zones, regions};
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{
     CauseKind, FleetUid, Machine, MachineId, MachineState, Scope, Template, Unit, Units,
@@ -38,44 +38,44 @@ fn reason(traced: &Traced) -> Option<CauseKind> {
 #[tokio::test]
 async fn a_machine_that_is_taken_back_is_stopping_and_then_gone_and_its_event_tells() {
     for events_lost in [false, true] {
-        let bed = Fixture::new().await;
-        let made = bed.create(&ask(SPOT, "t", 3)).await.expect("machines").machines;
-        bed.fake.set(Faults { events_lost, page: Some(2), ..Faults::default() });
-        for name in &bed.fake.names()[..2] {
-            bed.fake.preempt(name);
+        let fixture = Fixture::new().await;
+        let made = fixture.create(&ask(SPOT, "t", 3)).await.expect("machines").machines;
+        fixture.fake.set(Faults { events_lost, page: Some(2), ..Faults::default() });
+        for name in &fixture.fake.names()[..2] {
+            fixture.fake.preempt(name);
         }
         let stopping =
-            bed.list().await.iter().filter(|m| m.state == MachineState::Stopping).count();
+            fixture.list().await.iter().filter(|m| m.state == MachineState::Stopping).count();
         assert_eq!(stopping, 2);
-        bed.fake.advance(Duration::from_secs(31));
-        let left = bed.list().await;
+        fixture.fake.advance(Duration::from_secs(31));
+        let left = fixture.list().await;
         assert_eq!(left.len(), 1, "nothing is left to see");
         let gone: Vec<&Machine> = made.iter().filter(|m| m.id != left[0].id).collect();
         let asked: Vec<Missing> = gone.into_iter().map(missing).collect();
         // Absence of the event proves nothing: gone, and nobody knows why.
         let expect = (!events_lost).then_some(CauseKind::Interrupted);
-        let found = trace(&*bed.provider, &asked).await;
+        let found = trace(&*fixture.provider, &asked).await;
         assert_eq!(found.iter().map(reason).collect::<Vec<_>>(), [expect; 2]);
     }
 }
 
 #[tokio::test]
 async fn a_machine_is_asked_for_before_it_is_forgotten() {
-    let bed = Fixture::new().await;
-    bed.fake.set(Faults { hidden_ms: 60_000, ..Faults::default() });
-    let made = bed.create(&ask(ON_DEMAND, "t", 3)).await.expect("machines").machines;
-    assert_eq!(bed.list().await, [], "a list may lag");
-    bed.fake.delete(&bed.fake.names()[0]);
-    bed.destroy(&victims(&made[1..2])).await.expect("destroyed");
+    let fixture = Fixture::new().await;
+    fixture.fake.set(Faults { hidden_ms: 60_000, ..Faults::default() });
+    let made = fixture.create(&ask(ON_DEMAND, "t", 3)).await.expect("machines").machines;
+    assert_eq!(fixture.list().await, [], "a list may lag");
+    fixture.fake.delete(&fixture.fake.names()[0]);
+    fixture.destroy(&victims(&made[1..2])).await.expect("destroyed");
     let mut asked: Vec<Missing> = made.iter().map(missing).collect();
     asked.push(Missing { machine: MachineId::new("europe-west4-a/7"), ..asked[0].clone() });
-    let found = trace(&*bed.provider, &asked).await;
+    let found = trace(&*fixture.provider, &asked).await;
     assert_eq!(reason(&found[0]), Some(CauseKind::Person));
     assert_eq!(reason(&found[1]), None, "ours");
     assert_eq!(found[2], Traced::There(Box::new(made[2].clone())));
     assert_eq!(found[3], Traced::Unknown, "of another scope");
-    bed.fake.set(Faults { outage: true, ..Faults::default() });
-    assert_eq!(trace(&*bed.provider, &asked).await, vec![Traced::Unknown; 4]);
+    fixture.fake.set(Faults { outage: true, ..Faults::default() });
+    assert_eq!(trace(&*fixture.provider, &asked).await, vec![Traced::Unknown; 4]);
 }
 
 #[tokio::test]
@@ -101,16 +101,16 @@ async fn hours_that_are_over_are_no_riddle() {
 
 #[tokio::test]
 async fn what_is_stopped_stays_and_can_be_destroyed() {
-    let bed = Fixture::new().await;
-    let made = bed.create(&ask(ON_DEMAND, "t", 2)).await.expect("machines").machines;
-    let names = bed.fake.names();
-    bed.fake.shut_down(&names[0]);
-    bed.fake.stop(&names[1]);
-    bed.fake.advance(Duration::from_secs(86_400));
-    let states: Vec<MachineState> = bed.list().await.iter().map(|m| m.state).collect();
+    let fixture = Fixture::new().await;
+    let made = fixture.create(&ask(ON_DEMAND, "t", 2)).await.expect("machines").machines;
+    let names = fixture.fake.names();
+    fixture.fake.shut_down(&names[0]);
+    fixture.fake.stop(&names[1]);
+    fixture.fake.advance(Duration::from_secs(86_400));
+    let states: Vec<MachineState> = fixture.list().await.iter().map(|m| m.state).collect();
     assert_eq!(states, [MachineState::Stopped; 2]);
-    let destroyed = bed.destroy(&victims(&made)).await.expect("destroyed");
-    assert_eq!((destroyed.ended.len(), bed.fake.count()), (2, (0, 0)));
+    let destroyed = fixture.destroy(&victims(&made)).await.expect("destroyed");
+    assert_eq!((destroyed.ended.len(), fixture.fake.count()), (2, (0, 0)));
 }
 
 fn scopes() -> Vec<Scope> {
@@ -123,13 +123,13 @@ fn scopes() -> Vec<Scope> {
 
 #[tokio::test]
 async fn ten_thousand_machines_in_forty_regions_are_a_few_lists() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let zones = all_zones();
     let each = 10_000_usize.div_ceil(zones.len());
-    bed.fake.fill("test-project", &zones, each, &[("fleet-uid", "uid")]);
+    fixture.fake.fill("test-project", &zones, each, &[("fleet-uid", "uid")]);
     let scopes = scopes();
     assert!(scopes.len() >= 40);
-    let all = bed.provider.list(&scopes).await;
+    let all = fixture.provider.list(&scopes).await;
     let count = |answer: &Result<Listing, Error>| match answer {
         Ok(Listing::Complete(machines)) => machines.len(),
         other => panic!("{other:?}"),
@@ -137,18 +137,18 @@ async fn ten_thousand_machines_in_forty_regions_are_a_few_lists() {
     let seen: usize = all.iter().map(count).sum();
     assert_eq!(seen, each * zones.len());
     assert!(seen >= 10_000);
-    let calls = bed.fake.calls("aggregatedList") + bed.fake.calls("list");
+    let calls = fixture.fake.calls("aggregatedList") + fixture.fake.calls("list");
     assert!(calls <= 30, "{calls} calls");
 }
 
 #[tokio::test]
 async fn a_broken_zone_is_one_gap() {
-    let bed = Fixture::new().await;
-    bed.create(&ask(ON_DEMAND, "a", 2)).await.expect("machines");
-    bed.create(&ask(SPOT, "b", 1)).await.expect("a machine");
+    let fixture = Fixture::new().await;
+    fixture.create(&ask(ON_DEMAND, "a", 2)).await.expect("machines");
+    fixture.create(&ask(SPOT, "b", 1)).await.expect("a machine");
     let unreachable = ["us-central1-b".to_owned()].into();
-    bed.fake.set(Faults { unreachable, ..Faults::default() });
-    let all = bed.provider.list(&scopes()).await;
+    fixture.fake.set(Faults { unreachable, ..Faults::default() });
+    let all = fixture.provider.list(&scopes()).await;
     for (scope, answer) in scopes().iter().zip(all) {
         match answer {
             Ok(Listing::Partial(seen, why)) if scope.region.as_str() == "us-central1" => {
@@ -160,36 +160,36 @@ async fn a_broken_zone_is_one_gap() {
         }
     }
     // Who is throttled does not ask a hundred times more.
-    let before = bed.fake.calls("list");
-    bed.fake.set(Faults { throttled: true, ..Faults::default() });
-    let all = bed.provider.list(&scopes()).await;
+    let before = fixture.fake.calls("list");
+    fixture.fake.set(Faults { throttled: true, ..Faults::default() });
+    let all = fixture.provider.list(&scopes()).await;
     assert!(all.iter().all(|one| one.as_ref().is_err_and(|error| error.throttled)));
-    assert_eq!(bed.fake.calls("list"), before);
+    assert_eq!(fixture.fake.calls("list"), before);
 }
 
 #[tokio::test]
 async fn a_machine_that_is_listed_while_google_tries_did_not_vanish() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 0)].into();
     let listed_while_made = true;
-    bed.fake.set(Faults { room, listed_while_made, operation_ms: 1500, ..Faults::default() });
+    fixture.fake.set(Faults { room, listed_while_made, operation_ms: 1500, ..Faults::default() });
     let create = ask(ON_DEMAND, "t", 1);
-    let (answer, seen) = tokio::join!(bed.create(&create), async {
+    let (answer, seen) = tokio::join!(fixture.create(&create), async {
         tokio::time::sleep(Duration::from_millis(700)).await;
-        bed.list().await
+        fixture.list().await
     });
     let [seen] = &seen[..] else { panic!("{seen:?}") };
     assert_eq!(seen.state, MachineState::Pending);
     let error = answer.expect_err("no room");
     assert!(matches!(error.class, Class::Capacity { .. }), "{error}");
-    assert_eq!(bed.list().await, []);
-    let found = trace(&*bed.provider, &[missing(seen)]).await;
+    assert_eq!(fixture.list().await, []);
+    let found = trace(&*fixture.provider, &[missing(seen)]).await;
     assert_eq!(reason(&found[0]), Some(CauseKind::LaunchFailed));
 }
 
 #[tokio::test]
 async fn refusals_come_in_every_shape_and_reach_as_far_as_their_cause() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let room = [("us-central1-a/n2-standard-4".to_owned(), 0)];
     let limit = |name: &str| Faults { limits: [(name.to_owned(), 1)].into(), ..Faults::default() };
     let help = serde_json::json!({ "@type": "type.googleapis.com/google.rpc.Help", "links": [] });
@@ -220,20 +220,21 @@ async fn refusals_come_in_every_shape_and_reach_as_far_as_their_cause() {
         if let Some(only) = faults.limits.get_mut("IN_USE_ADDRESSES") {
             *only = 0;
         }
-        bed.fake.set(faults);
-        let error = bed.create(&ask(ON_DEMAND, &format!("t{at}"), 2)).await.expect_err("refused");
+        fixture.fake.set(faults);
+        let error =
+            fixture.create(&ask(ON_DEMAND, &format!("t{at}"), 2)).await.expect_err("refused");
         assert_eq!((error.class, error.reach()), (class, reach), "{error}");
     }
-    assert_eq!(bed.fake.count(), (0, 0));
+    assert_eq!(fixture.fake.count(), (0, 0));
 }
 
 #[tokio::test]
 async fn the_reason_of_a_shortfall_is_found_on_a_later_page() {
-    let bed = Fixture::new().await;
-    bed.create(&ask(ON_DEMAND, "before", 9)).await.expect("machines");
+    let fixture = Fixture::new().await;
+    fixture.create(&ask(ON_DEMAND, "before", 9)).await.expect("machines");
     let room = [("us-central1-a/n2-standard-4".to_owned(), 2)].into();
-    bed.fake.set(Faults { room, page: Some(3), ..Faults::default() });
-    let created = bed.create(&ask(ON_DEMAND, "t", 12)).await.expect("two");
+    fixture.fake.set(Faults { room, page: Some(3), ..Faults::default() });
+    let created = fixture.create(&ask(ON_DEMAND, "t", 12)).await.expect("two");
     assert_eq!(created.machines.len(), 2);
     let why = created.shortfall.expect("a reason");
     assert_eq!(why.code, "ZONE_RESOURCE_POOL_EXHAUSTED");
@@ -241,7 +242,7 @@ async fn the_reason_of_a_shortfall_is_found_on_a_later_page() {
 
 #[tokio::test]
 async fn types_that_are_not_sold_are_refused_in_the_plan() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let texts = [
         "gcp/us-central1/us-central1-a/a3-highgpu-1g/on-demand",
         "gcp/us-central1/us-central1-a/a3-highgpu-1g/spot",
@@ -253,21 +254,21 @@ async fn types_that_are_not_sold_are_refused_in_the_plan() {
     let template = Template::default();
     let goal = fleet_model::CapacityGoal::default();
     let request = OfferingsRequest { pools: &pools, template: &template, goal };
-    let offered = bed.provider.offerings(&request).await.expect("quotes");
+    let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let refused: Vec<bool> =
         offered.quotes.iter().flatten().map(|quote| quote.refusal.is_some()).collect();
     assert_eq!(refused, [true, false, true, false, true]);
     for (text, refused) in texts.iter().zip(refused) {
-        let answer = bed.create(&ask(text, text, 1)).await;
+        let answer = fixture.create(&ask(text, text, 1)).await;
         assert_eq!(answer.is_err(), refused, "{text}: {answer:?}");
     }
     // Nothing was sent for the others.
-    assert_eq!(bed.fake.calls("insert"), 2);
+    assert_eq!(fixture.fake.calls("insert"), 2);
 }
 
 #[tokio::test]
 async fn advice_is_for_the_number_wanted_and_a_missing_right_is_asked_for_once() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let pools: Vec<_> = ["a", "b", "c", "f"]
         .iter()
         .flat_map(|zone| {
@@ -283,19 +284,19 @@ async fn advice_is_for_the_number_wanted_and_a_missing_right_is_asked_for_once()
     };
     let template = Template::default();
     let request = OfferingsRequest { pools: &pools, template: &template, goal };
-    bed.provider.offerings(&request).await.expect("quotes");
-    assert_eq!(bed.fake.advised(), [(2, 32), (4, 16), (8, 8)].into(), "vCPUs and machines");
-    let before = bed.fake.calls("advice.capacity");
-    bed.fake.set(Faults { no_advice: true, ..Faults::default() });
-    let offered = bed.provider.offerings(&request).await.expect("quotes");
+    fixture.provider.offerings(&request).await.expect("quotes");
+    assert_eq!(fixture.fake.advised(), [(2, 32), (4, 16), (8, 8)].into(), "vCPUs and machines");
+    let before = fixture.fake.calls("advice.capacity");
+    fixture.fake.set(Faults { no_advice: true, ..Faults::default() });
+    let offered = fixture.provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes.iter().flatten().all(|quote| quote.signals.obtainability.is_none()));
-    assert_eq!(bed.fake.calls("advice.capacity") - before, 10, "one turn and no more");
+    assert_eq!(fixture.fake.calls("advice.capacity") - before, 10, "one turn and no more");
 }
 
 #[tokio::test]
 async fn the_project_is_the_identity() {
-    let bed = Fixture::new().await;
+    let fixture = Fixture::new().await;
     let scope = pool(ON_DEMAND).place.scope();
-    let known = bed.provider.identity(&scope).await.expect("an answer");
+    let known = fixture.provider.identity(&scope).await.expect("an answer");
     assert_eq!(known.as_deref(), Some("test-project"));
 }

@@ -12,7 +12,7 @@ from google.api_core.client_options import ClientOptions
 from google.auth.credentials import AnonymousCredentials
 from google.cloud import compute_v1
 
-sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../../tests/clouds"))
+sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../../tests/scripts/clouds"))
 from binary import Fleet, check  # noqa: E402
 from killing import kill  # noqa: E402
 

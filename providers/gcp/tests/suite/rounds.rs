@@ -1,8 +1,8 @@
 //! The whole command against the fake, killed and resumed, looked at from outside.
 
 use crate::witness::tools;
-use fleet_fake_gcp::{Fake, Faults};
-use fleet_fakes::{fleet, say, told};
+use fleet_fakes::gcp::{Fake, Faults};
+use fleet_testkit::{fleet, say, told};
 use std::path::Path;
 use tokio::process::Command;
 

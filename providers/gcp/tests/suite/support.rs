@@ -1,7 +1,7 @@
 //! A provider on the fake.
 
 use async_trait::async_trait;
-use fleet_fake_gcp::Fake;
+use fleet_fakes::gcp::Fake;
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{
     Create, FleetName, FleetUid, Group, Labelled, Labels, Machine, MachineId, PoolId, SlotId,

@@ -7,10 +7,10 @@
 use crate::support::{
     ON_DEMAND, RealTime, SPOT, ask, client, create_from, destroy, pool, relabel, victims,
 };
-use fleet_fake_gcp::{Fake, Faults};
-use fleet_fakes::told;
+use fleet_fakes::gcp::{Fake, Faults};
 use fleet_model::{OtherPool, Template};
 use fleet_provider::{Listing, OfferingsRequest};
+use fleet_testkit::told;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;

@@ -6,31 +6,31 @@ use crate::fault::Fault;
 use crate::limit::Call;
 use crate::time::Ms;
 use crate::tx::Tx;
-use fleet_model::{Cloud, MachineId, MachineState, Remains, Scope};
+use fleet_model::{Cloud, MachineId, MachineState, Orphans, Scope};
 use fleet_provider::{ClearRequest, CreateRequest};
 
 /// What no machine uses. An interface is there before its machine is, and is listed while that is
 /// not listed yet.
-pub(crate) fn remains(tx: &Tx<'_>, scope: &Scope) -> Vec<Remains> {
+pub(crate) fn orphans(tx: &Tx<'_>, scope: &Scope) -> Vec<Orphans> {
     let (world, now) = (&*tx.world, tx.now());
     if scope.cloud != Cloud::Azure {
         return Vec::new();
     }
-    let left = world.remains.values().filter(|(left, since)| left.scope == *scope && *since <= now);
+    let left = world.orphans.values().filter(|(left, since)| left.scope == *scope && *since <= now);
     let left = left.map(|(left, _)| left.clone());
     let serials = world.index.in_scope(scope);
     let hidden = serials.iter().filter_map(|serial| world.vms.get(serial));
     let hidden = hidden.filter(|vm| vm.visible > now && vm.state(now) != MachineState::Terminated);
-    left.chain(hidden.filter_map(|vm| world.remains_of(vm))).collect()
+    left.chain(hidden.filter_map(|vm| world.orphans_of(vm))).collect()
 }
 
 /// Clears away what no machine uses; of how many machines nothing is left.
 pub(crate) fn clear(tx: &mut Tx<'_>, request: &ClearRequest<'_>) -> Result<u32, Refusal> {
-    let machines = u32::try_from(request.remains.len()).unwrap_or(u32::MAX);
+    let machines = u32::try_from(request.orphans.len()).unwrap_or(u32::MAX);
     tx.change(request.scope, Call::End, machines, |tx| {
         let mut cleared = 0;
         let mut stays = None;
-        for Remains { machine, .. } in request.remains {
+        for Orphans { machine, .. } in request.orphans {
             let now = tx.now();
             let used = |tx: &Tx<'_>| {
                 tx.world.vm(machine).is_some_and(|vm| vm.state(now) != MachineState::Terminated)
@@ -38,7 +38,7 @@ pub(crate) fn clear(tx: &mut Tx<'_>, request: &ClearRequest<'_>) -> Result<u32, 
             if used(tx) {
                 continue;
             }
-            if tx.world.remains.contains_key(machine) && forgets(tx, machine, tx.world.calls) {
+            if tx.world.orphans.contains_key(machine) && forgets(tx, machine, tx.world.calls) {
                 stays = Some(Refusal::new(200, "InternalExecutionError", "it is still there"));
                 continue;
             }
@@ -56,9 +56,9 @@ impl Tx<'_> {
         for id in ids.iter().filter(|id| forgets(self, id, 0)).cloned().collect::<Vec<_>>() {
             let Some(vm) = self.world.vm(&id) else { continue };
             let since = vm.gone.map_or(since, |gone| gone.min(since));
-            let remains = self.world.remains_of(vm);
-            if let Some(remains) = remains.filter(|left| left.scope.cloud == Cloud::Azure) {
-                self.emit(Event::Left { remains, since });
+            let orphans = self.world.orphans_of(vm);
+            if let Some(orphans) = orphans.filter(|left| left.scope.cloud == Cloud::Azure) {
+                self.emit(Event::Left { orphans, since });
             }
         }
     }
@@ -76,9 +76,9 @@ pub(super) fn children_of_launch(
     let machine = MachineId::new(name);
     if failed && forgets(tx, &machine, 0) {
         let (scope, since) = (request.create.pool.place.scope(), tx.now());
-        tx.emit(Event::Left { remains: Remains { machine, token, scope }, since });
+        tx.emit(Event::Left { orphans: Orphans { machine, token, scope }, since });
     } else if !failed {
-        let left = tx.world.remains.values().filter(|(left, _)| left.token == token);
+        let left = tx.world.orphans.values().filter(|(left, _)| left.token == token);
         let taken_over: Vec<MachineId> = left.map(|(left, _)| left.machine.clone()).collect();
         taken_over.into_iter().for_each(|machine| tx.emit(Event::Cleared { machine }));
     }
@@ -87,8 +87,8 @@ pub(super) fn children_of_launch(
 /// Clears away what a launch left that failed, before the failure is told: nobody would look for it
 /// later.
 pub(crate) fn clear_failed(tx: &mut Tx<'_>, request: &CreateRequest<'_>) -> Result<(), Refusal> {
-    let of_it = |(left, _): &&(Remains, Ms)| left.token == request.create.token;
-    let Some((left, _)) = tx.world.remains.values().find(of_it).cloned() else { return Ok(()) };
+    let of_it = |(left, _): &&(Orphans, Ms)| left.token == request.create.token;
+    let Some((left, _)) = tx.world.orphans.values().find(of_it).cloned() else { return Ok(()) };
     if tx.outage(&left.scope).is_some() || forgets(tx, &left.machine, tx.world.calls) {
         return Err(Refusal::new(200, "InternalExecutionError", "it is still there"));
     }

@@ -6,7 +6,7 @@ use crate::limit::Call;
 use crate::time::{Ms, from_stamp};
 use crate::tx::Tx;
 use crate::vm::Vm;
-use fleet_model::{Cloud, MachineId, MachineState, Victim};
+use fleet_model::{Cloud, MachineId, MachineState, SETTLE_WINDOW, Victim};
 use fleet_provider::{DestroyRequest, evidence, not_the_machine};
 
 /// What came of it.
@@ -17,7 +17,7 @@ pub(crate) struct Ends {
 }
 
 /// For this long after a launch, "there is no such machine" proves nothing.
-const SETTLE: Ms = 5 * 60 * 1000;
+const SETTLE: Ms = SETTLE_WINDOW.as_millis() as Ms;
 
 /// Reads each machine again, and ends those that are what the caller takes them for.
 pub(crate) fn end(tx: &mut Tx<'_>, request: &DestroyRequest<'_>) -> Result<Ends, Refusal> {

@@ -11,7 +11,7 @@ mod trace;
 
 pub(crate) use aws::{create_fleet, run_instances};
 pub(crate) use azure::put_vm;
-pub(crate) use children::{clear, clear_failed, remains};
+pub(crate) use children::{clear, clear_failed, orphans};
 pub(crate) use end::end;
 pub(crate) use gcp::bulk_insert;
 pub(crate) use lambda::{by_name, launch};

@@ -2,8 +2,8 @@
 
 use super::answers::{not_found, seen};
 use super::sizes::{REGIONS, SIZES};
-use crate::http::{Answer, Request};
 use fleet_provider::evidence::Call;
+use fleet_testkit::{Answer, Request};
 use serde_json::{Value, json};
 
 /// The only token that is taken.

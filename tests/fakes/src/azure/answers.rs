@@ -1,8 +1,8 @@
 //! Refusals, each of which the table of evidence knows: a fake knows only what somebody has seen.
 
-use crate::http::Answer;
 use fleet_model::Cloud;
 use fleet_provider::evidence::{Call, rows};
+use fleet_testkit::Answer;
 use serde_json::{Value, json};
 
 /// Whether the table has this answer to this call.

@@ -5,9 +5,9 @@ use super::sizes::{REGIONS, SIZES};
 use super::vm::Vm;
 use super::world::{AzureCloud, Deed};
 use crate::Faults;
-use crate::http::{Answer, Request};
 use fleet_model::Timestamp;
 use fleet_provider::evidence::Call;
+use fleet_testkit::{Answer, Request};
 use serde_json::Value;
 
 impl AzureCloud {

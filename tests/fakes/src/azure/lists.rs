@@ -4,8 +4,8 @@ use super::answers::seen;
 use super::vm::Vm;
 use super::world::AzureCloud;
 use crate::Faults;
-use crate::http::{Answer, Request};
 use fleet_provider::evidence::Call;
+use fleet_testkit::{Answer, Request};
 use serde_json::{Value, json};
 
 /// Everything from a place in a list on, and the link to what comes after.

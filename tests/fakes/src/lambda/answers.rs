@@ -1,8 +1,8 @@
 //! Answers. Statuses and codes are the table of evidence's: what it does not know is not said here.
 
-use crate::http::Answer;
 use fleet_model::Cloud;
 use fleet_provider::evidence::{Call, row};
+use fleet_testkit::Answer;
 use serde_json::{Value, json};
 
 const NOT_THERE: &str = "global/object-does-not-exist";

@@ -4,10 +4,10 @@ use super::answers::{data, error, invalid, not_found, refusal};
 use super::habits::Habits;
 use super::kinds::{KEY, KINDS, Kind, REGIONS, SSH_KEY, foreign, images, region, rulesets};
 use super::vm::Vm;
-use crate::http::{Answer, Request};
 use crate::{Faults, World};
 use fleet_model::Timestamp;
 use fleet_provider::evidence::Call;
+use fleet_testkit::{Answer, Request};
 use serde_json::{Value, json};
 
 /// The documented rates, in milliseconds between two calls. The tenth of a second is for the way

@@ -9,14 +9,9 @@ pub use describe::{azure, lambda};
 pub use prism::{NO_PRISM, Prism};
 pub use router::Router;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Where the official descriptions lie: beside the repository, not in it.
 pub fn descriptions() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/data/api");
-    folder.is_dir().then_some(folder)
+    fleet_testkit::shared_data("api")
 }
-
-/// What a test says that cannot be made.
-pub const NO_DESCRIPTIONS: &str =
-    "skipped: the official API descriptions are not there (../shared/data/api)";

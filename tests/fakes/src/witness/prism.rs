@@ -1,6 +1,6 @@
 //! Starting Prism.
 
-use crate::listen::{free_port, start_quietly};
+use fleet_testkit::{free_port, start_quietly};
 use std::io::Result;
 use std::path::Path;
 use tokio::process::{Child, Command};
@@ -20,7 +20,7 @@ impl Prism {
     /// in both directions.
     pub async fn start(description: &Path, server: &str) -> Result<Self> {
         let port = free_port()?;
-        let program = crate::witnesses().join("node_modules").join(".bin").join("prism");
+        let program = fleet_testkit::witnesses().join("node_modules").join(".bin").join("prism");
         let mut command = Command::new(program);
         command
             .args(["proxy", "--errors", "-h", "127.0.0.1", "-p", &port.to_string()])

@@ -10,7 +10,7 @@ impl Judge {
     /// Slots are written down as free.
     pub(super) fn check_buries(&mut self, gone: &[Vacated]) {
         for vacated in gone {
-            if self.remains.iter().any(|left| left.machine == vacated.machine) {
+            if self.orphans.iter().any(|left| left.machine == vacated.machine) {
                 self.fail('M', format!("{} is forgotten, and its disk stands", vacated.machine));
             }
         }
@@ -18,7 +18,7 @@ impl Judge {
 
     /// A launch is written off.
     pub(super) fn check_writes_off(&mut self, token: &Token) {
-        if self.remains.iter().any(|left| left.token == *token) {
+        if self.orphans.iter().any(|left| left.token == *token) {
             let token = short(token.as_str());
             self.fail('M', format!("{token} is written off, and a disk of it stands"));
         }
@@ -27,7 +27,7 @@ impl Judge {
     /// Somebody clears away what machines left.
     pub(crate) fn sends_clear(&mut self, process: u32, request: &ClearRequest<'_>) {
         self.counts_call(process);
-        for left in request.remains {
+        for left in request.orphans {
             let id = &left.machine;
             let lives =
                 |machine: &fleet_model::Machine| machine.id == *id && machine.state.is_live();
@@ -51,7 +51,7 @@ impl Judge {
     /// When all is calm: what is left of machines and launches of ours that nobody else touched. What
     /// a cloud made beyond our wishes is ended by people, who look after what it leaves.
     pub(crate) fn check_nothing_left(&mut self) {
-        let ours = self.remains.iter().filter(|left| {
+        let ours = self.orphans.iter().filter(|left| {
             let regular = self.births.get(&left.machine).is_none_or(|birth| !birth.surplus);
             regular
                 && !self.touched.contains(&left.machine)

@@ -15,7 +15,7 @@ mod p_labels;
 
 use book::Book;
 use fleet_model::{
-    Desired, Event, Limits, Machine, MachineId, MachineState, Remains, Scope, SlotId, SlotName,
+    Desired, Event, Limits, Machine, MachineId, MachineState, Orphans, Scope, SlotId, SlotName,
     Timestamp, Token, Units,
 };
 use fleet_run::Record;
@@ -99,7 +99,7 @@ pub(crate) struct Judge {
     /// Everything the clouds have, at the last look.
     pub(crate) truth: Vec<Machine>,
     /// What machines that are gone left behind, at the last look.
-    remains: Vec<Remains>,
+    orphans: Vec<Orphans>,
     processes: BTreeMap<u32, Facts>,
     /// The last epoch of the lease that each process took.
     leases: BTreeMap<u32, u64>,
@@ -122,7 +122,7 @@ impl Judge {
             touched: BTreeSet::new(),
             now: Timestamp::UNIX_EPOCH,
             truth: Vec::new(),
-            remains: Vec::new(),
+            orphans: Vec::new(),
             processes: BTreeMap::new(),
             leases: BTreeMap::new(),
             acted: None,
@@ -170,11 +170,11 @@ impl Judge {
         now: Timestamp,
         truth: &[Machine],
         surplus: &[MachineId],
-        remains: Vec<Remains>,
+        orphans: Vec<Orphans>,
     ) {
         self.now = now;
         self.truth = truth.to_vec();
-        self.remains = remains;
+        self.orphans = orphans;
         self.note_failures();
         self.check_births(surplus);
         self.check_one_per_slot();

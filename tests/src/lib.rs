@@ -1,5 +1,0 @@
-//! What the suites against emulators share: servers to start, and faults to put in front of them.
-
-pub mod aws;
-mod http;
-pub mod stores;
