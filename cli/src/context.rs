@@ -2,10 +2,10 @@
 
 use crate::args::Global;
 use crate::exit::Exit;
-use crate::fail::{Answer, Failure, Place, chain};
+use crate::fail::{Answer, Failure, Place};
 use crate::filters;
 use fleet_model::{Catalog, Cloud, Desired};
-use fleet_provider::{Clock, Provider};
+use fleet_provider::{Clock, Provider, with_causes};
 use fleet_run::{Engine, Fresh, Store, SystemClock};
 use fleet_sim::{Preset, Sim};
 use fleet_spec::{Diagnostics, LoadOptions, Loaded};
@@ -46,7 +46,7 @@ impl Context {
             None => fleet_catalog::source(catalog_file().as_deref()),
         };
         loaded.map(Arc::new).map_err(|cause| {
-            Failure::new(chain(&cause)).hint(
+            Failure::new(with_causes(&cause)).hint(
                 "`fleet catalog import DIR` makes a new one; `--catalog embedded` does without",
             )
         })
@@ -119,7 +119,7 @@ impl Context {
     /// Where journals live.
     pub(crate) fn store(&self) -> Answer<Store> {
         Store::open(&self.global.state).map_err(|cause| {
-            Failure::new(chain(&cause))
+            Failure::new(with_causes(&cause))
                 .at("--state")
                 .hint("name a folder, or an s3://, gs:// or az:// URL")
         })

@@ -3,6 +3,7 @@
 use crate::exit::Exit;
 use crate::style;
 use crate::text::clean;
+use fleet_provider::with_causes;
 use std::fmt;
 
 /// A failure: what happened, where, and what to do next. Causes are said once.
@@ -70,20 +71,6 @@ impl fmt::Display for Failure {
     }
 }
 
-/// An error and its causes in one line; a cause that was already said is not said again.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(deeper) = cause {
-        let said = deeper.to_string();
-        if !text.contains(&said) {
-            text = format!("{text}: {said}");
-        }
-        cause = deeper.source();
-    }
-    text
-}
-
 /// Puts a file or URL to an IO error.
 pub(crate) trait Place<T> {
     /// `what` is a phrase such as "cannot write the plan".
@@ -92,6 +79,6 @@ pub(crate) trait Place<T> {
 
 impl<T, E: std::error::Error> Place<T> for Result<T, E> {
     fn or_fail(self, what: &str, place: impl fmt::Display) -> Answer<T> {
-        self.map_err(|cause| Failure::new(format!("{what}: {}", chain(&cause))).at(place))
+        self.map_err(|cause| Failure::new(format!("{what}: {}", with_causes(&cause))).at(place))
     }
 }

@@ -2,9 +2,10 @@
 
 use crate::args::LimitArgs;
 use crate::exit::Exit;
-use crate::fail::{Failure, chain};
+use crate::fail::Failure;
 use fleet_core::Planned;
 use fleet_model::Limits;
+use fleet_provider::with_causes;
 use fleet_run::{JournalError, LeaseError, RunError, StoreError, StoreFault};
 
 /// How much one apply may do, from the flags.
@@ -15,7 +16,7 @@ pub(crate) fn limits(args: LimitArgs) -> Limits {
 
 /// What a run that ended early means for the person in front of it.
 pub(crate) fn failed(cause: RunError) -> Failure {
-    let failure = Failure::new(chain(&cause));
+    let failure = Failure::new(with_causes(&cause));
     match cause {
         RunError::Lease(LeaseError::Held { .. }) => failure
             .hint(

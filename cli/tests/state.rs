@@ -98,7 +98,7 @@ async fn a_dead_holder_loses_its_lease(server: &StoreServer) {
     let refused = place.run(&["apply", "--yes", &spec, "--lock-wait", "3s"]);
     assert_eq!(refused.status.code(), Some(6), "{}", said(&refused));
     assert!(said(&refused).contains(&format!("process {dead}")), "{}", said(&refused));
-    assert!(said(&refused).contains("waiting for the lease, 3s left"), "{}", said(&refused));
+    assert!(said(&refused).contains("waiting for the lease, 3s remaining"), "{}", said(&refused));
     assert!(said(&refused).contains("hint:"), "{}", said(&refused));
 
     // Half a minute is two lives: a holder that were not taken for dead would end this with 6.

@@ -3,13 +3,14 @@
 use crate::args::{CatalogCommand, Format, ListArgs};
 use crate::context::{Context, catalog_file};
 use crate::exit::Exit;
-use crate::fail::{Answer, Failure, Place, chain};
+use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
 use crate::render::catalog::{list_json, markdown, show, show_json, table};
 use crate::style::{ADD, DIM};
 use crate::text::{thousands, when};
 use fleet_catalog::{Query, similar};
 use fleet_model::{Catalog, Pattern};
+use fleet_provider::with_causes;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -41,7 +42,7 @@ pub(super) fn kept_in(context: &Context) -> Answer<PathBuf> {
 fn import(context: &Context, dir: &Path, out: &mut Out) -> Answer {
     // The messages name the file and what was expected in it.
     let (catalog, report) =
-        fleet_catalog::import(dir).map_err(|cause| Failure::new(chain(&cause)))?;
+        fleet_catalog::import(dir).map_err(|cause| Failure::new(with_causes(&cause)))?;
     let file = kept_in(context)?;
     fleet_catalog::save(&catalog, &file).or_fail("cannot keep the catalog", file.display())?;
     if context.global.output == Format::Json {

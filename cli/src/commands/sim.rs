@@ -3,13 +3,14 @@
 use crate::args::{Format, SimCommand, Where};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::fail::{Answer, Failure, Place, chain};
+use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
 use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, span, when};
 use fleet_catalog::similar;
 use fleet_model::{Catalog, Cloud, Machine, Market, PoolId};
+use fleet_provider::with_causes;
 use fleet_sim::{Area, PoolPattern, Settings, Sim, SimError};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +116,7 @@ fn act(sim: &Sim, catalog: &Catalog, command: &SimCommand) -> Answer<Option<Stri
 }
 
 fn failed(cause: SimError) -> Failure {
-    let failure = Failure::new(chain(&cause));
+    let failure = Failure::new(with_causes(&cause));
     match cause {
         SimError::NoMatch(_) => failure.hint("`fleet sim show` lists machines and their pools"),
         SimError::Damaged { .. } | SimError::Io { .. } | SimError::Exists(_) => failure,

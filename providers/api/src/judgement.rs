@@ -54,16 +54,21 @@ pub fn not_the_machine(fleet: &FleetUid, victim: &Victim, machine: &Machine) -> 
     None
 }
 
-/// An error and its causes.
-pub fn with_causes(error: &(dyn StdError + 'static)) -> String {
+/// An error and its causes; a cause that was said already is not said again.
+pub fn with_causes(error: &dyn StdError) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(this) = cause {
         let more = this.to_string();
-        if !text.ends_with(&more) {
+        if !text.contains(&more) {
             text = format!("{text}: {more}");
         }
         cause = this.source();
     }
     text
+}
+
+/// The same in one line: some SDKs say in several where they looked for credentials.
+pub fn in_one_line(error: &dyn StdError) -> String {
+    with_causes(error).split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -10,7 +10,7 @@ use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 use fleet_model::Cloud;
 use fleet_provider::evidence::{Call, judge};
 pub(crate) use fleet_provider::{Asked, LOOK_AGAIN};
-use fleet_provider::{Class, Error, with_causes};
+use fleet_provider::{Class, Error, in_one_line};
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 
@@ -46,12 +46,12 @@ where
         }
         SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_) => {
             let (class, code) = unsent(asked, &error);
-            Error::new(Cloud::Aws, class, code, words(&error))
+            Error::new(Cloud::Aws, class, code, in_one_line(&error))
         }
         SdkError::TimeoutError(_) => {
-            Error::new(Cloud::Aws, asked.silence(), "RequestTimeout", words(&error))
+            Error::new(Cloud::Aws, asked.silence(), "RequestTimeout", in_one_line(&error))
         }
-        _ => Error::new(Cloud::Aws, asked.silence(), "UnreadableAnswer", words(&error)),
+        _ => Error::new(Cloud::Aws, asked.silence(), "UnreadableAnswer", in_one_line(&error)),
     }
 }
 
@@ -70,12 +70,6 @@ fn unsent(asked: Asked, error: &(dyn StdError + 'static)) -> (Class, &'static st
         cause = this.source();
     }
     (asked.silence(), "NoAnswer")
-}
-
-/// An error and its causes, in one line.
-fn words(error: &(dyn StdError + 'static)) -> String {
-    // The credential chain says in several lines where it looked.
-    with_causes(error).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -10,11 +10,8 @@
 //! lived to do it, those without take the slots that are left, in order of their ids.
 
 use aws_sdk_ec2::types::{Instance, Tag};
-use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, SlotName, Token};
+use fleet_model::{FleetName, FleetUid, Ownership, SlotId, SlotName, Token};
 use fleet_provider::CreateRequest;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::StrDeserializer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::once;
 
@@ -195,7 +192,7 @@ impl<'a> Claim<'a> {
             name: FleetName::new(*self.tags.get(NAME)?),
             slot,
             token: Token::new(self.token),
-            template: digest(self.tags.get(TEMPLATE)?)?,
+            template: self.tags.get(TEMPLATE)?.parse().ok()?,
         })
     }
 }
@@ -249,11 +246,6 @@ pub(crate) fn is_unnumbered(instance: &Instance) -> bool {
 /// The token of the launch that made an instance, as its tags say.
 pub(crate) fn token(instance: &Instance) -> Option<&str> {
     instance.tags().iter().find(|tag| tag.key() == Some(TOKEN)).and_then(Tag::value)
-}
-
-fn digest(text: &str) -> Option<Digest> {
-    let text: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
-    Digest::deserialize(text).ok()
 }
 
 #[cfg(test)]

@@ -4,11 +4,8 @@
 
 use crate::names;
 use crate::wire::Vm;
-use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, Token};
+use fleet_model::{FleetName, FleetUid, Ownership, SlotId, Token};
 use fleet_provider::{CreateRequest, RelabelRequest};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::StrDeserializer;
 use std::collections::BTreeMap;
 
 /// The fleet's identity.
@@ -102,11 +99,6 @@ pub(crate) fn owner(vm: &Vm) -> Option<Ownership> {
         name: FleetName::new(get(vm, NAME)?),
         slot: get(vm, SLOT)?.parse().ok()?,
         token: Token::new(token),
-        template: digest(get(vm, TEMPLATE)?)?,
+        template: get(vm, TEMPLATE)?.parse().ok()?,
     })
-}
-
-fn digest(text: &str) -> Option<Digest> {
-    let text: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
-    Digest::deserialize(text).ok()
 }

@@ -6,12 +6,11 @@
 use fleet_model::Cloud;
 pub(crate) use fleet_provider::Asked;
 use fleet_provider::evidence::{Call, judge};
-use fleet_provider::{Class, Error};
+use fleet_provider::{Class, Error, in_one_line};
 use google_cloud_compute_v1::model::Operation;
 use google_cloud_compute_v1::model::operation::error::Errors;
 use google_cloud_gax::error::Error as SdkError;
 use google_cloud_gax::error::rpc::StatusDetails;
-use std::error::Error as StdError;
 use std::time::Duration;
 
 fn call(asked: Asked) -> Call {
@@ -58,7 +57,7 @@ pub(crate) fn read(asked: Asked, error: &SdkError) -> Error {
     } else {
         (asked.silence(), "NoAnswer")
     };
-    Error::new(Cloud::Gcp, class, code, words(error))
+    Error::new(Cloud::Gcp, class, code, in_one_line(error))
 }
 
 /// Whether an answer says that there is no such thing.
@@ -139,20 +138,6 @@ fn told(error: &Errors) -> String {
         }
     }
     text
-}
-
-/// An error and its causes, in one line.
-pub(crate) fn words(error: &(dyn StdError + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(this) = cause {
-        let more = this.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        cause = this.source();
-    }
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

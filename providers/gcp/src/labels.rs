@@ -6,11 +6,8 @@
 //! what is too long goes on in the next label.
 
 use crate::name;
-use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, SlotName, Token};
+use fleet_model::{FleetName, FleetUid, Ownership, SlotId, SlotName, Token};
 use fleet_provider::{CreateRequest, RelabelRequest};
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::StrDeserializer;
 use std::collections::{BTreeMap, HashMap};
 use std::iter::once;
 
@@ -199,15 +196,10 @@ pub(crate) fn owner(machine: &str, labels: &HashMap<String, String>) -> Option<O
     Some(Ownership {
         slot: slot_at(&get(labels, SLOTS)?, index)?,
         name: FleetName::new(unescape(&get(labels, NAME)?)?),
-        template: read_digest(&get(labels, TEMPLATE)?)?,
+        template: get(labels, TEMPLATE)?.parse().ok()?,
         fleet,
         token,
     })
-}
-
-fn read_digest(text: &str) -> Option<Digest> {
-    let text: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
-    Digest::deserialize(text).ok()
 }
 
 #[cfg(test)]

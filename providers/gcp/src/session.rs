@@ -5,8 +5,8 @@
 //! and the metadata server. Nothing is loaded before the first call, so that commands which never
 //! reach the cloud need no account.
 
-use crate::error::{refused, words};
-use fleet_provider::{Class, Error};
+use crate::error::refused;
+use fleet_provider::{Class, Error, in_one_line};
 use google_cloud_auth::credentials::{Builder, Credentials, anonymous, impersonated};
 use google_cloud_billing_v1::client::CloudCatalog;
 use google_cloud_compute_v1::client::{
@@ -189,5 +189,5 @@ fn credentials(settings: &GcpSettings) -> Result<Credentials, Error> {
 }
 
 fn no_credentials(error: &(dyn std::error::Error + 'static)) -> Error {
-    refused(Class::Auth, "NoCredentials", words(error))
+    refused(Class::Auth, "NoCredentials", in_one_line(error))
 }

@@ -4,11 +4,8 @@
 //! was made; the tags say when we asked for it.
 
 use crate::wire::{Instance, Tag};
-use fleet_model::{Digest, FleetName, FleetUid, Ownership, SlotId, Timestamp, Token};
+use fleet_model::{FleetName, FleetUid, Ownership, SlotId, Timestamp, Token};
 use fleet_provider::CreateRequest;
-use serde::Deserialize;
-use serde::de::IntoDeserializer;
-use serde::de::value::StrDeserializer;
 use std::collections::BTreeMap;
 
 /// The fleet's identity.
@@ -84,13 +81,8 @@ pub(crate) fn owner(instance: &Instance) -> Option<Ownership> {
         name: FleetName::new(get(instance, NAME)?),
         slot: get(instance, SLOT)?.parse().ok()?,
         token: Token::new(token),
-        template: digest(get(instance, TEMPLATE)?)?,
+        template: get(instance, TEMPLATE)?.parse().ok()?,
     })
-}
-
-fn digest(text: &str) -> Option<Digest> {
-    let text: StrDeserializer<'_, serde::de::value::Error> = text.into_deserializer();
-    Digest::deserialize(text).ok()
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, MachineId, Orphans, Scope, SlotId};
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
+    Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced, with_causes,
 };
 use std::time::Duration;
 
@@ -49,12 +49,7 @@ impl SimProvider {
         match answer {
             Ok(answer) => answer.map_err(|refusal| classify(self.cloud, asked, &refusal)),
             Err(error) => {
-                let mut message = error.to_string();
-                let mut cause = std::error::Error::source(&error);
-                while let Some(error) = cause {
-                    message = format!("{message}: {error}");
-                    cause = error.source();
-                }
+                let message = with_causes(&error);
                 Err(Error::new(self.cloud, Class::Unknown, "SimulatedWorldUnusable", message))
             }
         }

@@ -136,9 +136,13 @@ pub async fn relay(port: u16, request: &Request) -> Result<Answer> {
         head = head.header(name, value);
     }
     let mut sent = head.body(Full::new(Bytes::from(request.body.clone()))).map_err(Error::other)?;
-    // About this connection, or counted anew.
-    for name in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
+    // About the other connection.
+    for name in [CONNECTION, TRANSFER_ENCODING] {
         sent.headers_mut().remove(name);
+    }
+    // Counted anew, and named even for an empty body: some servers insist.
+    if sent.headers().contains_key(CONTENT_LENGTH) {
+        sent.headers_mut().insert(CONTENT_LENGTH, request.body.len().into());
     }
     let stream = TcpStream::connect(("127.0.0.1", port)).await?;
     let (mut sender, connection) =
