@@ -2,8 +2,10 @@
 //! from top to bottom, each page in a fresh folder on simulated clouds; `cargo xtask docs` writes what
 //! differs.
 
-use std::path::{Path, PathBuf};
+mod support;
+
 use std::process::Command;
+use support::root;
 
 /// Set by `cargo xtask docs`: write what differs instead of failing.
 const WRITE: &str = "FLEET_WRITE_DOCS";
@@ -13,10 +15,6 @@ const ELLIPSIS: &str = "…";
 
 /// `cargo run … -- ARGS` runs the binary that is built already.
 const CARGO: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec fleet \"$@\"\n";
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().expect("the root")
-}
 
 /// A folder for the commands of one page.
 struct Reader(tempfile::TempDir);

@@ -18,6 +18,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(2);
 /// Pages of operations that are read at the most: what they do not tell stays unknown.
 const PAGES: usize = 10;
 
+/// By how much the times of two operations may be out of order. A guess: Google does not say that
+/// a launch is dated before its parts, and one clock of many may be behind.
+const CLOCKS_DIFFER: Duration = Duration::from_secs(60);
+
 /// Where an operation is to be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum At<'a> {
@@ -100,6 +104,7 @@ pub(crate) async fn since_then(
     since: Timestamp,
     mut enough: impl FnMut(&[Operation]) -> bool,
 ) -> Result<Vec<Operation>, Error> {
+    let since_surely = since.checked_sub(CLOCKS_DIFFER).unwrap_or(Timestamp::MIN);
     let mut all: Vec<Operation> = Vec::new();
     let mut token: Option<String> = None;
     for _ in 0..PAGES {
@@ -107,7 +112,7 @@ pub(crate) async fn since_then(
         let asked = asked.set_filter(after(since)).set_order_by("creationTimestamp desc");
         let asked = asked.set_max_results(500_u32).set_or_clear_page_token(token.clone());
         let page = asked.send().await.map_err(|error| read(Asked::Read, &error))?;
-        let older = page.items.last().and_then(inserted).is_some_and(|at| at < since);
+        let older = page.items.last().and_then(inserted).is_some_and(|at| at < since_surely);
         all.extend(page.items);
         let next = page.next_page_token.filter(|next| !next.is_empty());
         if older || next.is_none() || next == token || enough(&all) {

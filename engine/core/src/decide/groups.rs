@@ -128,7 +128,7 @@ pub(crate) fn choose_in(
         };
         let launched = problem.units(&filled);
         if launched.is_zero() && !allowance.is_zero() {
-            // There was room for some, and none was to be had.
+            // The limits allow some, and no pool can supply any.
             waiting += kept_for_surge;
         } else {
             surged += later;

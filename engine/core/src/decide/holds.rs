@@ -72,7 +72,7 @@ fn gaps(inputs: &Inputs, inventory: &Inventory) -> impl Iterator<Item = Hold> {
         .filter(|hold| !matches!(hold, Hold::Gap { machines: 0, .. }))
 }
 
-/// How many machines a fleet that is to go must wait for.
+/// How many machines must be listed before a fleet can be destroyed.
 pub(crate) fn unseen(inputs: &Inputs, inventory: &Inventory) -> u32 {
     if inputs.limits.destroy_all { inventory.unseen } else { 0 }
 }

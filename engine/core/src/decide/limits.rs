@@ -22,7 +22,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
             all.max(free.victims.len())
         }
     };
-    // Whoever lets a fleet go lets all of it go, now or when it is seen.
+    // Who destroys a fleet destroys all of it: now, or when its machines are listed.
     let asked = wanted as u32 + unseen(inputs, inventory);
     let allowed = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));

@@ -9,7 +9,7 @@ use fleet_model::{
 /// What may be done with a holding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Standing {
-    /// It counts, and may be ended if there is too much.
+    /// It counts, and may be destroyed if there is too much.
     Good,
     /// It counts, but the spec no longer allows its pool.
     Disallowed(Rejection),

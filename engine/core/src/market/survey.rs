@@ -1,4 +1,4 @@
-//! What a hedge is decided from: the pools worth looking at, what is to be had of each, and at what price.
+//! What a hedge is decided from: the pools worth looking at, how much each can supply, and at what price.
 
 use crate::holdings::{Holding, Inventory, Zones};
 use crate::market::belief::{self, Prior};
@@ -80,7 +80,7 @@ pub(crate) fn is_ready(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool
     age >= i64::from(hedge.ready_after_seconds)
 }
 
-/// What is to be had, and at what price: the same however it is decided.
+/// What pools can supply, and at what price: the same however it is decided.
 pub(super) struct Survey<'a> {
     pub(super) wanted: Units,
     pub(super) hedge: Hedge,

@@ -230,14 +230,18 @@ async fn refusals_come_in_every_shape_and_reach_as_far_as_their_cause() {
 
 #[tokio::test]
 async fn the_reason_of_a_shortfall_is_found_on_a_later_page() {
-    let fixture = Fixture::new().await;
-    fixture.create(&ask(ON_DEMAND, "before", 9)).await.expect("machines");
-    let room = [("us-central1-a/n2-standard-4".to_owned(), 2)].into();
-    fixture.fake.set(Faults { room, page: Some(3), ..Faults::default() });
-    let created = fixture.create(&ask(ON_DEMAND, "t", 12)).await.expect("two");
-    assert_eq!(created.machines.len(), 2);
-    let why = created.shortfall.expect("a reason");
-    assert_eq!(why.code, "ZONE_RESOURCE_POOL_EXHAUSTED");
+    for late in [Duration::ZERO, Duration::from_secs(2)] {
+        let fixture = Fixture::new().await;
+        fixture.create(&ask(ON_DEMAND, "before", 9)).await.expect("machines");
+        let room = [("us-central1-a/n2-standard-4".to_owned(), 2)].into();
+        let faults =
+            Faults { room, page: Some(3), launch_is_dated_late: late, ..Faults::default() };
+        fixture.fake.set(faults);
+        let created = fixture.create(&ask(ON_DEMAND, "t", 12)).await.expect("two");
+        assert_eq!(created.machines.len(), 2);
+        let why = created.shortfall.expect("a reason");
+        assert_eq!(why.code, "ZONE_RESOURCE_POOL_EXHAUSTED", "dated {late:?} late");
+    }
 }
 
 #[tokio::test]

@@ -87,9 +87,8 @@ pub(crate) fn part(
     {
         form.insert(format!("{CONFIGS}1.Overrides.1.SubnetId"), subnet.clone());
     }
-    let pairs: Vec<String> =
-        form.iter().map(|(key, value)| format!("{}={}", encode(key), encode(value))).collect();
-    Request { body: pairs.join("&").into_bytes(), ..request.clone() }
+    let body = url::form_urlencoded::Serializer::new(String::new()).extend_pairs(&form).finish();
+    Request { body: body.into_bytes(), ..request.clone() }
 }
 
 /// A question for the subnets, signed as the request was.
@@ -149,19 +148,6 @@ pub(crate) fn answer(machines: &str, errors: &str) -> Answer {
          <fleetInstanceSet>{machines}</fleetInstanceSet></CreateFleetResponse>"
     );
     Answer::new(200, "text/xml", body)
-}
-
-fn encode(text: &str) -> String {
-    let mut out = String::new();
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(byte.into());
-            }
-            other => out.push_str(&format!("%{other:02X}")),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// What goes wrong. Sent to a running server as JSON: `POST /fake/faults`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +45,8 @@ pub struct Faults {
     pub listed_while_made: bool,
     /// A bulk launch for which no zone has room is refused outright.
     pub full_is_refused: bool,
+    /// By how much a bulk launch is dated later than its parts, as clocks that differ would.
+    pub launch_is_dated_late: Duration,
     /// Lower limits than this project has, by their name: `IN_USE_ADDRESSES`.
     pub limits: BTreeMap<String, u32>,
     /// What happened to machines is not among the operations.

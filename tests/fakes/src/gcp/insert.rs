@@ -4,9 +4,12 @@
 use crate::gcp::answer::Answer;
 use crate::gcp::fault::Faults;
 use crate::gcp::market;
-use crate::gcp::world::{BASE, Key, Vm, World, cpu_metric, disk_gb, has_address, last, timestamp};
+use crate::gcp::world::{
+    BASE, Key, Vm, World, cpu_metric, disk_gb, has_address, last, timestamp, written,
+};
 use fleet_model::Cloud;
 use fleet_provider::evidence::{self, Call};
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -112,6 +115,8 @@ pub(crate) fn many(
     let pairs: Vec<(&Value, &String)> =
         shapes.iter().flat_map(|shape| zones.iter().map(move |zone| (shape, zone))).collect();
     let group = format!("{}", world.new_id());
+    // The launch is asked for before its parts are, unless clocks differ.
+    let begun = written(Timestamp::now() + site.faults.launch_is_dated_late);
     let mut made: Vec<Key> = Vec::new();
     let mut causes: Vec<Cause> = Vec::new();
     for name in names.keys() {
@@ -179,7 +184,11 @@ pub(crate) fn many(
         );
     }
     operation["instancesBulkInsertOperationMetadata"] = json!({ "perLocationStatus": status });
-    Ok(world.operate(site.project, scope, operation, site.done_at()))
+    let key = world.operate(site.project, scope, operation, site.done_at());
+    if let Some(launch) = world.operations.get_mut(&key) {
+        launch.body["insertTime"] = json!(begun);
+    }
+    Ok(key)
 }
 
 /// The zones of a region that a request allows; `None`: one of them is none of the region's.

@@ -334,8 +334,12 @@ pub(crate) fn cpu_metric(kind: &str, is_spot: bool) -> &'static str {
 
 /// The moment, as Google writes it.
 pub(crate) fn timestamp() -> String {
+    written(Timestamp::now())
+}
+
+/// A moment, as Google writes it.
+pub(crate) fn written(at: Timestamp) -> String {
     let zone = jiff::tz::Offset::constant(-7);
-    let now = jiff::tz::Offset::to_datetime(zone, Timestamp::now());
-    let text = now.strftime("%Y-%m-%dT%H:%M:%S%.3f");
+    let text = zone.to_datetime(at).strftime("%Y-%m-%dT%H:%M:%S%.3f");
     format!("{text}-07:00")
 }
