@@ -115,8 +115,7 @@ pub(crate) fn many(
     let pairs: Vec<(&Value, &String)> =
         shapes.iter().flat_map(|shape| zones.iter().map(move |zone| (shape, zone))).collect();
     let group = format!("{}", world.new_id());
-    // The launch is asked for before its parts are, unless clocks differ.
-    let begun = written(Timestamp::now() + site.faults.launch_is_dated_late);
+    let begun = Timestamp::now();
     let mut made: Vec<Key> = Vec::new();
     let mut causes: Vec<Cause> = Vec::new();
     for name in names.keys() {
@@ -128,6 +127,7 @@ pub(crate) fn many(
                 "operationType": "insert",
                 "operationGroupId": group,
                 "targetLink": link,
+                "insertTime": written(begun),
             });
             let outcome = if world.machines.contains_key(&key) {
                 Err(cause("RESOURCE_ALREADY_EXISTS", format!("{name} already exists")))
@@ -154,7 +154,11 @@ pub(crate) fn many(
         }
         causes.extend(causes_here);
     }
-    let mut operation = json!({ "operationType": "bulkInsert", "operationGroupId": group });
+    let mut operation = json!({
+        "operationType": "bulkInsert",
+        "operationGroupId": group,
+        "insertTime": written(begun + site.faults.launch_is_dated_late),
+    });
     let kept = made.len() as u64 >= least;
     if !kept {
         for key in &made {
@@ -184,11 +188,7 @@ pub(crate) fn many(
         );
     }
     operation["instancesBulkInsertOperationMetadata"] = json!({ "perLocationStatus": status });
-    let key = world.operate(site.project, scope, operation, site.done_at());
-    if let Some(launch) = world.operations.get_mut(&key) {
-        launch.body["insertTime"] = json!(begun);
-    }
-    Ok(key)
+    Ok(world.operate(site.project, scope, operation, site.done_at()))
 }
 
 /// The zones of a region that a request allows; `None`: one of them is none of the region's.

@@ -266,7 +266,7 @@ impl World {
         self.operations.insert((project, scope, name), operation);
     }
 
-    /// Writes an operation down. Its name is its key.
+    /// Writes an operation down, dated now unless it says when. Its name is its key.
     pub(crate) fn operate(
         &mut self,
         project: &str,
@@ -276,7 +276,7 @@ impl World {
     ) -> Key {
         let id = self.new_id();
         let name = format!("operation-{id}");
-        let now = timestamp();
+        let now = body["insertTime"].as_str().map_or_else(timestamp, str::to_owned);
         let at = format!("{BASE}/projects/{project}/{scope}");
         let (kind, _) = scope.split_once('/').unwrap_or((scope, ""));
         body["kind"] = json!("compute#operation");
