@@ -5,11 +5,11 @@ use crate::fail::{Answer, Failure};
 use crate::text::{clean, clean_json};
 use std::io::{self, Write};
 use tracing::{Level, Metadata};
-use tracing_subscriber::filter::{FilterExt, filter_fn};
+use tracing_subscriber::filter::{FilterExt, Targets, filter_fn};
 use tracing_subscriber::fmt::format::FmtSpan;
 use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
-use tracing_subscriber::{EnvFilter, fmt, registry};
+use tracing_subscriber::{fmt, registry};
 
 /// Warns of every place in which it finds no credentials. We say once what that means; a filter that
 /// names it hears it all the same.
@@ -17,7 +17,7 @@ const QUIET: &str = "aws_config=error";
 
 /// Starts logging. `level` is a level or a filter such as `info,fleet_run=debug`.
 pub(crate) fn start(level: &str, format: LogFormat) -> Answer<()> {
-    let filter = EnvFilter::try_new(format!("{QUIET},{level}")).map_err(|_| {
+    let filter: Targets = format!("{QUIET},{level}").parse().map_err(|_| {
         Failure::new(format!("`{level}` is no log level"))
             .at("--log")
             .hint("use error, warn, info, debug, trace, or a filter like `info,fleet_run=debug`")
