@@ -171,6 +171,14 @@ impl Command {
     }
 }
 
+/// Fleets to look at.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct FleetArgs {
+    /// Files or folders with fleets, or names of fleets [default: fleet.yaml]
+    #[arg(value_name = "SPEC|FLEET")]
+    pub specs: Vec<PathBuf>,
+}
+
 /// Specs to read.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct SpecArgs {
@@ -194,7 +202,7 @@ pub(crate) struct InitArgs {
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
     #[command(flatten)]
-    pub spec: SpecArgs,
+    pub spec: FleetArgs,
     /// Save the plan for `fleet apply FILE`
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
@@ -249,7 +257,10 @@ pub(crate) struct ApplyArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DestroyArgs {
     #[command(flatten)]
-    pub spec: SpecArgs,
+    pub spec: FleetArgs,
+    /// Every fleet that has a journal here
+    #[arg(long, conflicts_with_all = ["specs", "fleet"])]
+    pub all: bool,
     /// Do not ask for the fleet's name
     #[arg(short, long)]
     pub yes: bool,
@@ -266,7 +277,7 @@ pub(crate) struct DestroyArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ReconcileArgs {
     #[command(flatten)]
-    pub spec: SpecArgs,
+    pub spec: FleetArgs,
     /// Wait this long for another apply to finish [default: do not wait]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]
@@ -279,7 +290,7 @@ pub(crate) struct ReconcileArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     #[command(flatten)]
-    pub spec: SpecArgs,
+    pub spec: FleetArgs,
     /// One line per machine, not per pool
     #[arg(long)]
     pub machines: bool,

@@ -58,11 +58,15 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
     }
 }
 
+/// Our own warnings: what libraries warn of is for those who ask.
+const OURS: &str = "off,fleet=warn";
+
 /// Logs are for trouble by default. `reconcile` runs where nobody looks, so its log is JSON.
 fn start_logging(global: &Global, command: &Command) -> Answer<()> {
     let unattended = matches!(command, Command::Reconcile(_));
     let format = if unattended { LogFormat::Json } else { LogFormat::Text };
-    logging::start(global.log.as_deref().unwrap_or("warn"), global.log_format.unwrap_or(format))
+    let level = if unattended { "warn" } else { OURS };
+    logging::start(global.log.as_deref().unwrap_or(level), global.log_format.unwrap_or(format))
 }
 
 fn block_on(command: impl Future<Output = Answer>) -> Answer {

@@ -8,7 +8,7 @@ use fleet_model::{Catalog, Cloud, Desired};
 use fleet_provider::{Clock, Provider, with_causes};
 use fleet_run::{Engine, Fresh, Store, SystemClock};
 use fleet_sim::{Preset, Sim};
-use fleet_spec::{Diagnostics, LoadOptions, Loaded};
+use fleet_spec::{Broken, Diagnostics, LoadOptions, Loaded};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,6 +52,18 @@ impl Context {
         })
     }
 
+    /// Tells files from names: a word that is no file and does not look like one is the name of a fleet.
+    pub(crate) fn named(&self, words: &[PathBuf]) -> (Context, Vec<PathBuf>) {
+        let is_file = |word: &PathBuf| {
+            word.exists() || word.extension().is_some() || word.components().count() > 1
+        };
+        let (files, names): (Vec<PathBuf>, Vec<PathBuf>) = words.iter().cloned().partition(is_file);
+        let mut global = self.global.clone();
+        let names = names.into_iter().filter_map(|name| name.into_os_string().into_string().ok());
+        global.fleet.extend(names);
+        (Context { global }, files)
+    }
+
     /// The paths that were named, or the default one.
     pub(crate) fn paths(&self, named: &[PathBuf]) -> Answer<Vec<PathBuf>> {
         if !named.is_empty() {
@@ -64,17 +76,24 @@ impl Context {
             .hint("name a file or folder, or write a first spec with `fleet init`"))
     }
 
-    /// The fleets of some specs, in the order of their names.
+    /// The fleets of some specs, in the order of their names. Broken ones are left out and named, as
+    /// long as there are others.
     pub(crate) fn specs(&self, named: &[PathBuf]) -> Answer<Loaded> {
-        self.load(&self.paths(named)?, &self.global.policy)
+        let paths = self.paths(named)?;
+        self.loaded(&paths, fleet_spec::load_sound(&paths, &self.options(&self.global.policy)))
     }
 
-    /// The same, from these paths and policies and no others.
+    /// The fleets of these paths and policies and no others. One that is broken breaks them all.
     pub(crate) fn load(&self, paths: &[PathBuf], policies: &[PathBuf]) -> Answer<Loaded> {
-        let options =
-            LoadOptions { policies: policies.to_vec(), select: self.global.fleet.clone() };
-        let mut loaded =
-            fleet_spec::load(paths, &options).map_err(|problems| invalid(&problems))?;
+        self.loaded(paths, fleet_spec::load(paths, &self.options(policies)))
+    }
+
+    fn options(&self, policies: &[PathBuf]) -> LoadOptions {
+        LoadOptions { policies: policies.to_vec(), select: self.global.fleet.clone() }
+    }
+
+    fn loaded(&self, paths: &[PathBuf], loaded: Result<Loaded, Diagnostics>) -> Answer<Loaded> {
+        let mut loaded = loaded.map_err(|problems| invalid(&problems))?;
         if loaded.fleets.is_empty() {
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             return Err(Failure::new("there is no fleet here, only policies")
@@ -85,14 +104,23 @@ impl Context {
         Ok(loaded)
     }
 
-    /// The same for commands that launch: a spec that leaves nothing to choose from is invalid.
-    pub(crate) fn launchable(&self, loaded: &Loaded, catalog: &Catalog) -> Answer<()> {
-        let empty: Vec<_> = loaded
-            .fleets
-            .iter()
-            .filter_map(|fleet| filters::nothing_left(fleet, catalog))
-            .collect();
-        if empty.is_empty() { Ok(()) } else { Err(invalid(&Diagnostics(empty))) }
+    /// The same for commands that launch: a spec that leaves nothing to choose from is broken as well.
+    pub(crate) fn launchable(&self, mut loaded: Loaded, catalog: &Catalog) -> Answer<Loaded> {
+        let mut fleets = Vec::new();
+        for fleet in loaded.fleets {
+            match filters::nothing_left(&fleet, catalog) {
+                None => fleets.push(fleet),
+                Some(problem) => loaded.broken.push(Broken {
+                    fleet: Some(fleet.desired.fleet),
+                    problems: Diagnostics(vec![problem]),
+                }),
+            }
+        }
+        if fleets.is_empty() {
+            let all = loaded.broken.into_iter().flat_map(|broken| broken.problems.0);
+            return Err(invalid(&Diagnostics(all.collect())));
+        }
+        Ok(Loaded { fleets, ..loaded })
     }
 
     /// The folder of the simulated world: beside the journal, unless that is far away.

@@ -3,7 +3,9 @@
 use crate::exit::Exit;
 use crate::style;
 use crate::text::clean;
+use fleet_model::FleetName;
 use fleet_provider::with_causes;
+use serde_json::{Value, json};
 use std::fmt;
 
 /// A failure: what happened, where, and what to do next. Causes are said once.
@@ -45,6 +47,11 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// For programs: what happened to a fleet, and what to do next.
+    pub(crate) fn json(&self, fleet: Option<&FleetName>) -> Value {
+        json!({ "fleet": fleet, "error": self.what, "place": self.place, "hint": self.hint })
     }
 
     /// Ends the command with this code.

@@ -1,6 +1,6 @@
 //! Fleets whose spec is at hand, and fleets of which only the journal knows.
 
-use crate::context::{Context, DEFAULT_SPEC};
+use crate::context::{Context, DEFAULT_SPEC, invalid};
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
@@ -12,7 +12,7 @@ use fleet_model::{
     Spread, Strategy, Unit, Units, digest,
 };
 use fleet_run::Engine;
-use fleet_spec::LoadedFleet;
+use fleet_spec::{Diagnostics, LoadedFleet};
 use std::path::{Path, PathBuf};
 
 /// The fleets that a read-only command or a destroy speaks of: those of the specs that are named;
@@ -23,8 +23,13 @@ pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<D
     let wanted = &context.global.fleet;
     if !specs.is_empty() || Path::new(DEFAULT_SPEC).exists() {
         let failure = match context.specs(specs) {
-            Ok(loaded) => {
+            Ok(loaded) if loaded.broken.is_empty() => {
                 return Ok(loaded.fleets.into_iter().map(|fleet| fleet.desired).collect());
+            }
+            // Whoever looks or destroys is told of all fleets, or of what hides one.
+            Ok(loaded) => {
+                let all = loaded.broken.into_iter().flat_map(|broken| broken.problems.0);
+                invalid(&Diagnostics(all.collect()))
             }
             Err(failure) => failure,
         };
@@ -36,8 +41,20 @@ pub(crate) async fn fleets(context: &Context, specs: &[PathBuf]) -> Answer<Vec<D
         }
     }
     let known = known().await?;
+    recorded(context, &known)
+}
+
+/// Every fleet that has a journal here.
+pub(crate) async fn every(context: &Context) -> Answer<Vec<Desired>> {
+    let known = context.journals()?.fleets().await.map_err(failed)?;
+    recorded(context, &known)
+}
+
+/// Fleets of which only journals know.
+fn recorded(context: &Context, known: &[FleetName]) -> Answer<Vec<Desired>> {
+    let wanted = &context.global.fleet;
     if let Some(missing) = wanted.iter().find(|name| !known.iter().any(|k| k.as_str() == *name)) {
-        return Err(no_such_fleet(context, missing, &known));
+        return Err(no_such_fleet(context, missing, known));
     }
     let mut fleets: Vec<Desired> = known
         .iter()

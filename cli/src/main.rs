@@ -12,6 +12,7 @@ mod fleets;
 mod logging;
 mod out;
 mod panics;
+mod prepare;
 mod quotas;
 mod render;
 mod runs;

@@ -2,10 +2,10 @@
 
 use crate::text::{clean_line, count, when};
 use fleet_model::{
-    Action, BlockScope, Bounds, CauseKind, Create, Departure, GapCause, Hold, Market, Notice, Plan,
-    PoolReason, Rejection, Scope, Shortfall, Strategy, Units, Why,
+    Action, BlockScope, Bounds, CauseKind, Cloud, Create, Departure, Gap, GapCause, Hold, Market,
+    Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, Units, Why,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A sentence, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -189,6 +189,36 @@ pub(crate) fn shortfall(short: &Shortfall) -> Said {
     let what = format!("{missing} {unit} of {group} could not be placed");
     let next = because.iter().find_map(|(reason, _)| relax(reason));
     Said { what, next }
+}
+
+/// Why pools are not used, a line each. Regions of one cloud that did not answer are one reason.
+pub(crate) fn because(reasons: &[(Rejection, u32)]) -> Vec<String> {
+    let mut silent: BTreeMap<Cloud, (u32, BTreeSet<&Scope>)> = BTreeMap::new();
+    for (reason, pools) in reasons {
+        if let Rejection::InGap { scope } = reason {
+            let (all, scopes) = silent.entry(scope.cloud).or_default();
+            *all += pools;
+            scopes.insert(scope);
+        }
+    }
+    let mut said = BTreeSet::new();
+    let mut lines = Vec::new();
+    for (reason, pools) in reasons {
+        let (pools, words) = match reason {
+            Rejection::InGap { scope } => match silent.get(&scope.cloud) {
+                Some((_, scopes)) if scopes.len() < 2 => (*pools, rejection(reason)),
+                Some(_) if !said.insert(scope.cloud) => continue,
+                Some((all, scopes)) => {
+                    let regions = count(scopes.len() as u64, "region");
+                    (*all, format!("{regions} of {} did not answer", scope.cloud))
+                }
+                None => (*pools, rejection(reason)),
+            },
+            _ => (*pools, rejection(reason)),
+        };
+        lines.push(format!("{}: {words}", count(pools, "pool")));
+    }
+    lines
 }
 
 /// Why a pool is not used: completes "n pools: …".
@@ -517,10 +547,40 @@ pub(crate) fn block_scope(scope: &BlockScope) -> String {
     }
 }
 
+/// Scopes that did not answer. Those of one cloud with one reason are one gap.
+pub(crate) fn gaps(gaps: &[Gap]) -> Vec<Said> {
+    let mut alike: BTreeMap<(Cloud, GapCause, &str), Vec<&Scope>> = BTreeMap::new();
+    for gap in gaps {
+        alike.entry((gap.scope.cloud, gap.cause, &gap.detail)).or_default().push(&gap.scope);
+    }
+    let said = alike.into_iter().map(|((cloud, cause, detail), scopes)| {
+        let detail = clean_line(detail);
+        let what = match (cause, scopes.as_slice()) {
+            (GapCause::NoCredentials, _) => {
+                format!("{cloud}: no credentials found; {detail}")
+            }
+            (_, [scope]) => format!("{scope} {cause}{}", in_brackets(&detail)),
+            (_, many) => {
+                let regions = count(many.len() as u64, "region");
+                format!("{cloud} {cause} in {regions}{}", in_brackets(&detail))
+            }
+        };
+        let there = if scopes.len() == 1 { "in it" } else { "there" };
+        let what = format!("{what}: nothing {there} is created, destroyed or forgotten");
+        Said { what, next: Some(gap_next(cause).into()) }
+    });
+    said.collect()
+}
+
+fn in_brackets(detail: &str) -> String {
+    if detail.is_empty() { String::new() } else { format!(" ({detail})") }
+}
+
 /// What to do about a gap.
 pub(crate) fn gap_next(cause: GapCause) -> &'static str {
     match cause {
         GapCause::Unreachable | GapCause::PartialList => "try again when it answers in full",
+        GapCause::NoCredentials => "`fleet doctor` shows what is found and what is missing",
         GapCause::NotAllowed => "check the credentials and their permissions",
         GapCause::Throttled => "try again in a few minutes",
         GapCause::BreakerOpen => "try again after that; one request is then let through",

@@ -4,7 +4,7 @@ use crate::style::WARN;
 use crate::text::{clean_line, count, span, thousands};
 use anstream::AutoStream;
 use fleet_run::{Progress, StepResult, Stop, Waiting};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -14,12 +14,33 @@ const EVERY: Duration = Duration::from_secs(2);
 /// Refusals told one by one; the rest are counted, round by round.
 const REFUSALS: u32 = 3;
 
+/// Where the fleets of one command show how they get on, below each other.
+#[derive(Clone)]
+pub(crate) struct Board {
+    bars: Option<MultiProgress>,
+    /// Lines name their fleet where there are several.
+    several: bool,
+    quiet: bool,
+    choice: anstream::ColorChoice,
+}
+
+impl Board {
+    /// `quiet` tells nothing at all.
+    pub(crate) fn new(fleets: usize, quiet: bool, no_color: bool) -> Self {
+        let terminal = std::io::stderr().is_terminal() && !quiet;
+        let bars = terminal.then(|| MultiProgress::with_draw_target(ProgressDrawTarget::stderr()));
+        let choice =
+            if no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
+        Board { bars, several: fleets > 1, quiet, choice }
+    }
+}
+
 /// Tells how an apply gets on: a bar on a terminal, a line now and then elsewhere.
 pub(crate) struct Watch {
+    fleet: String,
     bar: Option<ProgressBar>,
-    quiet: bool,
+    board: Board,
     state: Mutex<State>,
-    choice: anstream::ColorChoice,
 }
 
 struct State {
@@ -36,10 +57,9 @@ struct State {
 }
 
 impl Watch {
-    /// `quiet` tells nothing at all.
-    pub(crate) fn new(fleet: &str, quiet: bool, no_color: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal() && !quiet;
-        let bar = terminal.then(|| {
+    /// A place on the board for one fleet.
+    pub(crate) fn new(fleet: &str, board: &Board) -> Self {
+        let bar = board.bars.is_some().then(|| {
             // Hidden until there is something to count: a question may come first.
             let bar = ProgressBar::hidden();
             bar.set_style(bar_style());
@@ -57,9 +77,8 @@ impl Watch {
             total: 0,
             waiting: None,
         };
-        let choice =
-            if no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
-        Watch { bar, quiet, state: Mutex::new(state), choice }
+        let fleet = clean_line(fleet);
+        Watch { fleet, bar, board: board.clone(), state: Mutex::new(state) }
     }
 
     /// Takes news. Called from many tasks at once.
@@ -78,7 +97,7 @@ impl Watch {
                 (state.in_round, state.round) = (0, round);
                 state.total = state.done + u64::from(create) + u64::from(destroy);
                 if let Some(bar) = &self.bar {
-                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                    self.show(bar);
                     bar.set_length(state.total);
                     bar.enable_steady_tick(Duration::from_millis(200));
                 }
@@ -132,7 +151,7 @@ impl Watch {
         match &self.bar {
             Some(bar) => {
                 bar.set_style(line_style());
-                bar.set_draw_target(ProgressDrawTarget::stderr());
+                self.show(bar);
                 bar.set_message(line);
             }
             None if first || state.told.elapsed() >= EVERY => {
@@ -149,7 +168,7 @@ impl Watch {
             && let Some(bar) = &self.bar
         {
             bar.set_message("");
-            bar.set_draw_target(ProgressDrawTarget::hidden());
+            self.hide(bar);
             bar.set_style(bar_style());
         }
     }
@@ -171,17 +190,32 @@ impl Watch {
         }
     }
 
+    fn show(&self, bar: &ProgressBar) {
+        if let Some(bars) = &self.board.bars {
+            bars.add(bar.clone());
+        }
+    }
+
+    fn hide(&self, bar: &ProgressBar) {
+        if let Some(bars) = &self.board.bars {
+            bars.remove(bar);
+        }
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+
     fn say(&self, text: &str) {
-        if self.quiet {
+        if self.board.quiet {
             return;
         }
         let write = || {
-            let mut stderr = AutoStream::new(std::io::stderr(), self.choice);
+            let mut stderr = AutoStream::new(std::io::stderr(), self.board.choice);
+            let fleet =
+                if self.board.several { format!("{}: ", self.fleet) } else { String::new() };
             // Nobody listens: nothing is lost but the line.
-            let _ = writeln!(stderr, "{text}");
+            let _ = writeln!(stderr, "{fleet}{text}");
         };
-        match &self.bar {
-            Some(bar) => bar.suspend(write),
+        match &self.board.bars {
+            Some(bars) => bars.suspend(write),
             None => write(),
         }
     }

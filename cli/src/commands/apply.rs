@@ -7,29 +7,20 @@ use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::tell_of_unnamed;
 use crate::out::{Out, can_ask};
+use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
 use crate::render::applied::{self, Applied};
-use crate::render::plan_json::Summary;
+use crate::render::plan_json::{Summary, merge};
 use crate::render::plan_text;
-use crate::runs::{failed, holder, limits, verdict};
+use crate::runs::{failed, limits, verdict};
 use crate::saved::SavedPlan;
 use crate::text::count;
-use crate::watch::{Watch, stop_on_signal};
-use fleet_core::{Planned, plan};
-use fleet_model::{Desired, Inputs, Limits};
-use fleet_run::{Converged, Engine, Reach, Session, Stop};
+use crate::watch::stop_on_signal;
+use fleet_model::Desired;
+use fleet_run::{Converged, Reach, Stop};
 use fleet_spec::Loaded;
-use std::time::Duration;
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
 use tracing::Instrument;
-
-/// A fleet under lease, with what is to be done to it.
-pub(crate) struct Ready<'a> {
-    pub session: Session<'a>,
-    pub inputs: Inputs,
-    pub planned: Planned,
-    /// A saved plan is carried out as it stands, and nothing after it.
-    pub exactly: bool,
-    pub watch: Watch,
-}
 
 /// What is to be applied.
 struct Task {
@@ -42,23 +33,25 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     if !args.yes && !can_ask() {
         return Err(nobody("fleet apply --yes"));
     }
-    let task = task(context, args)?;
+    let Task { loaded, saved } = task(context, args)?;
     let catalog = context.catalog()?;
-    context.launchable(&task.loaded, &catalog)?;
-    super::validate::warn(&task.loaded, context.global.output, out);
-    let fleets = &task.loaded.fleets;
+    let loaded = context.launchable(loaded, &catalog)?;
+    let mut worst = super::validate::warn(&loaded, context.global.output, out);
+    let mut left_out = super::validate::left_out(&loaded.broken);
+    let fleets = &loaded.fleets;
     let engine = context.engine(catalog, fleets.iter().map(|fleet| &fleet.desired))?;
     tell_of_unnamed(&engine, fleets, out).await?;
+    let wanted: Vec<&Desired> = fleets.iter().map(|fleet| &fleet.desired).collect();
+    let board = context.board(wanted.len(), false);
+    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "apply", board };
+    let prepared = lead.prepare(&wanted, limits(args.limits), saved.as_ref()).await;
     let mut ready = Vec::new();
-    let mut worst = Exit::Done;
-    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "apply" };
-    for fleet in fleets {
-        let span = tracing::info_span!("prepare", fleet = %fleet.desired.fleet);
-        let prepared = lead.prepare(&fleet.desired, limits(args.limits), task.saved.as_ref());
-        match prepared.instrument(span).await {
+    for (desired, one) in wanted.iter().zip(prepared) {
+        match one {
             Ok(one) => ready.push(one),
             Err(failure) => {
                 worst = worst.max(failure.exit);
+                left_out.push(failure.json(Some(&desired.fleet)));
                 out.aside(failure);
             }
         }
@@ -76,12 +69,13 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     }
     if changes && !args.yes {
         // The question may have stood for hours.
-        for one in &ready {
-            let now = one.session.gather(one.inputs.limits).await.map_err(failed)?;
-            one.session.verify(&one.planned.plan, &now).map_err(failed)?;
+        let sessions: Vec<_> = ready.iter().map(|one| (&one.session, one.inputs.limits)).collect();
+        let now = engine.gather_sessions(&sessions).await;
+        for (one, now) in ready.iter().zip(now) {
+            one.session.verify(&one.planned.plan, &now.map_err(failed)?).map_err(failed)?;
         }
     }
-    finish(context, ready, worst, out).await
+    finish(context, ready, (worst, left_out), out).await
 }
 
 fn nobody(with_yes: &str) -> Failure {
@@ -97,6 +91,7 @@ fn task(context: &Context, args: &ApplyArgs) -> Answer<Task> {
                 .hint("make one with `fleet plan SPEC --out FILE --sign KEY`, and apply that")
                 .exit(Exit::PlanStale));
         }
+        let (context, specs) = &context.named(specs);
         return Ok(Task { loaded: context.specs(specs)?, saved: None });
     };
     let saved = SavedPlan::read(file)?;
@@ -134,48 +129,6 @@ fn task(context: &Context, args: &ApplyArgs) -> Answer<Task> {
     Ok(Task { loaded, saved: Some(saved) })
 }
 
-/// What every fleet of one command is prepared with.
-pub(crate) struct Lead<'a> {
-    pub context: &'a Context,
-    pub engine: &'a Engine,
-    pub wait: Duration,
-    pub command: &'static str,
-}
-
-impl<'a> Lead<'a> {
-    /// Takes the lease, looks, and decides; a saved plan is verified instead.
-    pub(crate) async fn prepare(
-        &self,
-        desired: &Desired,
-        limits: Limits,
-        saved: Option<&SavedPlan>,
-    ) -> Answer<Ready<'a>> {
-        let quiet = self.command == "reconcile" || self.context.global.output != Format::Text;
-        let watch = Watch::new(desired.fleet.as_str(), quiet, self.context.global.no_color);
-        let on = |news| watch.on(news);
-        self.context.same_kind(&desired.fleet)?;
-        let holder = holder(self.command);
-        let session = self.engine.begin(desired, &holder, self.wait, &on).await.map_err(failed)?;
-        let saved =
-            saved.and_then(|saved| saved.fleets.iter().find(|one| one.plan.fleet == desired.fleet));
-        let Some(saved) = saved else {
-            let inputs = session.gather(limits).await.map_err(failed)?;
-            let planned = plan(&inputs);
-            return Ok(Ready { session, inputs, planned, exactly: false, watch });
-        };
-        // The plan was made within its own limits; it must be judged by the same.
-        let mut inputs = session.gather(saved.limits).await.map_err(failed)?;
-        session.verify(&saved.plan, &inputs).map_err(failed)?;
-        // What is carried out is decided here and now; the file only says what it must be.
-        if inputs.recorded.uid.is_none() {
-            inputs.uid = saved.plan.uid.clone();
-        }
-        let planned = plan(&inputs);
-        session.same(&saved.plan, &planned.plan).map_err(failed)?;
-        Ok(Ready { session, inputs, planned, exactly: true, watch })
-    }
-}
-
 fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool> {
     if context.global.output != Format::Text {
         for one in ready {
@@ -187,7 +140,7 @@ fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool>
     let fleets: Vec<&str> = ready.iter().map(|one| one.planned.plan.fleet.as_str()).collect();
     let what = match (sum.create, sum.destroy) {
         (create, 0) => format!("Launch {}", count(create, "machine")),
-        (0, destroy) => format!("End {}", count(destroy, "machine")),
+        (0, destroy) => format!("Destroy {}", count(destroy, "machine")),
         (create, destroy) => format!("Launch {} and destroy {destroy}", count(create, "machine")),
     };
     let simulated = if context.global.sim { " on simulated clouds" } else { "" };
@@ -199,19 +152,21 @@ fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool>
 pub(crate) async fn finish(
     context: &Context,
     ready: Vec<Ready<'_>>,
-    mut worst: Exit,
+    (mut worst, mut left_out): (Exit, Vec<Value>),
     out: &mut Out,
 ) -> Answer {
     let stop = stop_on_signal(false);
     let mut results = Vec::new();
-    for one in ready {
+    let all = stream::iter(ready).map(|one| async {
         let fleet = one.planned.plan.fleet.clone();
         let span = tracing::info_span!("apply", %fleet, steps = one.planned.plan.steps.len());
-        let done = if stop.asked() {
-            leave(one).await
-        } else {
-            carry_out(one, &stop).instrument(span).await
+        let done = match stop.asked() {
+            true => leave(one).await,
+            false => carry_out(one, &stop).instrument(span).await,
         };
+        (fleet, done)
+    });
+    for (fleet, done) in all.buffered(CHANGED_AT_ONCE).collect::<Vec<_>>().await {
         match done {
             Ok(converged) => {
                 let Some(last) = &converged.last else { continue };
@@ -221,12 +176,16 @@ pub(crate) async fn finish(
             }
             Err(failure) => {
                 worst = worst.max(failure.exit);
+                left_out.push(failure.json(Some(&fleet)));
                 out.aside(failure);
             }
         }
     }
     match context.global.output {
-        Format::Json => out.json(&applied::document(&results, worst))?,
+        Format::Json => {
+            let document = applied::document(&results, worst);
+            out.json(&merge(document, json!({ "leftOut": left_out })))?;
+        }
         Format::Markdown => results.iter().for_each(|one| out.text(applied::markdown(one))),
         // Where there was nothing to do, the plan has said it all.
         Format::Text => {
@@ -247,8 +206,7 @@ async fn leave(ready: Ready<'_>) -> Answer<Converged> {
 
 /// Carries out one fleet's plan under its lease.
 pub(crate) async fn carry_out(ready: Ready<'_>, stop: &Stop) -> Answer<Converged> {
-    let Ready { session, inputs, planned, exactly, watch } = ready;
-    let holder = holder("apply");
+    let Ready { session, inputs, planned, exactly, watch, holder } = ready;
     let on = |news| watch.on(news);
     let reach = if exactly { Reach::Plan } else { Reach::Spec };
     let done = session.converge(&holder, (inputs, planned), reach, stop, &on).await;

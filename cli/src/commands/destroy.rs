@@ -1,18 +1,20 @@
 //! `fleet destroy`: ends every machine of a fleet, after its name was typed.
 
-use super::apply::{Lead, finish};
+use super::apply::finish;
 use crate::args::{DestroyArgs, Format};
 use crate::ask;
-use crate::context::Context;
+use crate::context::{Context, DEFAULT_SPEC};
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
-use crate::fleets::fleets;
+use crate::fleets::{every, fleets};
 use crate::out::{Out, can_ask};
+use crate::prepare::Lead;
 use crate::render::plan_json::Summary;
 use crate::render::plan_text;
 use crate::text::count;
 use fleet_core::plan;
-use fleet_model::{Hold, Limits};
+use fleet_model::{Desired, Hold, Limits};
+use std::path::Path;
 
 /// Runs `fleet destroy`.
 pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) -> Answer {
@@ -22,15 +24,25 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
         ));
     }
     let catalog = context.catalog()?;
-    let fleets = fleets(context, &args.spec.specs).await?;
+    let (context, specs) = &context.named(&args.spec.specs);
+    let named = !specs.is_empty() || !context.global.fleet.is_empty() || args.all;
+    if !named && !Path::new(DEFAULT_SPEC).exists() {
+        return Err(Failure::new("nobody said which fleets are to be destroyed")
+            .hint("name a spec or a fleet; `--all` takes every fleet that has a journal here")
+            .exit(Exit::Usage));
+    }
+    let fleets = match args.all {
+        true => every(context).await?,
+        false => fleets(context, specs).await?,
+    };
     let engine = context.engine(catalog, &fleets)?;
-    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "destroy" };
-    let mut worst = Exit::Done;
-    let mut ready = Vec::new();
-    for desired in &fleets {
-        let limits =
-            Limits { destroy_all: true, accept_loss: args.accept_loss, ..Limits::default() };
-        let mut one = match lead.prepare(desired, limits, None).await {
+    let board = context.board(fleets.len(), false);
+    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "destroy", board };
+    let limits = Limits { destroy_all: true, accept_loss: args.accept_loss, ..Limits::default() };
+    let wanted: Vec<&Desired> = fleets.iter().collect();
+    let (mut ready, mut worst) = (Vec::new(), Exit::Done);
+    for one in lead.prepare(&wanted, limits, None).await {
+        let mut one = match one {
             Ok(one) => one,
             Err(failure) => {
                 worst = worst.max(failure.exit);
@@ -66,7 +78,7 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
             worst = worst.max(Exit::Failed);
         }
     }
-    finish(context, ready, worst, out).await
+    finish(context, ready, (worst, Vec::new()), out).await
 }
 
 fn agreed(context: &Context, planned: &fleet_core::Planned, out: &mut Out) -> Answer<bool> {

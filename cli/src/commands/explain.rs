@@ -9,29 +9,22 @@ use crate::render::explain as render;
 use crate::render::plan_json::{OUTPUT_FORMAT, merge};
 use crate::runs::failed;
 use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan, proven_gaps, relaxations};
-use fleet_model::{Catalog, Inputs, Limits};
+use fleet_model::{Catalog, Desired, Inputs, Limits};
 use serde_json::json;
-use std::path::PathBuf;
 
 /// Runs `fleet explain`.
 pub(crate) async fn run(context: &Context, args: &ExplainArgs, out: &mut Out) -> Answer {
     let catalog = context.catalog()?;
-    // A word that is no file is the name of a fleet.
-    let (specs, names): (Vec<PathBuf>, Vec<PathBuf>) =
-        args.specs.iter().cloned().partition(|named| {
-            named.exists() || named.extension().is_some() || named.components().count() > 1
-        });
-    let mut global = context.global.clone();
-    global
-        .fleet
-        .extend(names.into_iter().filter_map(|name| name.into_os_string().into_string().ok()));
-    let context = &Context { global };
-    let loaded = context.specs(&specs)?;
+    let (context, specs) = &context.named(&args.specs);
+    let loaded = context.specs(specs)?;
     let engine =
         context.engine(catalog.clone(), loaded.fleets.iter().map(|fleet| &fleet.desired))?;
+    let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
+    context.same_kinds(&fleets).await?;
+    let gathered = engine.gather_all(&fleets, Limits::default()).await;
     let mut documents = Vec::new();
-    for (nth, fleet) in loaded.fleets.iter().enumerate() {
-        let inputs = engine.gather(&fleet.desired, Limits::default()).await.map_err(failed)?;
+    for (nth, inputs) in gathered.into_iter().enumerate() {
+        let inputs = inputs.map_err(failed)?;
         if nth > 0 && context.global.output != Format::Json {
             out.text("");
         }

@@ -11,19 +11,19 @@ use crate::runs::{failed, limits};
 use crate::saved::{PlanKind, SavedFleet, SavedInputs, SavedPlan, write};
 use crate::style::DIM;
 use fleet_core::{Planned, plan};
-use fleet_model::{Inputs, PLAN_FORMAT};
-use tracing::Instrument;
+use fleet_model::{Desired, Inputs, PLAN_FORMAT};
+use serde_json::{Value, json};
 
 /// Runs `fleet plan`.
 pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer {
-    let inputs = match &args.inputs {
-        Some(file) => replay(context, args, file)?,
+    let Gathered { inputs, left_out, worst } = match &args.inputs {
+        Some(file) => Gathered { inputs: replay(context, args, file)?, ..Gathered::default() },
         None => gather(context, args, out).await?,
     };
     let planned: Vec<Planned> = inputs.iter().map(plan).collect();
-    show(context.global.output, &planned, out)?;
-    // What is in doubt has to be settled, one way or the other.
-    let changes = planned.iter().any(|one| one.plan.acts() || !one.report.in_doubt.is_empty());
+    show(context.global.output, &planned, left_out, out)?;
+    let verdicts = planned.iter().map(|one| exit(one, args.detailed_exitcode));
+    let worst = verdicts.fold(worst, Exit::max);
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
             .iter()
@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
             format_version: PLAN_FORMAT,
             kind: PlanKind::FleetPlan,
             simulated: context.global.sim,
-            specs: context.paths(&args.spec.specs)?,
+            specs: context.paths(&context.named(&args.spec.specs).1)?,
             policies: context.global.policy.clone(),
             fleets: fleets.collect(),
             digest: None,
@@ -61,14 +61,30 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
             file.display()
         ));
     }
-    Ok(if args.detailed_exitcode && changes { Exit::Changes } else { Exit::Done })
+    Ok(worst)
+}
+
+/// A plan that could not look is a failure. What is held or unplaced is for those to know who ask.
+fn exit(planned: &Planned, detailed: bool) -> Exit {
+    let Planned { plan, report } = planned;
+    // What is in doubt has to be settled, one way or the other.
+    let changes = plan.acts() || !report.in_doubt.is_empty();
+    match (report.is_blind(), detailed, changes) {
+        (true, ..) => Exit::Failed,
+        (false, true, true) => Exit::Changes,
+        (false, true, false) if !plan_text::is_settled(report) => Exit::Unsettled,
+        (false, ..) => Exit::Done,
+    }
 }
 
 /// Prints plans in the form that was asked for.
-pub(crate) fn show(format: Format, planned: &[Planned], out: &mut Out) -> Answer<()> {
+fn show(format: Format, planned: &[Planned], left_out: Vec<Value>, out: &mut Out) -> Answer<()> {
     let pairs: Vec<_> = planned.iter().map(|one| (&one.plan, &one.report)).collect();
     match format {
-        Format::Json => out.json(&plan_json::document(&pairs))?,
+        Format::Json => {
+            let document = plan_json::document(&pairs);
+            out.json(&plan_json::merge(document, json!({ "leftOut": left_out })))?;
+        }
         Format::Markdown => out.text(plan_markdown::render(&pairs).trim_end()),
         Format::Text => {
             for (nth, (plan, report)) in pairs.iter().enumerate() {
@@ -83,20 +99,43 @@ pub(crate) fn show(format: Format, planned: &[Planned], out: &mut Out) -> Answer
     Ok(())
 }
 
-async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Vec<Inputs>> {
+/// What a plan is made from, and the fleets that there is none for.
+struct Gathered {
+    inputs: Vec<Inputs>,
+    left_out: Vec<Value>,
+    worst: Exit,
+}
+
+impl Default for Gathered {
+    fn default() -> Self {
+        Gathered { inputs: Vec::new(), left_out: Vec::new(), worst: Exit::Done }
+    }
+}
+
+async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Gathered> {
     let catalog = context.catalog()?;
-    let loaded = context.specs(&args.spec.specs)?;
-    context.launchable(&loaded, &catalog)?;
-    super::validate::warn(&loaded, context.global.output, out);
+    let (context, specs) = &context.named(&args.spec.specs);
+    let loaded = context.launchable(context.specs(specs)?, &catalog)?;
+    let worst = super::validate::warn(&loaded, context.global.output, out);
+    let left_out = super::validate::left_out(&loaded.broken);
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
     tell_of_unnamed(&engine, &loaded.fleets, out).await?;
-    let mut all = Vec::new();
-    for fleet in &loaded.fleets {
-        let span = tracing::info_span!("gather", fleet = %fleet.desired.fleet);
-        let gathered = engine.gather(&fleet.desired, limits(args.limits)).instrument(span).await;
-        all.push(gathered.map_err(failed)?);
+    let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
+    context.same_kinds(&fleets).await?;
+    let answers = engine.gather_all(&fleets, limits(args.limits)).await;
+    let mut gathered = Gathered { inputs: Vec::new(), left_out, worst };
+    for (desired, answer) in fleets.iter().zip(answers) {
+        match answer.map_err(failed) {
+            Ok(inputs) => gathered.inputs.push(inputs),
+            Err(failure) if fleets.len() == 1 => return Err(failure),
+            Err(failure) => {
+                gathered.worst = gathered.worst.max(failure.exit);
+                gathered.left_out.push(failure.json(Some(&desired.fleet)));
+                out.aside(failure);
+            }
+        }
     }
-    Ok(all)
+    Ok(gathered)
 }
 
 fn replay(context: &Context, args: &PlanArgs, file: &std::path::Path) -> Answer<Vec<Inputs>> {

@@ -1,62 +1,92 @@
 //! `fleet reconcile`: apply for cron and timers. No questions, one line of JSON per fleet.
 
-use super::apply::{Lead, Ready};
+use super::validate::left_out;
 use crate::args::ReconcileArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
+use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
 use crate::render::applied::{Applied, line, log_head};
 use crate::render::plan_json::merge;
-use crate::runs::{failed, holder, limits, verdict};
+use crate::runs::{failed, limits, verdict};
 use crate::watch::stop_on_signal;
 use fleet_model::{Desired, Timestamp};
-use fleet_run::{Reach, Stop};
-use serde_json::json;
+use fleet_run::{Engine, Reach, Stop};
+use futures::{StreamExt, stream};
+use serde_json::{Value, json};
 use tracing::Instrument;
+
+/// Fleets whose leases are held at once: the rest waits its turn.
+const UNDER_LEASE: usize = 256;
 
 /// Runs `fleet reconcile`.
 pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) -> Answer {
     let catalog = context.catalog()?;
-    let loaded = context.specs(&args.spec.specs)?;
-    context.launchable(&loaded, &catalog)?;
+    let (context, specs) = &context.named(&args.spec.specs);
+    let loaded = context.launchable(context.specs(specs)?, &catalog)?;
     for warning in &loaded.warnings.0 {
         tracing::warn!(file = %warning.file.display(), line = warning.line, "{}", warning.message);
     }
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
-    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "reconcile" };
+    let board = context.board(loaded.fleets.len(), true);
+    let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "reconcile", board };
     let stop = stop_on_signal(true);
     let mut worst = Exit::Done;
-    for fleet in &loaded.fleets {
-        if stop.asked() {
-            let not_begun =
-                json!({ "fleet": fleet.desired.fleet, "stopped": true, "begun": false });
-            out.json_line(&merge(not_begun, log_head(engine.now(), Exit::Unsettled)));
-            worst = worst.max(Exit::Unsettled);
-            continue;
-        }
-        let span = tracing::info_span!("round", fleet = %fleet.desired.fleet);
-        let (exit, text) = match round(&lead, &fleet.desired, args, &stop).instrument(span).await {
-            Ok((applied, exit)) => (exit, line(&applied, engine.now(), exit)),
-            Err(failure) => (failure.exit, report(&fleet.desired, engine.now(), &failure)),
+    for broken in left_out(&loaded.broken) {
+        worst = Exit::SpecInvalid;
+        out.json_line(&merge(broken, log_head(engine.now(), Exit::SpecInvalid)));
+    }
+    let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
+    for some in fleets.chunks(UNDER_LEASE) {
+        let prepared: Vec<Option<Answer<Ready<'_>>>> = match stop.asked() {
+            true => some.iter().map(|_| None).collect(),
+            false => {
+                lead.prepare(some, limits(args.limits), None).await.into_iter().map(Some).collect()
+            }
         };
-        worst = worst.max(exit);
-        out.json_line(&text);
-        out.flush();
+        let mut rounds = stream::iter(some.iter().zip(prepared))
+            .map(|(desired, ready)| round(&engine, desired, ready, &stop))
+            .buffer_unordered(CHANGED_AT_ONCE);
+        while let Some((exit, line)) = rounds.next().await {
+            worst = worst.max(exit);
+            out.json_line(&line);
+            out.flush();
+        }
     }
     Ok(worst)
 }
 
+/// Makes one fleet what its spec says, and reports how it ended.
 async fn round(
-    lead: &Lead<'_>,
+    engine: &Engine,
     desired: &Desired,
-    args: &ReconcileArgs,
+    ready: Option<Answer<Ready<'_>>>,
     stop: &Stop,
-) -> Answer<(Applied, Exit)> {
-    let ready = lead.prepare(desired, limits(args.limits), None).await?;
-    let holder = holder(lead.command);
+) -> (Exit, Value) {
+    let span = tracing::info_span!("round", fleet = %desired.fleet);
+    let done = match ready {
+        Some(Ok(ready)) if !stop.asked() => converge(desired, ready, stop).instrument(span).await,
+        Some(Err(failure)) => Err(failure),
+        left => {
+            if let Some(Ok(ready)) = left {
+                // A lease that cannot be given back lapses by itself.
+                let _ = ready.session.finish().await;
+            }
+            let not_begun = json!({ "fleet": desired.fleet, "stopped": true, "begun": false });
+            let exit = Exit::Unsettled;
+            return (exit, merge(not_begun, log_head(engine.now(), exit)));
+        }
+    };
+    match done {
+        Ok((applied, exit)) => (exit, line(&applied, engine.now(), exit)),
+        Err(failure) => (failure.exit, report(desired, engine.now(), &failure)),
+    }
+}
+
+async fn converge(desired: &Desired, ready: Ready<'_>, stop: &Stop) -> Answer<(Applied, Exit)> {
     let on = |news| tracing::debug!(?news, "progress");
-    let Ready { session, inputs, planned, .. } = ready;
+    let Ready { session, inputs, planned, holder, .. } = ready;
     let converged = session.converge(&holder, (inputs, planned), Reach::Spec, stop, &on);
     let converged = converged.await.map_err(failed)?;
     session.finish().await.map_err(failed)?;
@@ -66,6 +96,5 @@ async fn round(
 }
 
 fn report(desired: &Desired, at: Timestamp, failure: &Failure) -> serde_json::Value {
-    let what = json!({ "fleet": desired.fleet, "error": failure.what, "hint": failure.hint });
-    merge(what, log_head(at, failure.exit))
+    merge(failure.json(Some(&desired.fleet)), log_head(at, failure.exit))
 }

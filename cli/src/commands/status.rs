@@ -10,17 +10,21 @@ use crate::render::plan_json::{OUTPUT_FORMAT, merge};
 use crate::render::status::Status;
 use crate::runs::failed;
 use fleet_core::plan;
-use fleet_model::{Limits, Notice};
+use fleet_model::{Desired, Limits, Notice};
 use serde_json::{Value, json};
 
 /// Runs `fleet status`.
 pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> Answer {
     let catalog = context.catalog()?;
-    let fleets = fleets(context, &args.spec.specs).await?;
+    let (context, specs) = &context.named(&args.spec.specs);
+    let fleets = fleets(context, specs).await?;
     let engine = context.engine(catalog, &fleets)?;
     let mut documents: Vec<Value> = Vec::new();
-    for (nth, desired) in fleets.iter().enumerate() {
-        let inputs = engine.gather(desired, Limits::default()).await.map_err(failed)?;
+    let wanted: Vec<&Desired> = fleets.iter().collect();
+    context.same_kinds(&wanted).await?;
+    let gathered = engine.gather_all(&wanted, Limits::default()).await;
+    for (nth, (desired, inputs)) in fleets.iter().zip(gathered).enumerate() {
+        let inputs = inputs.map_err(failed)?;
         let mut planned = plan(&inputs);
         if is_unspecified(desired) {
             // What a plan towards nothing would say is no news of the fleet.

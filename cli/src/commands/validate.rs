@@ -10,7 +10,7 @@ use crate::style::{ADD, BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown, monthly, thousands};
 use fleet_core::eligible;
 use fleet_model::{Catalog, Desired};
-use fleet_spec::{Diagnostic, Diagnostics, LoadOptions, Loaded, LoadedFleet};
+use fleet_spec::{Broken, Diagnostic, Diagnostics, LoadOptions, Loaded, LoadedFleet};
 use serde_json::{Value, json};
 
 /// Runs `fleet validate`.
@@ -57,11 +57,26 @@ pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
     Ok(Exit::Done)
 }
 
-/// Tells warnings beside the result of another command.
-pub(crate) fn warn(loaded: &Loaded, format: Format, out: &mut Out) {
+/// Tells warnings beside the result of another command, and which fleets it leaves out as invalid.
+/// How the command ends because of them.
+pub(crate) fn warn(loaded: &Loaded, format: Format, out: &mut Out) -> Exit {
     if format == Format::Text && !loaded.warnings.is_empty() {
         out.aside(format!("{}\n", loaded.warnings.render(true).trim_end()));
     }
+    for broken in &loaded.broken {
+        out.aside(broken.problems.render(true).trim_end());
+        let fleet =
+            broken.fleet.as_ref().map_or_else(String::new, |name| format!("fleet `{name}`"));
+        let what = if fleet.is_empty() { "this file".into() } else { fleet };
+        out.aside(format!("{WARN}note:{WARN:#} {what} is left out; the others go on\n"));
+    }
+    if loaded.broken.is_empty() { Exit::Done } else { Exit::SpecInvalid }
+}
+
+/// The fleets that are left out, as a list for programs.
+pub(crate) fn left_out(broken: &[Broken]) -> Vec<Value> {
+    let one = |broken: &Broken| json!({ "fleet": broken.fleet, "diagnostics": broken.problems });
+    broken.iter().map(one).collect()
 }
 
 /// Names that the catalog does not know, as warnings: another catalog may know them.

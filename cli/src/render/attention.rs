@@ -2,7 +2,7 @@
 
 use crate::sentences::{self, Said};
 use crate::style::{HINT, WARN};
-use crate::text::{clean_line, count, when, wrap};
+use crate::text::{count, when, wrap};
 use fleet_model::Report;
 
 /// What to do about a request without an answer.
@@ -14,9 +14,8 @@ pub(crate) fn attention(report: &Report) -> String {
     for short in &report.unplaced {
         let said = sentences::shortfall(short);
         item(&mut out, "unplaced", &Said { what: said.what, next: None });
-        for (reason, pools) in short.because.iter().take(4) {
-            let text = format!("{}: {}", count(*pools, "pool"), sentences::rejection(reason));
-            out.push_str(&format!("{}\n", wrap("              ", &text)));
+        for text in sentences::because(&short.because).iter().take(4) {
+            out.push_str(&format!("{}\n", wrap("              ", text)));
         }
         next(&mut out, said.next.as_deref());
     }
@@ -41,14 +40,8 @@ pub(crate) fn attention(report: &Report) -> String {
         );
         item(&mut out, "in doubt", &Said { what, next: Some(IN_DOUBT_NEXT.into()) });
     }
-    for gap in &report.gaps {
-        let detail = clean_line(&gap.detail);
-        let detail = if detail.is_empty() { detail } else { format!(" ({detail})") };
-        let what = format!(
-            "{} {}{detail}: nothing in it is created, destroyed or forgotten",
-            gap.scope, gap.cause
-        );
-        item(&mut out, "gap", &Said { what, next: Some(sentences::gap_next(gap.cause).into()) });
+    for said in sentences::gaps(&report.gaps) {
+        item(&mut out, "gap", &said);
     }
     notices(&mut out, report);
     if out.is_empty() { out } else { format!("\n{out}") }

@@ -111,14 +111,8 @@ fn attention(report: &Report) -> String {
     };
     for short in &report.unplaced {
         let said = sentences::shortfall(short);
-        let because: Vec<String> = short
-            .because
-            .iter()
-            .take(3)
-            .map(|(reason, pools)| {
-                format!("{}: {}", count(*pools, "pool"), sentences::rejection(reason))
-            })
-            .collect();
+        let mut because = sentences::because(&short.because);
+        because.truncate(3);
         item(&format!("{} ({})", said.what, because.join("; ")), said.next.as_deref());
     }
     for held in &report.held {
@@ -129,9 +123,8 @@ fn attention(report: &Report) -> String {
         let machines = count(doubt.slots.len() as u64, "machine");
         item(&format!("a request for {machines} from {} is in doubt", doubt.pool), None);
     }
-    for gap in &report.gaps {
-        let next = sentences::gap_next(gap.cause);
-        item(&format!("{} {} ({})", gap.scope, gap.cause, gap.detail), Some(next));
+    for said in sentences::gaps(&report.gaps) {
+        item(&said.what, said.next.as_deref());
     }
     for notice in report.notices.iter().take(5) {
         let said = sentences::notice(notice);

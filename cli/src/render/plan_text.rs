@@ -109,6 +109,11 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
         }
         return format!("{BOLD}Plan:{BOLD:#} settle what is in doubt: {}.", parts.join(", "));
     }
+    if report.is_blind() {
+        return format!(
+            "{BOLD}No plan.{BOLD:#} No cloud answered, so nobody knows what is there; see above for why."
+        );
+    }
     if is_settled(report) {
         format!("{BOLD}No changes.{BOLD:#} The fleet is as the spec asks.")
     } else {
@@ -154,7 +159,10 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::OldPrices { .. }
         | Notice::UnpricedMachines { .. } => false,
     });
-    !odd && report.held.is_empty() && report.unplaced.is_empty() && report.in_doubt.is_empty()
+    !odd && !report.is_blind()
+        && report.held.is_empty()
+        && report.unplaced.is_empty()
+        && report.in_doubt.is_empty()
 }
 
 fn pools(report: &Report) -> Columns {

@@ -113,6 +113,7 @@ fn report() -> Report {
         unplaced: vec![],
         in_doubt: vec![],
         gaps: vec![],
+        answered: 2,
         notices: vec![],
         candidates: 41,
         rejected: vec![(Rejection::RegionNotAllowed, 900), (Rejection::FamilyNotAllowed, 4000)],

@@ -286,6 +286,8 @@ pub enum GapCause {
     Unreachable,
     /// Part of the list is missing.
     PartialList,
+    /// There are no credentials, or something else that has to be set up first.
+    NoCredentials,
     /// Credentials do not allow the look.
     NotAllowed,
     /// Throttled for longer than we wait.
@@ -304,6 +306,7 @@ impl GapCause {
         match self {
             GapCause::Unreachable => "does not answer",
             GapCause::PartialList => "answered in part",
+            GapCause::NoCredentials => "cannot be asked without credentials",
             GapCause::NotAllowed => "refused us",
             GapCause::Throttled => "throttles us",
             GapCause::BreakerOpen => "is left alone, its breaker is open",

@@ -26,6 +26,9 @@ pub struct Report {
     pub in_doubt: Vec<InDoubt>,
     /// Scopes that did not answer.
     pub gaps: Vec<Gap>,
+    /// How many scopes did.
+    #[serde(default)]
+    pub answered: u32,
     /// What a person should know besides.
     pub notices: Vec<Notice>,
     /// How many pools the spec allows, and what rules out the others (reason, pools).
@@ -35,6 +38,13 @@ pub struct Report {
     /// What is to be expected of the spot part; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outlook: Option<Outlook>,
+}
+
+impl Report {
+    /// Whether nobody answered who was asked: then this is no picture of the fleet.
+    pub fn is_blind(&self) -> bool {
+        self.answered == 0 && !self.gaps.is_empty()
+    }
 }
 
 /// What is to be expected of the spot part of a fleet, from what is believed of its pools.

@@ -24,6 +24,6 @@ pub use observe::{Orphan, Stray, Sweep};
 pub use progress::{Progress, StepResult, Stop};
 pub use reconcile::{Converged, Reach};
 pub use state::{
-    Held, Journal, JournalError, Lease, LeaseError, Record, Store, StoreError, StoreFault, Waiting,
-    shown,
+    Held, Journal, JournalError, Lease, LeaseError, Origin, Record, SIMULATED_MARK, Store,
+    StoreError, StoreFault, Waiting, shown,
 };

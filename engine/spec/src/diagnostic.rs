@@ -51,6 +51,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
+    /// Whether the spec cannot be used because of it.
+    pub fn is_error(&self) -> bool {
+        self.severity == Severity::Error
+    }
+
     /// An error about no file in particular.
     pub fn general(message: impl Into<String>, hint: impl Into<Option<String>>) -> Self {
         Diagnostic::about_file(PathBuf::new(), message, hint)
@@ -145,7 +150,7 @@ pub struct Diagnostics(pub Vec<Diagnostic>);
 impl Diagnostics {
     /// The errors.
     pub fn errors(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.0.iter().filter(|one| one.severity == Severity::Error)
+        self.0.iter().filter(|one| one.is_error())
     }
 
     /// The warnings.

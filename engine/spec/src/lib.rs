@@ -39,7 +39,9 @@ mod words;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use load::{LoadOptions, Loaded, LoadedFleet, NotYetObeyed, load, load_bytes, load_str};
+pub use load::{
+    Broken, LoadOptions, Loaded, LoadedFleet, NotYetObeyed, load, load_bytes, load_sound, load_str,
+};
 pub use places::Location;
 pub use policy::Policy;
 pub use reference::reference_markdown;

@@ -11,7 +11,7 @@ use crate::policy::Policy;
 use crate::reader::near;
 use crate::{input, source::quote, total, yaml};
 use files::{Files, Found, Scope};
-use fleet_model::{Desired, MicroUsd};
+use fleet_model::{Desired, FleetName, MicroUsd};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 pub struct LoadOptions {
     /// Policies that hold for every fleet, wherever they lie.
     pub policies: Vec<PathBuf>,
-    /// Only these fleets, by name; empty: all. The others are still checked.
+    /// Only these fleets, by name; empty: all. What is wrong with others alone does not matter.
     pub select: Vec<String>,
 }
 
@@ -35,6 +35,17 @@ pub struct Loaded {
     pub policies: Vec<Policy>,
     /// What the authors should know.
     pub warnings: Diagnostics,
+    /// Fleets that cannot be used, while the others can.
+    pub broken: Vec<Broken>,
+}
+
+/// A fleet, or a file with fleets, that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Broken {
+    /// Its name, if that could be read.
+    pub fleet: Option<FleetName>,
+    /// What is wrong with it.
+    pub problems: Diagnostics,
 }
 
 /// A field that is read and checked, and not yet obeyed.
@@ -97,6 +108,13 @@ impl LoadedFleet {
 /// are passed over. A policy holds for its own folder and below; besides, `policy.yaml` and
 /// `policy.yml` are looked for from each path upward to the root of the repository.
 pub fn load(paths: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Diagnostics> {
+    load_sound(paths, options)?.all_sound()
+}
+
+/// The same, except that fleets with errors are left out and told of, as long as others are sound: one
+/// broken file stops one fleet. What concerns every fleet, such as a policy that cannot be read, stops
+/// them all.
+pub fn load_sound(paths: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Diagnostics> {
     let mut files = Files::default();
     for path in paths {
         files.add(path);
@@ -134,7 +152,7 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, Diagnostics> {
         Ok(text) => files.text(Path::new(name), None, &text, Found::Named),
         Err(refusal) => files.refuse(Path::new(name), &refusal),
     }
-    finish(files, &[])
+    finish(files, &[])?.all_sound()
 }
 
 fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
@@ -150,9 +168,20 @@ fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
     for (draft, _) in &mut files.drafts {
         unlimited(draft);
     }
+    // Files of which a part cannot be read: who knows what else it would have said.
+    let errors = files.problems.iter().filter(|one| one.is_error());
+    let unreadable: BTreeSet<PathBuf> = errors.map(|one| one.file.clone()).collect();
+    // With a limit on the sum, every fleet counts.
+    let summed = files.policies.iter().any(|(policy, _)| policy.total.is_some());
+    let concerns_all = files.concerns_all || summed;
     let mut problems = files.problems;
+    let mut broken: BTreeMap<FleetName, Diagnostics> = BTreeMap::new();
     let mut fleets = Vec::new();
     for ((draft, _), policies) in files.drafts.into_iter().zip(applied) {
+        if draft.problems.iter().any(Diagnostic::is_error) {
+            let of_fleet = broken.entry(draft.desired.fleet.clone()).or_default();
+            of_fleet.0.extend(draft.problems.iter().cloned());
+        }
         problems.extend(draft.problems);
         let mut desired = draft.desired;
         desired.digest = canonical::digest_of(&desired);
@@ -168,14 +197,51 @@ fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
     let mut problems = Diagnostics(problems);
     problems.tidy();
     cap(&mut problems);
-    if problems.has_errors() {
+    let wanted = |name: &FleetName| {
+        select.is_empty() || select.iter().any(|selected| selected == name.as_str())
+    };
+    let sound = |fleet: &LoadedFleet| {
+        !broken.contains_key(&fleet.desired.fleet) && !unreadable.contains(&fleet.file)
+    };
+    let mut usable = fleets;
+    usable.retain(|fleet| sound(fleet) && wanted(&fleet.desired.fleet));
+    if problems.has_errors() && (concerns_all || usable.is_empty() || !is_local(&problems)) {
         return Err(problems);
     }
-    if !select.is_empty() {
-        fleets.retain(|fleet| select.iter().any(|name| name == fleet.desired.fleet.as_str()));
-    }
     let policies = files.policies.into_iter().map(|(policy, _)| policy).collect();
-    Ok(Loaded { fleets, policies, warnings: problems })
+    let (errors, warnings): (Vec<_>, Vec<_>) =
+        problems.0.into_iter().partition(Diagnostic::is_error);
+    let named = broken.into_iter().filter(|(name, _)| wanted(name));
+    let mut broken: Vec<Broken> = named
+        .map(|(fleet, problems)| Broken {
+            fleet: (!fleet.as_str().is_empty()).then_some(fleet),
+            problems,
+        })
+        .collect();
+    for file in unreadable.iter().filter(|_| select.is_empty()) {
+        let of_file = errors.iter().filter(|one| one.file == *file).cloned();
+        broken.push(Broken { fleet: None, problems: Diagnostics(of_file.collect()) });
+    }
+    Ok(Loaded { fleets: usable, policies, warnings: Diagnostics(warnings), broken })
+}
+
+/// Whether every error is about a file.
+fn is_local(problems: &Diagnostics) -> bool {
+    problems.0.iter().filter(|one| one.is_error()).all(|one| !one.file.as_os_str().is_empty())
+}
+
+impl Loaded {
+    /// Refuses a load of which a part is broken.
+    fn all_sound(self) -> Result<Self, Diagnostics> {
+        if self.broken.is_empty() {
+            return Ok(self);
+        }
+        let broken = self.broken.into_iter().flat_map(|broken| broken.problems.0);
+        let mut problems = Diagnostics(broken.chain(self.warnings.0).collect());
+        problems.tidy();
+        cap(&mut problems);
+        Err(problems)
+    }
 }
 
 /// Two fleets of one name would fight over the same machines.

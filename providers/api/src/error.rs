@@ -44,6 +44,11 @@ pub enum Reach {
     Cloud,
 }
 
+/// Codes of our own for what a person has to set up before a cloud can be asked anything.
+pub const NO_CREDENTIALS: &str = "NoCredentials";
+/// See [`NO_CREDENTIALS`].
+pub const NOT_SET_UP: &str = "NotSetUp";
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} answered {}: {}", self.cloud, self.code, self.message.escape_debug())
@@ -72,6 +77,11 @@ impl Error {
     pub fn throttled(mut self) -> Self {
         self.throttled = true;
         self
+    }
+
+    /// Whether nothing was asked, because something has to be set up first.
+    pub fn lacks_setup(&self) -> bool {
+        self.class == Class::Auth && matches!(self.code.as_str(), NO_CREDENTIALS | NOT_SET_UP)
     }
 
     /// How wide it reaches.

@@ -17,7 +17,7 @@ mod survey;
 
 pub use accounts::Accounts;
 pub use clock::Clock;
-pub use error::{Class, Error, Reach};
+pub use error::{Class, Error, NO_CREDENTIALS, NOT_SET_UP, Reach};
 pub use judgement::{Asked, LOOK_AGAIN, in_one_line, not_the_machine, with_causes};
 pub use provider::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Missing, Offered,

@@ -10,7 +10,7 @@ use aws_sdk_ec2::error::{ProvideErrorMetadata, SdkError};
 use fleet_model::Cloud;
 use fleet_provider::evidence::{Call, judge};
 pub(crate) use fleet_provider::{Asked, LOOK_AGAIN};
-use fleet_provider::{Class, Error, in_one_line};
+use fleet_provider::{Class, Error, NO_CREDENTIALS, in_one_line};
 use std::error::Error as StdError;
 use std::io::ErrorKind;
 
@@ -46,7 +46,13 @@ where
         }
         SdkError::ConstructionFailure(_) | SdkError::DispatchFailure(_) => {
             let (class, code) = unsent(asked, &error);
-            Error::new(Cloud::Aws, class, code, in_one_line(&error))
+            let why = in_one_line(&error);
+            if code == NO_CREDENTIALS {
+                // The SDK's own words are a chain of everywhere it looked.
+                tracing::debug!(why, "no credentials");
+                return Error::new(Cloud::Aws, class, code, NO_KEY);
+            }
+            Error::new(Cloud::Aws, class, code, why)
         }
         SdkError::TimeoutError(_) => {
             Error::new(Cloud::Aws, asked.silence(), "RequestTimeout", in_one_line(&error))
@@ -55,12 +61,15 @@ where
     }
 }
 
+/// What a person does about it.
+const NO_KEY: &str = "set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or log in with `aws sso login`";
+
 /// A call of which no answer came: most often we cannot know whether the request arrived.
 fn unsent(asked: Asked, error: &(dyn StdError + 'static)) -> (Class, &'static str) {
     let mut cause = Some(error);
     while let Some(this) = cause {
         if this.is::<CredentialsError>() {
-            return (Class::Auth, "NoCredentials");
+            return (Class::Auth, NO_CREDENTIALS);
         }
         if let Some(io) = this.downcast_ref::<std::io::Error>()
             && io.kind() == ErrorKind::ConnectionRefused

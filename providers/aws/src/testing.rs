@@ -39,20 +39,6 @@ pub(crate) async fn caught(send: impl AsyncFnOnce(aws_sdk_ec2::Client)) -> Strin
         .build();
     send(aws_sdk_ec2::Client::from_conf(config)).await;
     let body = catch.0.lock().expect("alone").clone();
-    body.split('&').map(|pair| decode(&pair.replacen('=', " = ", 1))).collect::<Vec<_>>().join("\n")
-}
-
-fn decode(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        if byte == b'%' {
-            let hex = [rest.next().expect("hex"), rest.next().expect("hex")];
-            let hex = std::str::from_utf8(&hex).expect("hex");
-            bytes.push(u8::from_str_radix(hex, 16).expect("hex"));
-        } else {
-            bytes.push(byte);
-        }
-    }
-    String::from_utf8(bytes).expect("text")
+    let fields = url::form_urlencoded::parse(body.as_bytes());
+    fields.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join("\n")
 }

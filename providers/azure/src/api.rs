@@ -6,7 +6,7 @@ use crate::machines::looks_gone;
 use crate::names::Group;
 use crate::session::AzureSettings;
 use crate::wire::Page;
-use fleet_provider::{Class, Clock, Error};
+use fleet_provider::{Class, Clock, Error, NOT_SET_UP};
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use reqwest::{Client, Method, Response};
 use serde::de::DeserializeOwned;
@@ -104,7 +104,7 @@ impl Api {
 
     /// The resource group that we look at.
     pub(crate) fn group(&self) -> Result<Group, Error> {
-        let missing = |what: &str| Err(refused(Class::Auth, "NotSetUp", what));
+        let missing = |what: &str| Err(refused(Class::Auth, NOT_SET_UP, what));
         let Some(name) = &self.settings.resource_group else {
             return missing("no resource group: set FLEET_AZURE_RESOURCE_GROUP");
         };

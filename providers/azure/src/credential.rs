@@ -7,7 +7,7 @@ use azure_identity::{
     AzureCliCredential, ClientSecretCredential, ManagedIdentityCredential,
     ManagedIdentityCredentialOptions, UserAssignedId, WorkloadIdentityCredential,
 };
-use fleet_provider::{Class, Error};
+use fleet_provider::{Class, Error, NO_CREDENTIALS};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -76,7 +76,7 @@ impl Chain {
              AZURE_CLIENT_SECRET, or run `az login`",
             reasons.join(", ")
         );
-        let error = refused(Class::Auth, "NoCredentials", words);
+        let error = refused(Class::Auth, NO_CREDENTIALS, words);
         found.nothing = Some((Instant::now(), error.clone()));
         Err(error)
     }
@@ -88,7 +88,7 @@ fn patience(name: &str) -> Duration {
 }
 
 fn none(why: &azure_core::Error) -> Error {
-    refused(Class::Auth, "NoCredentials", why.to_string())
+    refused(Class::Auth, NO_CREDENTIALS, why.to_string())
 }
 
 /// What may know who we are, in the order in which it is asked. `None`: not set up.

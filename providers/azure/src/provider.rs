@@ -171,7 +171,7 @@ impl Provider for Azure {
     }
 
     async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
-        Ok(self.api.settings.subscription.clone())
+        Ok(Some(self.api.group()?.subscription))
     }
 
     async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {

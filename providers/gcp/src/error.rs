@@ -6,7 +6,7 @@
 use fleet_model::Cloud;
 pub(crate) use fleet_provider::Asked;
 use fleet_provider::evidence::{Call, judge};
-use fleet_provider::{Class, Error, in_one_line};
+use fleet_provider::{Class, Error, NO_CREDENTIALS, in_one_line};
 use google_cloud_compute_v1::model::Operation;
 use google_cloud_compute_v1::model::operation::error::Errors;
 use google_cloud_gax::error::Error as SdkError;
@@ -44,7 +44,7 @@ pub(crate) fn read(asked: Asked, error: &SdkError) -> Error {
         return judge(Cloud::Gcp, call(asked), status, &code, &message, wish(details));
     }
     let (class, code) = if error.is_authentication() {
-        (Class::Auth, "NoCredentials")
+        (Class::Auth, NO_CREDENTIALS)
     } else if error.is_connect() {
         // Nobody took the connection: nothing was sent.
         (Class::Retry { after: None }, "NoConnection")

@@ -6,7 +6,7 @@
 //! reach the cloud need no account.
 
 use crate::error::refused;
-use fleet_provider::{Class, Error, in_one_line};
+use fleet_provider::{Class, Error, NO_CREDENTIALS, NOT_SET_UP, in_one_line};
 use google_cloud_auth::credentials::{Builder, Credentials, anonymous, impersonated};
 use google_cloud_billing_v1::client::CloudCatalog;
 use google_cloud_compute_v1::client::{
@@ -139,7 +139,7 @@ impl Session {
 async fn connect(settings: &GcpSettings) -> Result<Clients, Error> {
     let Some(project) = settings.project.clone() else {
         let words = "no project is named; set FLEET_GCP_PROJECT or GOOGLE_CLOUD_PROJECT";
-        return Err(refused(Class::Auth, "NoProject", words));
+        return Err(refused(Class::Auth, NOT_SET_UP, words));
     };
     let credentials = credentials(settings)?;
     macro_rules! client {
@@ -189,5 +189,5 @@ fn credentials(settings: &GcpSettings) -> Result<Credentials, Error> {
 }
 
 fn no_credentials(error: &(dyn std::error::Error + 'static)) -> Error {
-    refused(Class::Auth, "NoCredentials", in_one_line(error))
+    refused(Class::Auth, NO_CREDENTIALS, in_one_line(error))
 }

@@ -4,7 +4,8 @@ use crate::error::{Asked, Refusal, classify, refused, unanswered};
 use crate::pace::Pace;
 use crate::session::{ENDPOINT, LambdaSettings};
 use crate::wire::{Data, Failure};
-use fleet_provider::{Class, Clock, Error};
+use fleet_model::Secret;
+use fleet_provider::{Class, Clock, Error, NO_CREDENTIALS};
 use reqwest::header::{HeaderName, LOCATION, RETRY_AFTER};
 use reqwest::{Client, Method, RequestBuilder, Response};
 use serde::Serialize;
@@ -69,11 +70,15 @@ impl Api {
         self.send(asked, request).await
     }
 
+    /// The key, if there is one.
+    pub(crate) fn key(&self) -> Result<&Secret, Error> {
+        let words = "set LAMBDA_API_KEY";
+        let missing = || refused(Class::Auth, NO_CREDENTIALS, words);
+        self.settings.key.as_ref().ok_or_else(missing)
+    }
+
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, Error> {
-        let Some(key) = &self.settings.key else {
-            let words = "no API key: set LAMBDA_API_KEY";
-            return Err(refused(Class::Auth, "NoCredentials", words));
-        };
+        let key = self.key()?;
         let client =
             self.client.as_ref().map_err(|why| refused(Class::Invalid, "NoClient", why.clone()))?;
         let url = format!("{}/api/v1/{path}", self.settings.endpoint.trim_end_matches('/'));

@@ -73,8 +73,9 @@ impl Provider for Lambda {
     }
 
     /// Nothing in Lambda's API tells whose account a key is of.
+    /// Lambda does not tell; whether there is a key is known before anybody is asked.
     async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
-        Ok(None)
+        self.api.key().map(|_| None)
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

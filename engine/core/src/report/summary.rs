@@ -62,6 +62,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
         in_doubt: in_doubt(decision),
         gaps: inputs.observed.gaps.clone(),
+        answered: inputs.observed.complete.len() as u32,
         notices,
         candidates: inputs.offerings.len() as u32,
         rejected: inputs.rejected.clone(),

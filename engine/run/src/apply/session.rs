@@ -46,6 +46,19 @@ impl Engine {
             }
         }
     }
+
+    /// Looks at journals and clouds for several fleets under lease, in their order. Each account is
+    /// asked once for all of them.
+    pub async fn gather_sessions(
+        &self,
+        sessions: &[(&Session<'_>, Limits)],
+    ) -> Vec<Result<Inputs, RunError>> {
+        let mut recorded = Vec::new();
+        for (session, limits) in sessions {
+            recorded.push(Ok((&session.desired, session.journal.recorded().await, *limits)));
+        }
+        self.gather_from_all(recorded).await
+    }
 }
 
 impl Session<'_> {

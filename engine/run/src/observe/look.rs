@@ -3,7 +3,7 @@
 use crate::calls::Patience;
 use crate::engine::Engine;
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Orphans, Recorded, Scope};
+use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Orphans, Scope};
 use fleet_provider::{Class, Error, Listing, Provider};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use std::sync::Arc;
 pub(super) type Seen = (Vec<Machine>, Vec<Orphans>);
 
 impl Engine {
-    /// Asks one account.
+    /// Asks one account. `known` are the accounts in which those who ask have machines, if any.
     pub(super) async fn look_at_account(
         &self,
         key: AccountKey,
         scopes: Vec<Scope>,
-        recorded: &Recorded,
+        known: Vec<Option<&String>>,
     ) -> AccountLook {
         let all = |cause: GapCause, detail: &str| {
             let gap = |scope: Scope| {
@@ -33,21 +33,19 @@ impl Engine {
         let account = match self.account_behind(&provider, &scopes).await {
             Ok(account) => account,
             Err(error) => {
-                let scopes = all(cause(&error), &error.to_string());
+                let scopes =
+                    scopes.iter().map(|scope| (scope.clone(), Err(gap(scope, &error).into())));
+                let scopes = scopes.collect();
                 return AccountLook { key, account: None, scopes };
             }
         };
-        if let (Some(known), Some(account)) = (recorded.accounts.get(&key), &account)
-            && known != account
-            && !bugs::on(Bug::OtherAccountIgnored)
+        // Whoever asks, it is another account: there is nothing to see for them.
+        if let Some(account) = &account
+            && !known.is_empty()
+            && known.iter().all(|known| known.is_some_and(|known| is_other(known, account)))
         {
-            let words = format!(
-                "the fleet runs in {}, these credentials are for {}",
-                known.escape_debug(),
-                account.escape_debug()
-            );
-            let scopes = all(GapCause::OtherAccount, &words);
-            return AccountLook { key, account: None, scopes };
+            let scopes = all(GapCause::OtherAccount, "another account");
+            return AccountLook { key, account: Some(account.clone()), scopes };
         }
         let scopes = self.look(&provider, scopes).await;
         AccountLook { key, account, scopes }
@@ -165,6 +163,11 @@ impl Engine {
     }
 }
 
+/// Whether credentials are for another account than the one in which a fleet has machines.
+pub(super) fn is_other(known: &str, account: &str) -> bool {
+    known != account && !bugs::on(Bug::OtherAccountIgnored)
+}
+
 /// What one account answered.
 pub(super) struct AccountLook {
     pub(super) key: AccountKey,
@@ -185,7 +188,6 @@ impl From<Gap> for Unseen {
 }
 
 fn read(scope: &Scope, answer: Result<(Listing, Vec<Orphans>), Error>) -> Result<Seen, Unseen> {
-    let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
     match answer {
         Ok((Listing::Complete(machines), orphans)) => Ok((machines, orphans)),
         Ok((Listing::Partial(some, _), left)) if bugs::on(Bug::PartialListTakenForWhole) => {
@@ -194,16 +196,18 @@ fn read(scope: &Scope, answer: Result<(Listing, Vec<Orphans>), Error>) -> Result
         Err(_) if bugs::on(Bug::SilenceIsEmpty) => Ok((Vec::new(), Vec::new())),
         // What a partial list shows decides nothing: what it hides could change every decision.
         Ok((Listing::Partial(glimpsed, detail), _)) => {
-            let gap = gap(GapCause::PartialList, detail.escape_debug().to_string());
+            let (scope, cause) = (scope.clone(), GapCause::PartialList);
+            let gap = Gap { scope, cause, detail: detail.escape_debug().to_string() };
             Err(Unseen { gap, glimpsed })
         }
-        Err(error) => Err(gap(cause(&error), error.to_string()).into()),
+        Err(error) => Err(gap(scope, &error).into()),
     }
 }
 
-/// Why a scope is a gap.
-pub(super) fn cause(error: &Error) -> GapCause {
-    match error.class {
+/// A scope that did not answer, and why.
+pub(super) fn gap(scope: &Scope, error: &Error) -> Gap {
+    let cause = match error.class {
+        Class::Auth if error.lacks_setup() => GapCause::NoCredentials,
         Class::Auth => GapCause::NotAllowed,
         Class::Retry { .. } if error.throttled => GapCause::Throttled,
         Class::Retry { .. }
@@ -213,5 +217,11 @@ pub(super) fn cause(error: &Error) -> GapCause {
         | Class::Refused { .. }
         | Class::Unknown
         | Class::Freeze => GapCause::Unreachable,
-    }
+    };
+    // Where nobody was asked, the words are our own.
+    let detail = match cause {
+        GapCause::NoCredentials => error.message.clone(),
+        _ => error.to_string(),
+    };
+    Gap { scope: scope.clone(), cause, detail }
 }

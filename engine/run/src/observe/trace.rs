@@ -2,7 +2,7 @@
 
 use crate::calls::Patience;
 use crate::engine::Engine;
-use crate::observe::look::cause;
+use crate::observe::look::gap;
 use fleet_model::{
     FleetUid, Gap, GapCause, MachineId, Observed, Operation, Recorded, SETTLE_WINDOW, Scope,
     SlotId, SlotState,
@@ -75,10 +75,7 @@ impl Engine {
                 self.calls.paced(scope, Operation::Look, provider.orphans(scope).await)
             })
             .await
-            .map_err(|error| {
-                let detail = error.to_string();
-                Gap { scope: scope.clone(), cause: cause(&error), detail }
-            })?;
+            .map_err(|error| gap(scope, &error))?;
         observed.orphans.extend(orphans.into_iter().map(|left| (left.machine.clone(), left)));
         Ok(())
     }
@@ -112,8 +109,8 @@ fn take_traces(
     missing: &[Missing],
     answer: Result<Vec<Traced>, Error>,
 ) -> Result<usize, Gap> {
+    let traced = answer.map_err(|error| gap(scope, &error))?;
     let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
-    let traced = answer.map_err(|error| gap(cause(&error), error.to_string()))?;
     let mut hidden: Vec<&MachineId> = Vec::new();
     let mut gone = 0;
     for (missing, traced) in missing.iter().zip(traced) {

@@ -6,6 +6,12 @@
 
 use crate::state::store::{Store, StoreError};
 use fleet_model::{Beliefs, FleetName, Recorded};
+use futures::future::ready;
+use futures::{StreamExt, stream};
+use std::collections::BTreeMap;
+
+/// Objects read at once.
+const READ_AT_ONCE: usize = 32;
 
 /// Older objects than this many are removed.
 const KEPT: usize = 2;
@@ -33,27 +39,33 @@ pub(crate) async fn share(
     Ok(())
 }
 
-/// What other fleets saw. What cannot be read is left out: it is a hint, no premise.
-pub(crate) async fn of_others(store: &Store, fleet: &FleetName) -> Beliefs {
-    let mut all = Beliefs::new();
+/// What every fleet saw. What cannot be read is left out: it is a hint, no premise.
+pub(crate) async fn of_all(store: &Store) -> BTreeMap<FleetName, Beliefs> {
     let fleets = store.folders("beliefs").await.unwrap_or_default();
-    for other in fleets.into_iter().filter(|other| other != fleet.as_str()) {
-        let folder = folder(&FleetName::new(other));
-        let newest = store.list(&folder, None).await.ok().and_then(|names| names.last().cloned());
-        let Some(newest) = newest else { continue };
-        let Ok(Some(body)) = store.read(&format!("{folder}/{newest}")).await else {
-            continue;
-        };
-        let Ok(beliefs) = serde_json::from_slice::<Beliefs>(&body) else {
-            tracing::warn!(%folder, "learned reliability cannot be read; it is not used");
-            continue;
-        };
-        for (pool, belief) in beliefs {
-            let newer = all.get(&pool).is_none_or(|known| known.as_of < belief.as_of);
-            if newer {
-                all.insert(pool, belief);
+    let read = fleets.into_iter().map(|fleet| async move {
+        let fleet = FleetName::new(fleet);
+        let folder = folder(&fleet);
+        let newest = store.list(&folder, None).await.ok()?.last().cloned()?;
+        let body = store.read(&format!("{folder}/{newest}")).await.ok()??;
+        match serde_json::from_slice::<Beliefs>(&body) {
+            Ok(beliefs) => Some((fleet, beliefs)),
+            Err(_) => {
+                tracing::warn!(%folder, "learned reliability cannot be read; it is not used");
+                None
             }
         }
+    });
+    stream::iter(read).buffered(READ_AT_ONCE).filter_map(ready).collect().await
+}
+
+/// What fleets other than this one saw.
+pub(crate) fn of_others(all: &BTreeMap<FleetName, Beliefs>, fleet: &FleetName) -> Beliefs {
+    let mut newest = Beliefs::new();
+    let others = all.iter().filter(|(other, _)| *other != fleet);
+    for (pool, belief) in others.flat_map(|(_, beliefs)| beliefs) {
+        if newest.get(pool).is_none_or(|known| known.as_of < belief.as_of) {
+            newest.insert(pool.clone(), belief.clone());
+        }
     }
-    all
+    newest
 }

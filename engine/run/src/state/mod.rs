@@ -4,6 +4,7 @@
 pub(crate) mod beliefs;
 mod journal;
 mod lease;
+mod origin;
 mod record;
 mod remote;
 mod store;
@@ -11,6 +12,7 @@ mod store_errors;
 
 pub use journal::{Journal, JournalError};
 pub use lease::{Held, Lease, LeaseError, Waiting};
+pub use origin::{Origin, SIMULATED_MARK};
 pub use record::Record;
 pub use store::{Store, StoreError, shown};
 pub use store_errors::StoreFault;

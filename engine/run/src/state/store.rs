@@ -227,6 +227,12 @@ impl Store {
         Ok(names)
     }
 
+    /// Whether there is anything under a prefix.
+    pub(crate) async fn has_any(&self, prefix: &str) -> Result<bool, StoreError> {
+        let first = self.inner.list(Some(&self.path(prefix))).try_next().await;
+        Ok(first.map_err(self.io(prefix))?.is_some())
+    }
+
     /// Names of the folders right under a prefix, sorted.
     pub(crate) async fn folders(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
         let found = self.inner.list_with_delimiter(Some(&self.path(prefix))).await;

@@ -76,6 +76,9 @@ pub(super) struct Files {
     pub(super) drafts: Vec<(Draft, Option<Origin>)>,
     pub(super) policies: Vec<(Policy, Scope)>,
     pub(super) problems: Vec<Diagnostic>,
+    /// Whether something is wrong that concerns every fleet: a policy that cannot be read is not in
+    /// force, and nobody may act as if it were.
+    pub(super) concerns_all: bool,
 }
 
 impl Files {
@@ -89,6 +92,7 @@ impl Files {
             let message = format!("more than {MAX_FILES} files, or {MAX_FOLDERS} folders deep");
             let hint = "name a folder that holds specs".to_owned();
             self.problems.push(Diagnostic::about_file(path, message, hint));
+            self.concerns_all = true;
         }
         for file in files {
             self.read(&file, Found::Folder);
@@ -103,6 +107,7 @@ impl Files {
             let hint = "a policy begins with `apiVersion: fleet/v1` and `kind: Policy`".to_owned();
             let message = "this file holds no policy";
             self.problems.push(Diagnostic::about_file(path, message, hint));
+            self.concerns_all = true;
         }
     }
 
@@ -153,6 +158,8 @@ impl Files {
                     && !input::looks_ours(path);
                 if !others {
                     self.refuse(path, &refusal);
+                    // Nobody can say what is in it.
+                    self.concerns_all |= found != Found::Folder || is_policy_file(path);
                 }
             }
         }
@@ -183,6 +190,10 @@ impl Files {
             let message = "this file holds no document";
             self.problems.push(Diagnostic::about_file(path, message, hint));
         }
+        if !parsed.problems.is_empty() {
+            let policies = is_policy_file(path) || text.contains("Policy");
+            self.concerns_all |= policies || matches!(found, Found::Above | Found::Policy);
+        }
         self.problems.extend(parsed.problems);
         for document in &parsed.documents {
             self.document(&parsed.source, document, origin.as_ref(), found);
@@ -207,6 +218,7 @@ impl Files {
             }
             Some(DocumentKind::Policy) => {
                 let (policy, problems) = policy::read(source, document);
+                self.concerns_all |= problems.iter().any(Diagnostic::is_error);
                 self.problems.extend(problems);
                 let scope = match (found, folder) {
                     (Found::Policy, _) | (_, None) => Scope::All,
@@ -232,6 +244,10 @@ impl Files {
         self.policies.retain(|(old, _)| scope != Scope::All || *old != policy);
         self.policies.push((policy, scope));
     }
+}
+
+fn is_policy_file(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| POLICY_FILES.iter().any(|policy| name == *policy))
 }
 
 /// The YAML files of a folder and below, sorted; hidden folders and links to folders left out.

@@ -8,6 +8,7 @@ use aws_sdk_sts::error::BoxError;
 use aws_smithy_types::DateTime;
 use aws_smithy_types::date_time::Format;
 use fleet_model::Timestamp;
+use fleet_provider::NO_CREDENTIALS;
 use fleet_provider::{Clock, Error, Finding, Verdict};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -63,7 +64,7 @@ fn who(arn: &str) -> String {
 fn unknown(error: &Error, role: Option<&str>) -> Finding {
     let words = format!("{}: {}", error.code, error.message);
     let hint = match (error.code.as_str(), role) {
-        ("NoCredentials", None) => {
+        (NO_CREDENTIALS, None) => {
             "set AWS_PROFILE, run `aws sso login`, or use an instance role; docs/aws.md lists all ways"
                 .to_owned()
         }

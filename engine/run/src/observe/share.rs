@@ -1,0 +1,129 @@
+//! One look at an account, shared by the fleets that asked for it.
+
+use crate::observe::Looker;
+use crate::observe::look::{AccountLook, Unseen};
+use fleet_model::{
+    FleetName, FleetUid, Gap, GapCause, Machine, MachineId, Observed, Scope, SlotState, Token,
+};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// Which fleet each machine is for. Fleets see their own machines, those in their journals whatever
+/// their tags say, and namesakes: not the hundred thousand of their neighbours.
+pub(super) struct Share<'a> {
+    lookers: &'a [Looker<'a>],
+    by_uid: BTreeMap<&'a FleetUid, usize>,
+    by_name: BTreeMap<&'a FleetName, usize>,
+    by_token: BTreeMap<&'a Token, usize>,
+    by_machine: HashMap<&'a MachineId, usize>,
+}
+
+impl<'a> Share<'a> {
+    pub(super) fn between(lookers: &'a [Looker<'a>]) -> Self {
+        let mut share = Share {
+            lookers,
+            by_uid: BTreeMap::new(),
+            by_name: BTreeMap::new(),
+            by_token: BTreeMap::new(),
+            by_machine: HashMap::new(),
+        };
+        if lookers.len() < 2 {
+            return share;
+        }
+        for (at, looker) in lookers.iter().enumerate() {
+            let recorded = looker.recorded;
+            share.by_name.extend(looker.fleet.map(|fleet| (fleet, at)));
+            share.by_uid.extend(recorded.uid.iter().map(|uid| (uid, at)));
+            share.by_token.extend(recorded.in_doubt.keys().map(|token| (token, at)));
+            let filled = recorded.slots.values().filter_map(|record| match &record.state {
+                SlotState::Filled { machine, .. } => Some(machine),
+                SlotState::InDoubt { .. } | SlotState::Vacant => None,
+            });
+            let known = filled.chain(&recorded.surplus);
+            share.by_machine.extend(known.map(|machine| (machine, at)));
+        }
+        share
+    }
+
+    /// Gives every fleet its part of what an account answered.
+    pub(super) fn hand_out(&self, look: AccountLook, all: &mut [Observed]) {
+        let AccountLook { key, account, scopes } = look;
+        let mut allowed = vec![true; self.lookers.len()];
+        if let Some(account) = account {
+            for (at, looker) in self.lookers.iter().enumerate() {
+                match looker.recorded.accounts.get(&key) {
+                    Some(known) if crate::observe::look::is_other(known, &account) => {
+                        allowed[at] = false;
+                        let asked = scopes.iter().map(|(scope, _)| scope);
+                        let here = asked.filter(|scope| looker.scopes.contains(scope));
+                        let gap = |scope: &Scope| other_account(scope, known, &account);
+                        all[at].gaps.extend(here.map(gap));
+                    }
+                    Some(_) | None if scopes.iter().any(|(s, _)| looker.scopes.contains(s)) => {
+                        all[at].accounts.insert(key.clone(), account.clone());
+                    }
+                    Some(_) | None => {}
+                }
+            }
+        }
+        for (scope, answer) in scopes {
+            let asked = |at: &usize| allowed[*at] && self.lookers[*at].scopes.contains(&scope);
+            let here: Vec<usize> = (0..self.lookers.len()).filter(asked).collect();
+            match answer {
+                Ok((machines, orphans)) => {
+                    for &at in &here {
+                        all[at].complete.insert(scope.clone());
+                        let orphans =
+                            orphans.iter().map(|left| (left.machine.clone(), left.clone()));
+                        all[at].orphans.extend(orphans);
+                    }
+                    self.deal(machines, &here, |at, machine| {
+                        all[at].machines.insert(machine.id.clone(), machine);
+                    });
+                }
+                Err(Unseen { gap, glimpsed }) => {
+                    for &at in &here {
+                        all[at].gaps.push(gap.clone());
+                    }
+                    self.deal(glimpsed, &here, |at, machine| {
+                        all[at].glimpsed.insert(machine.id.clone(), machine);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Gives machines to those whom they concern. One who looks alone sees them all.
+    fn deal(&self, machines: Vec<Machine>, here: &[usize], mut give: impl FnMut(usize, Machine)) {
+        for machine in machines {
+            let mut concerned = match self.lookers.len() {
+                1 => here.to_vec(),
+                _ => self.concerned(&machine, here),
+            };
+            let last = concerned.pop();
+            concerned.into_iter().for_each(|at| give(at, machine.clone()));
+            if let Some(at) = last {
+                give(at, machine);
+            }
+        }
+    }
+
+    fn concerned(&self, machine: &Machine, here: &[usize]) -> Vec<usize> {
+        let owner = machine.owner.as_ref();
+        let by_owner = owner.into_iter().flat_map(|owner| {
+            let uid = self.by_uid.get(&owner.fleet);
+            [uid, self.by_name.get(&owner.name), self.by_token.get(&owner.token)]
+        });
+        let all = by_owner.chain([self.by_machine.get(&machine.id)]).flatten().copied();
+        let all: BTreeSet<usize> = all.filter(|at| here.binary_search(at).is_ok()).collect();
+        all.into_iter().collect()
+    }
+}
+
+fn other_account(scope: &Scope, known: &str, account: &str) -> Gap {
+    let detail = format!(
+        "the fleet runs in {}, these credentials are for {}",
+        known.escape_debug(),
+        account.escape_debug()
+    );
+    Gap { scope: scope.clone(), cause: GapCause::OtherAccount, detail }
+}
