@@ -2,7 +2,7 @@
 
 use crate::calls::Patience;
 use crate::engine::Engine;
-use fleet_model::bugs::{self, Bug};
+use crate::observe::seams;
 use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Orphans, Recorded, Scope};
 use fleet_provider::{Class, Error, Listing, Provider};
 use std::collections::BTreeMap;
@@ -37,9 +37,8 @@ impl Engine {
                 return AccountLook { key, account: None, scopes };
             }
         };
-        if let (Some(known), Some(account)) = (recorded.accounts.get(&key), &account)
+        if let (Some(known), Some(account)) = (seams::known_account(recorded, &key), &account)
             && known != account
-            && !bugs::on(Bug::OtherAccountIgnored)
         {
             let words = format!(
                 "the fleet runs in {}, these credentials are for {}",
@@ -186,12 +185,8 @@ impl From<Gap> for Unseen {
 
 fn read(scope: &Scope, answer: Result<(Listing, Vec<Orphans>), Error>) -> Result<Seen, Unseen> {
     let gap = |cause, detail: String| Gap { scope: scope.clone(), cause, detail };
-    match answer {
+    match seams::as_said(answer) {
         Ok((Listing::Complete(machines), orphans)) => Ok((machines, orphans)),
-        Ok((Listing::Partial(some, _), left)) if bugs::on(Bug::PartialListTakenForWhole) => {
-            Ok((some, left))
-        }
-        Err(_) if bugs::on(Bug::SilenceIsEmpty) => Ok((Vec::new(), Vec::new())),
         // What a partial list shows decides nothing: what it hides could change every decision.
         Ok((Listing::Partial(glimpsed, detail), _)) => {
             let gap = gap(GapCause::PartialList, detail.escape_debug().to_string());

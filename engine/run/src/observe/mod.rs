@@ -4,6 +4,7 @@
 //! one by one before anybody takes them for gone.
 
 mod look;
+mod seams;
 mod sweep;
 mod trace;
 

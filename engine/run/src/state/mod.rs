@@ -6,6 +6,7 @@ mod journal;
 mod lease;
 mod record;
 mod remote;
+mod seams;
 mod store;
 mod store_errors;
 
