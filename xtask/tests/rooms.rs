@@ -1,7 +1,8 @@
 //! Folders are rooms, and imports run one way between them.
 //!
 //! Draws which room of a crate uses which, and fails where one uses a room below it, or where files of
-//! one room use each other in a circle. `cargo xtask lint` runs this and shows the drawing.
+//! one room use each other in a circle. `cargo xtask lint` runs this and shows the drawing. Seeded bugs
+//! enter through files called `seams.rs` alone.
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -21,7 +22,9 @@ struct House {
 const HOUSES: [House; 2] = [
     House {
         folder: "engine/core/src",
-        rooms: &["offers", "holdings", "place", "market", "record", "decide", "plan", "report"],
+        rooms: &[
+            "seams", "offers", "holdings", "place", "market", "record", "decide", "plan", "report",
+        ],
     },
     House {
         folder: "engine/run/src",
@@ -188,6 +191,50 @@ fn imports_run_one_way() {
         let _ = writeln!(std::io::stdout(), "{folder}\n{drawing}");
         assert_eq!(wrong, Vec::<String>::new(), "in {folder}");
     }
+}
+
+/// Where production code lives. What lies in a folder `tests` is none.
+const PRODUCTION: [&str; 4] = ["cli", "engine", "examples", "providers"];
+
+/// Lines that name seeded bugs, from 1. Comments do not count.
+fn names_bugs(source: &str) -> Vec<usize> {
+    let code = source.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let named = |code: &str| code.contains("bugs::") || code.contains("::bugs");
+    (1..).zip(code).filter(|(_, code)| named(code)).map(|(line, _)| line).collect()
+}
+
+/// Whether a file may name seeded bugs: where they are listed, where they enter, and tests.
+fn may_name_bugs(file: &Path) -> bool {
+    file.ends_with("seams.rs")
+        || file == Path::new("engine/model/src/bugs.rs")
+        || file.iter().any(|folder| folder == "tests")
+}
+
+#[test]
+fn bugs_enter_through_seams_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut wrong = Vec::new();
+    for path in PRODUCTION.iter().flat_map(|folder| files(&root.join(folder))) {
+        let file = path.strip_prefix(&root).expect("inside");
+        if file.extension().is_none_or(|end| end != "rs") || may_name_bugs(file) {
+            continue;
+        }
+        let source = std::fs::read_to_string(&path).expect("a file");
+        let lines = names_bugs(&source).into_iter();
+        wrong.extend(lines.map(|line| format!("{}:{line} names a seeded bug", file.display())));
+    }
+    wrong.sort();
+    assert_eq!(wrong, Vec::<String>::new(), "only files called seams.rs may");
+}
+
+#[test]
+fn bugs_outside_seams_are_found() {
+    let source = "// bugs::on\nuse fleet_model::bugs::{self, Bug};\nif bugs::on(Bug::X) {}\n";
+    assert_eq!(names_bugs(source), [2, 3]);
+    assert_eq!(names_bugs("pub mod bugs;\nuse crate::seams;\n"), Vec::<usize>::new());
+    assert!(may_name_bugs(Path::new("engine/core/src/holdings/seams.rs")));
+    assert!(may_name_bugs(Path::new("providers/sim/tests/suite/proof.rs")));
+    assert!(!may_name_bugs(Path::new("engine/core/src/holdings/standing.rs")));
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod place;
 mod plan;
 mod record;
 mod report;
+mod seams;
 
 pub use decide::{Placement, placement};
 pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};

@@ -1,7 +1,6 @@
 //! What every provider judges alike, whatever its cloud calls things.
 
-use crate::Class;
-use fleet_model::bugs::{self, Bug};
+use crate::{Class, seams};
 use fleet_model::{FleetUid, Machine, Victim};
 use std::error::Error as StdError;
 use std::time::Duration;
@@ -33,19 +32,21 @@ impl Asked {
 /// Why a machine is not the one that a plan means to end; `None` if it is. The last look before
 /// every end asks this.
 pub fn not_the_machine(fleet: &FleetUid, victim: &Victim, machine: &Machine) -> Option<String> {
-    if bugs::on(Bug::SkipRereadBeforeKill) {
-        return None;
-    }
+    seams::objection(difference(fleet, victim, machine))
+}
+
+/// What sets a machine apart from the one that is meant.
+fn difference(fleet: &FleetUid, victim: &Victim, machine: &Machine) -> Option<String> {
     let Some(owner) = &machine.owner else {
         return Some("its tags do not say that it is a machine of ours".into());
     };
     if owner.fleet != *fleet {
         return Some(format!("it belongs to fleet {}", owner.fleet));
     }
-    if owner.slot != victim.slot && !bugs::on(Bug::RereadIgnoresSlot) {
+    if !seams::same_slot(owner.slot, victim.slot) {
         return Some(format!("it fills slot {}, not {}", owner.slot, victim.slot));
     }
-    if machine.launched_at != victim.launched_at && !bugs::on(Bug::RereadIgnoresLaunchTime) {
+    if !seams::same_launch(machine.launched_at, victim.launched_at) {
         return Some(format!(
             "it was launched at {}, not at {}",
             machine.launched_at, victim.launched_at

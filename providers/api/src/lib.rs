@@ -13,6 +13,7 @@ mod judgement;
 mod provider;
 #[cfg(feature = "conformance")]
 pub mod recordings;
+mod seams;
 mod survey;
 
 pub use accounts::Accounts;

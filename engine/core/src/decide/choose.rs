@@ -3,8 +3,8 @@
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::groups::{Replace, choose_in};
 use crate::decide::removals::Removals;
+use crate::decide::seams;
 use crate::holdings::{Holding, Standing};
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Group, MicroUsd, Units, Why};
 
 /// Chooses, ending at most `quota` machines.
@@ -13,7 +13,7 @@ pub(crate) fn choose(situation: Situation<'_>, quota: u32) -> Choice {
     if inputs.limits.destroy_all {
         return destroy_all(situation, quota);
     }
-    if bugs::on(Bug::SurgeUnbounded) {
+    if seams::surge_is_unbounded() {
         return choose_with(situation, quota, Replace::AtOnce);
     }
     let choice = choose_with(situation, quota, Replace::Surge);

@@ -3,8 +3,8 @@
 use crate::decide::decision::{Choice, Limited, Situation};
 use crate::decide::removals::Removals;
 use crate::decide::resting::resting;
+use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Group, Hold, Inputs, Units};
 
 /// Everything that is held back.
@@ -37,17 +37,15 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
 pub(crate) fn frozen(situation: Situation<'_>) -> Option<Hold> {
     let Situation { inputs, inventory, .. } = situation;
     let namesakes = if inputs.recorded.uid.is_some() { 0 } else { namesakes(inputs) };
-    if namesakes > 0
-        && !bugs::on(Bug::LostJournalIgnored)
-        && inputs.limits.accept_loss != Some(namesakes)
-    {
+    let namesakes = seams::signs_of_a_lost_journal(namesakes);
+    if namesakes > 0 && inputs.limits.accept_loss != Some(namesakes) {
         return Some(Hold::JournalLost { machines: namesakes });
     }
-    let (missing, of) = (inventory.vanished, inventory.recorded_live);
+    let missing = seams::unexplained_losses(inventory.vanished);
+    let of = inventory.recorded_live;
     let suspicious = missing > 3 && u64::from(missing) * 10 > u64::from(of) * 3;
     let accepted = inputs.limits.accept_loss == Some(missing);
-    (suspicious && !accepted && !bugs::on(Bug::FreezeIgnored))
-        .then_some(Hold::Frozen { missing, of })
+    (suspicious && !accepted).then_some(Hold::Frozen { missing, of })
 }
 
 /// Live machines that carry the name of a fleet without a journal. A list that is not whole is proof

@@ -5,7 +5,7 @@ use crate::decide::decision::{Choice, Limited, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
 use crate::decide::removals::Removals;
-use fleet_model::bugs::{self, Bug};
+use crate::decide::seams;
 use fleet_model::{AtCap, Hold, Rejection};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
@@ -24,11 +24,11 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     };
     // Who destroys a fleet destroys all of it: now, or when its machines are listed.
     let asked = wanted as u32 + unseen(inputs, inventory);
-    let allowed = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
+    let left = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
+    let allowed = seams::may_destroy(left);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
-    let unlimited = bugs::on(Bug::DestroyLimitIgnored);
     let mut limited = Limited::default();
-    let choice = if asked <= allowed || exact == Some(asked) || unlimited {
+    let choice = if asked <= allowed || exact == Some(asked) {
         free
     } else {
         let choice = choose(situation, allowed);

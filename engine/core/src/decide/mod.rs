@@ -13,6 +13,7 @@ mod relabel;
 mod removals;
 mod resend;
 mod resting;
+mod seams;
 
 pub(crate) use decision::Decision;
 pub(crate) use driver::decide;

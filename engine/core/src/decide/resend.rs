@@ -7,19 +7,17 @@
 use crate::decide::decision::Situation;
 use crate::decide::removals::Removals;
 use crate::decide::resting::resting;
+use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, template_digests};
 use crate::offers::find_offering;
 use crate::record::labels_version;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Attempt, Block, Group, Inputs, MicroUsd, SlotId, Token, Units};
 use std::collections::BTreeMap;
 
 /// Launches in doubt that are still wanted, in the order of their tokens.
 pub(crate) fn wanted(situation: Situation<'_>) -> Vec<Token> {
     let Situation { inputs, inventory, .. } = situation;
-    if inputs.limits.destroy_all && !bugs::on(Bug::UnwantedSentAgain)
-        || inputs.recorded.in_doubt.is_empty()
-    {
+    if inputs.recorded.in_doubt.is_empty() {
         return Vec::new();
     }
     let templates = template_digests(&inputs.desired);
@@ -32,11 +30,11 @@ pub(crate) fn wanted(situation: Situation<'_>) -> Vec<Token> {
             && attempt.labels == labels_version(inputs, cloud)
     };
     let attempts = inputs.recorded.in_doubt.values().filter(repeatable);
-    if bugs::on(Bug::UnwantedSentAgain) {
+    if seams::unwanted_is_sent_again() {
         return attempts.map(|attempt| attempt.create.token.clone()).collect();
     }
     let open = open_slots(inventory);
-    if !fits(situation, &open) {
+    if inputs.limits.destroy_all || !fits(situation, &open) {
         return Vec::new();
     }
     let rests = |group: &Group| resting(inputs, inventory, *group).is_some();

@@ -1,10 +1,10 @@
 //! Groups that launch nothing for the time being.
 
+use crate::decide::seams;
 use crate::holdings::{Inventory, template_digests};
 use crate::record::guards::{
     BOOT_FAILURES, BOOT_REST, HOUR, TRIES_PER_HOUR, after, failures, with_early_ends,
 };
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Group, Hold, Inputs, SlotState};
 
 /// Why a group launches nothing for the time being.
@@ -13,9 +13,6 @@ pub(crate) fn resting(inputs: &Inputs, inventory: &Inventory, group: Group) -> O
 }
 
 fn boot_failures(inputs: &Inputs, inventory: &Inventory, group: Group) -> Option<Hold> {
-    if bugs::on(Bug::FailedNotCounted) {
-        return None;
-    }
     // In the order in which the journal will have them.
     let failed = failures(&inputs.recorded, &inventory.failed, inputs.now);
     let ends = with_early_ends(failed, &inputs.recorded, &inventory.vacate, inputs.now);
@@ -23,7 +20,7 @@ fn boot_failures(inputs: &Inputs, inventory: &Inventory, group: Group) -> Option
     // A mended template is worth a try at once. A bad image on two clouds is one bad image.
     let rows = ends.get(&group)?;
     let present = || rows.iter().filter(|row| templates.get(&row.cloud) == Some(&row.template));
-    let failures: u32 = present().map(|row| row.count).sum();
+    let failures = seams::failures_counted(present().map(|row| row.count).sum());
     let until = after(present().map(|row| row.last).max()?, BOOT_REST);
     let rests = failures >= BOOT_FAILURES && until > inputs.now;
     rests.then_some(Hold::BootFailures { group, failures, until })

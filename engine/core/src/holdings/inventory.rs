@@ -5,12 +5,12 @@ use crate::holdings::covered::cover;
 use crate::holdings::holding::{Holding, Inventory};
 use crate::holdings::leftovers::{self, Leftover};
 use crate::holdings::pools::{PoolFacts, pool_facts};
+use crate::holdings::seams;
 use crate::holdings::standing::{Found, Standing, owned, standing};
 use crate::holdings::strangers::notice_strangers;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Machine,
-    MachineId, MicroUsd, Notice, NoticeKind, PoolId, SlotId, SlotName, SlotState, Vacated,
+    MachineId, Notice, NoticeKind, PoolId, SlotId, SlotName, SlotState, Vacated,
 };
 use std::collections::BTreeMap;
 
@@ -25,16 +25,10 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
         let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
             match &record.state {
                 SlotState::Vacant => continue,
-                SlotState::InDoubt { .. } if bugs::on(Bug::DoubtNotCounted) => continue,
                 SlotState::InDoubt { token } => {
-                    let Some(attempt) = inputs.recorded.in_doubt.get(token) else { continue };
+                    let Some(attempt) = seams::in_doubt(&inputs.recorded, token) else { continue };
                     let pool = attempt.create.pool.clone();
-                    let create = &attempt.create;
-                    // Whichever pools the cloud chose, it is not more than this.
-                    let price = match bugs::on(Bug::DoubtCostsNothing) {
-                        true => Some(MicroUsd(0)),
-                        false => create.dearest(),
-                    };
+                    let price = seams::price_in_doubt(&attempt.create);
                     (None, pool, attempt.intended_at, price, Standing::Fixed, false, false, 0)
                 }
                 SlotState::Filled {

@@ -6,8 +6,7 @@
 //! cleared away belongs to a machine that is *gone*, as the inventory sees it, or to a launch of which
 //! absence proves that it made no machine.
 
-use crate::holdings::absence::{ABSENCE_PROVES, jiff_duration};
-use fleet_model::bugs::{self, Bug};
+use crate::holdings::seams;
 use fleet_model::{Attempt, Departure, Inputs, MachineId, Observed, Orphans, PoolId};
 
 /// What a machine left behind, and how it went.
@@ -19,9 +18,8 @@ pub(crate) struct Leftover {
 
 /// What is left of a machine that is gone.
 pub(crate) fn of_machine(inputs: &Inputs, machine: &MachineId, pool: &PoolId) -> Option<Orphans> {
-    let left = inputs.observed.orphans.get(machine)?;
-    let here = left.scope == pool.place.scope() && !bugs::on(Bug::ChildrenForgotten);
-    here.then(|| left.clone())
+    let left = seams::left_behind(&inputs.observed, machine)?;
+    (left.scope == pool.place.scope()).then(|| left.clone())
 }
 
 /// What is left of launches that made no machine: no answer settled them, and absence would.
@@ -44,7 +42,7 @@ pub fn orphans_of<'a>(attempt: &Attempt, observed: &'a Observed) -> Option<&'a O
 fn made_nothing(attempt: &Attempt, observed: &Observed) -> bool {
     let create = &attempt.create;
     let age = observed.taken_at.duration_since(attempt.last_sent);
-    let old = age >= jiff_duration(ABSENCE_PROVES) || bugs::on(Bug::DoubtfulChildrenCleared);
+    let old = age >= seams::absence_proves_after();
     let mut owners = observed.machines.values().filter_map(|machine| machine.owner.as_ref());
     old && observed.is_complete(&create.pool.place.scope())
         && !owners.any(|owner| owner.token == create.token)
@@ -53,9 +51,6 @@ fn made_nothing(attempt: &Attempt, observed: &Observed) -> bool {
 /// What is to be cleared away. Nothing of machines that vanished, while a person has not said that
 /// they are to be given up.
 pub(crate) fn to_clear(left: &[Leftover], frozen: bool) -> Vec<Orphans> {
-    if bugs::on(Bug::ChildrenNeverCleared) {
-        return Vec::new();
-    }
     let given_up = |left: &&Leftover| !(frozen && left.how == Departure::Vanished);
-    left.iter().filter(given_up).map(|left| left.orphans.clone()).collect()
+    seams::cleared_away(left.iter().filter(given_up).map(|left| left.orphans.clone()).collect())
 }

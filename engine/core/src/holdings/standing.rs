@@ -1,9 +1,9 @@
 //! How a machine stands: the journal's word and its cloud's.
 
-use fleet_model::bugs::{self, Bug};
+use crate::holdings::seams;
 use fleet_model::{
-    Cause, CauseKind, Departure, Inputs, Machine, MachineId, MachineState, Market, NoticeKind,
-    PoolId, Rejection, SlotId,
+    Cause, CauseKind, Departure, Inputs, Machine, MachineId, MachineState, NoticeKind, PoolId,
+    Rejection, SlotId,
 };
 
 /// What may be done with a holding.
@@ -72,13 +72,10 @@ pub(super) fn standing<'a>(
     seen: Option<&'a Machine>,
 ) -> Found<'a> {
     let complete = inputs.observed.is_complete(&pool.place.scope());
-    let forgotten = !complete && bugs::on(Bug::GapsForgotten);
     let Some(seen) = seen else {
-        let asked = inputs.observed.gone.get(machine);
-        let believed = (bugs::on(Bug::ListBelieved) || forgotten).then_some(&None);
         // A list proves nothing of what is not in it: a machine is gone when its cloud said so of
         // this very machine. Until then it counts, and cannot be destroyed.
-        return match asked.or(believed).filter(|_| complete || forgotten) {
+        return match seams::believed(inputs.observed.gone.get(machine), complete) {
             Some(cause) => {
                 Found::Gone(departure(pool, ending, failed, cause.as_ref()), cause.as_ref())
             }
@@ -98,9 +95,7 @@ pub(super) fn standing<'a>(
             Found::Gone(how, cause)
         }
         _ if !complete || !owned(inputs, slot, seen) => Found::Here(Standing::Fixed),
-        MachineState::Stopping if bugs::on(Bug::StoppingMachinesForgotten) => {
-            Found::Gone(Departure::Ended, None)
-        }
+        MachineState::Stopping if seams::stopping_is_gone() => Found::Gone(Departure::Ended, None),
         MachineState::Stopping => Found::Here(Standing::Ending),
         MachineState::Failed => {
             let kind = seen.cause.as_ref().map_or(CauseKind::Unwell, |cause| cause.kind);
@@ -129,9 +124,7 @@ fn departure(pool: &PoolId, ending: bool, failed: bool, cause: Option<&Cause>) -
         }
         None if failed => Departure::Failed,
         // Spot that its cloud confirms to be gone was taken back: that is what spot is.
-        None if pool.market == Market::Spot && !bugs::on(Bug::VanishedSpotFrozen) => {
-            Departure::Interrupted
-        }
+        None if seams::takes_back(pool.market) => Departure::Interrupted,
         None => Departure::Vanished,
     }
 }

@@ -1,6 +1,6 @@
 //! Idempotency tokens.
 
-use fleet_model::bugs::{self, Bug};
+use crate::seams;
 use fleet_model::{FleetUid, PoolId, SlotId, Token, digest};
 
 /// The token of a launch: a function of recorded intent, so that a repeat after a crash sends the
@@ -12,10 +12,6 @@ pub(crate) fn token<'a>(
 ) -> Token {
     let mut parts = vec![uid.to_string()];
     parts.extend(pools.map(PoolId::to_string));
-    parts.extend(slots.iter().map(|(slot, attempt)| match () {
-        () if bugs::on(Bug::TokenWithoutAttempt) => slot.to_string(),
-        () if bugs::on(Bug::TokenWithoutGeneration) => format!("{}/{attempt}", slot.name),
-        () => format!("{slot}/{attempt}"),
-    }));
+    parts.extend(slots.iter().map(|(slot, attempt)| seams::part_of_token(*slot, *attempt)));
     Token::new(format!("fleet-{}", digest("token/1", parts.iter().map(String::as_bytes))))
 }

@@ -2,7 +2,7 @@
 
 use crate::market::learn;
 use crate::record::guards;
-use fleet_model::bugs::{self, Bug};
+use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, Recorded,
     SlotId, SlotRecord, SlotState, Timestamp, Token,
@@ -134,8 +134,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
         Event::Readopted { machine, template } => readopt(recorded, machine, *template),
-        Event::Blocked { .. } if bugs::on(Bug::BlocksForgotten) => {}
         Event::Blocked { block } => {
+            let Some(block) = seams::remembered(block) else { return };
             let over = |old: &Block| at.duration_since(old.until) > DAY;
             recorded.blocks.retain(|old| old.scope != block.scope && !over(old));
             recorded.blocks.push(block.clone());
@@ -143,12 +143,11 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 learn::refused(recorded, pool, at);
             }
         }
-        Event::CreateUnknown { token, .. } if bugs::on(Bug::DoubtFreesSlots) => {
-            let slots = recorded.in_doubt.get(token).map(|attempt| attempt.create.slots.clone());
-            vacate_untried(recorded, token, &slots.unwrap_or_default());
-        }
         // The request stays in doubt: only an answer or a look at the cloud can settle it.
-        Event::CreateUnknown { token: _, code: _ } => {}
+        Event::CreateUnknown { token, code: _ } => {
+            let free = seams::freed_by_silence(recorded, token);
+            vacate_untried(recorded, token, &free);
+        }
         // So does an end: the machines are on record as ending.
         Event::DestroyUnknown { slots: _, code: _ } => {}
         // For `history` alone.

@@ -1,12 +1,12 @@
 //! One destroy, under the same order: written down, sent, written down.
 
+use crate::apply::seams;
 use crate::apply::sent::{NotSent, Sent};
 use crate::apply::session::Session;
 use crate::apply::step::{Blocked, Ended, no_provider};
 use crate::calls::Patience;
 use crate::error::RunError;
 use crate::progress::StepResult;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Destroy, Event, Operation, SlotId};
 use fleet_provider::{Class, DestroyRequest};
 
@@ -97,8 +97,8 @@ impl Session<'_> {
                     }
                 };
                 self.journal.append(vec![event]).await?;
-                let counts = unknown && !bugs::on(Bug::SilentEndsNotCounted);
-                let perhaps_destroyed = if counts { destroy.victims.len() as u32 } else { 0 };
+                let victims = destroy.victims.len() as u32;
+                let perhaps_destroyed = if unknown { seams::perhaps_destroyed(victims) } else { 0 };
                 Ok(Ended { perhaps_destroyed, ..Ended::end(0, result) })
             }
         }

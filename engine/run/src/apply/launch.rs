@@ -67,11 +67,6 @@ impl Session<'_> {
         Ok((!unreported).then(|| Ended::launch(outcome.created, outcome.result)))
     }
 
-    /// Appends to the journal, if there is anything.
-    async fn record(&self, events: Vec<Event>) -> Result<(), JournalError> {
-        if events.is_empty() { Ok(()) } else { self.journal.append(events).await }
-    }
-
     /// Whether a record is so new that the time in it is the time of a sending now. A store may take
     /// minutes over a write, and absence proves something a settle window after the time in the
     /// record.

@@ -1,8 +1,8 @@
 //! What a cloud's answer to a launch means for the journal.
 
+use crate::apply::seams;
 use crate::apply::sent::NotSent;
 use crate::progress::StepResult;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Block, BlockScope, Create, Event, Machine, MachineId, NewMachine, Place, PoolId, SlotId,
     Timestamp, Zone,
@@ -51,7 +51,7 @@ pub(crate) fn launch_outcome(
 ) -> LaunchOutcome {
     match answer {
         Ok(created) => some_made(create, created, now),
-        Err(error) => none_made(create, &error, now),
+        Err(error) => none_made(create, &seams::as_said(error), now),
     }
 }
 
@@ -82,12 +82,10 @@ fn some_made(create: &Create, created: Created, now: Timestamp) -> LaunchOutcome
             }
         })
         .collect();
-    if bugs::on(Bug::SurplusDropped) {
-        surplus.clear();
-    }
     let made = machines.len() as u32;
     let short = missing.len();
     let token = create.token.clone();
+    let surplus = seams::written_down(surplus);
     let mut events = vec![Event::Created { token, machines, missing, surplus }];
     // Each pool's own word, also if the others made up for it: the next round need not ask again.
     let refusals = &created.refusals;
@@ -125,12 +123,7 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
     let token = create.token.clone();
     let code = error.code.clone();
     let (event, result) = match error.class {
-        Class::Capacity { .. } | Class::Refused { .. } if bugs::on(Bug::RefusalIsSilence) => {
-            let event = Event::CreateUnknown { token, code };
-            let result = StepResult::Unknown(error.to_string());
-            return LaunchOutcome { events: vec![event], created: 0, result };
-        }
-        Class::Unknown | Class::Freeze if !taken_for_refusal(error) => {
+        Class::Unknown | Class::Freeze if !seams::passes_for_a_no(error) => {
             (Event::CreateUnknown { token, code }, StepResult::Unknown(error.to_string()))
         }
         Class::Retry { .. }
@@ -152,12 +145,6 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         }
     }
     LaunchOutcome { events, created: 0, result }
-}
-
-/// Whether an outcome that nobody knows passes for a no: never, but for seeded bugs.
-fn taken_for_refusal(error: &Error) -> bool {
-    bugs::on(Bug::SilenceIsRefusal)
-        || bugs::on(Bug::GatewayWordsBelieved) && error.code.contains("Capacity")
 }
 
 /// What not to ask again, and until when.

@@ -6,12 +6,11 @@
 
 use crate::apply::launch::Sending;
 use crate::apply::outcome::launch_outcome;
+use crate::apply::seams;
 use crate::apply::sent::Sent;
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::error::RunError;
-use fleet_core::{ABSENCE_PROVES, orphans_of};
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{
     Attempt, Create, Event, Machine, MachineId, Observed, Operation, Scope, SlotId, Template,
     Timestamp, Token,
@@ -59,7 +58,7 @@ impl Session<'_> {
     ) -> Vec<Event> {
         let events = verdict(attempt, &listed, observed);
         let whole = is_whole(&attempt.create, &listed);
-        if events.is_empty() || whole || bugs::on(Bug::ListBelieved) {
+        if events.is_empty() || seams::list_is_enough(whole) {
             return events;
         }
         let made = match self.made(&attempt.create).await {
@@ -108,7 +107,7 @@ impl Session<'_> {
                 {
                     self.journal.append(vec![opened]).await?;
                 }
-                if answer.is_err() && !bugs::on(Bug::RefusalOfResendBelieved) {
+                if !seams::settles(&answer) {
                     return Ok(());
                 }
                 let now = self.engine.clock.latest();
@@ -134,27 +133,19 @@ impl Session<'_> {
 
 /// How long until absence proves that a request made nothing.
 fn settles_in(attempt: &Attempt, now: Timestamp) -> Duration {
-    if bugs::on(Bug::NoSettleWindow) {
-        return Duration::ZERO;
-    }
-    let sent = match bugs::on(Bug::SettleWindowFromIntent) {
-        true => attempt.intended_at,
-        false => attempt.last_sent,
-    };
-    let age = Duration::try_from(now.duration_since(sent)).unwrap_or_default();
-    ABSENCE_PROVES.saturating_sub(age)
+    let age = Duration::try_from(now.duration_since(seams::sent_at(attempt))).unwrap_or_default();
+    seams::absence_proves_after().saturating_sub(age)
 }
 
 /// Whether every slot of a request is filled. Slots, not machines: a cloud that made one too many may
 /// still hide one that was asked for.
 fn is_whole(create: &Create, found: &[&Machine]) -> bool {
-    if bugs::on(Bug::MachinesCountedForSlots) {
-        return found.len() >= create.slots.len();
-    }
     let fills = |slot: &SlotId, machine: &Machine| {
         machine.owner.as_ref().is_some_and(|owner| owner.slot == *slot)
     };
-    create.slots.iter().all(|slot| found.iter().any(|machine| fills(slot, machine)))
+    let is_filled = |slot: &&SlotId| found.iter().any(|machine| fills(slot, machine));
+    let filled = create.slots.iter().filter(is_filled).count();
+    seams::counted_as_filled(filled, found.len()) >= create.slots.len()
 }
 
 /// What a look at the clouds says of a request; nothing if it says nothing for sure.
@@ -181,7 +172,7 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
 /// Whether something is there of a launch that made no machine. It is on record until that is cleared
 /// away.
 fn leaves(attempt: &Attempt, observed: &Observed) -> bool {
-    orphans_of(attempt, observed).is_some() && !bugs::on(Bug::DoubtWrittenOffBeforeChildren)
+    seams::left_of(attempt, observed).is_some()
 }
 
 fn by_token(observed: &Observed) -> BTreeMap<&Token, Vec<&Machine>> {

@@ -1,11 +1,11 @@
 //! The right to change one fleet, held from the first look to the last record.
 
+use crate::apply::seams;
 use crate::engine::Engine;
 use crate::error::RunError;
 use crate::progress::Progress;
-use crate::state::{Journal, Lease};
+use crate::state::{Journal, JournalError, Lease};
 use fleet_core::stale;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Desired, Event, Inputs, Limits, Plan};
 use std::time::Duration;
 
@@ -79,11 +79,14 @@ impl Session<'_> {
 
     /// Writes down who changes the fleet from here on.
     pub(crate) async fn open_epoch(&self, holder: &str) -> Result<(), RunError> {
-        if bugs::on(Bug::NoEpochRecord) {
-            return Ok(());
-        }
         let epoch = self.journal.recorded().await.epoch + 1;
-        Ok(self.journal.append(vec![Event::Epoch { epoch, holder: holder.into() }]).await?)
+        let event = Event::Epoch { epoch, holder: holder.into() };
+        Ok(self.record(seams::before_changes(event)).await?)
+    }
+
+    /// Appends to the journal, if there is anything.
+    pub(super) async fn record(&self, events: Vec<Event>) -> Result<(), JournalError> {
+        if events.is_empty() { Ok(()) } else { self.journal.append(events).await }
     }
 
     /// Looks at journal and clouds.
@@ -94,16 +97,16 @@ impl Session<'_> {
 
     /// Refuses a saved plan that no longer stands on what it was made from.
     pub fn verify(&self, saved: &Plan, inputs: &Inputs) -> Result<(), RunError> {
-        match stale(saved, inputs, self.engine.clock.latest()) {
-            Some(broken) if !bugs::on(Bug::StalePlanTaken) => Err(RunError::Stale(broken)),
-            Some(_) | None => Ok(()),
+        match seams::what_broke(stale(saved, inputs, self.engine.clock.latest())) {
+            Some(broken) => Err(RunError::Stale(broken)),
+            None => Ok(()),
         }
     }
 
     /// Refuses a saved plan that is not what would be decided now: the world moved, or the file
     /// was altered.
     pub fn same(&self, saved: &Plan, fresh: &Plan) -> Result<(), RunError> {
-        if fleet_core::same_steps(saved, fresh) || bugs::on(Bug::ForgedPlanTaken) {
+        if seams::decides_the_same(saved, fresh) {
             Ok(())
         } else {
             Err(RunError::Stale(fleet_core::Stale::Decision))

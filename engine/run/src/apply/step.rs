@@ -1,8 +1,8 @@
 //! What the steps of one round share.
 
+use crate::apply::seams;
 use crate::calls::Open;
 use crate::progress::StepResult;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{BlockScope, Cloud, Create};
 use fleet_provider::{Class, Error};
 use std::collections::BTreeSet;
@@ -39,7 +39,7 @@ impl Blocked {
     /// Whether a launch would ask again what was refused in this round.
     pub(super) fn said_no(&self, create: &Create) -> bool {
         let covers = |scope: &BlockScope| create.pools().any(|pool| scope.covers(pool));
-        !bugs::on(Bug::BlocksOfRoundIgnored) && self.lock().iter().any(covers)
+        seams::heeds(self.lock().iter().any(covers))
     }
 
     /// Neither written down nor sent: a breaker is open.

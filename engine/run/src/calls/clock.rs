@@ -1,8 +1,8 @@
 //! The clock on the wall, and what to make of it when somebody sets it.
 
+use crate::calls::seams;
 use async_trait::async_trait;
 use fleet_model::Timestamp;
-use fleet_model::bugs::{self, Bug};
 use fleet_provider::Clock;
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
@@ -53,18 +53,18 @@ impl Watch {
 
     /// The moment to measure ages at.
     pub(crate) fn earliest(&self) -> Timestamp {
-        if bugs::on(Bug::WallClockTrusted) {
-            return self.wall.now();
-        }
-        self.wall.now().min(self.kept())
+        let (wall, kept) = self.readings();
+        wall.min(kept)
     }
 
     /// The moment to write down.
     pub(crate) fn latest(&self) -> Timestamp {
-        if bugs::on(Bug::WallClockTrusted) {
-            return self.wall.now();
-        }
-        self.wall.now().max(self.kept())
+        let (wall, kept) = self.readings();
+        wall.max(kept)
+    }
+
+    fn readings(&self) -> (Timestamp, Timestamp) {
+        seams::readings(self.wall.now(), self.kept())
     }
 }
 

@@ -6,8 +6,8 @@
 
 mod buckets;
 
+use crate::calls::seams;
 use buckets::{allowed, machines};
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Bucket, Operation, Region, Scope};
 use fleet_provider::Clock;
 use std::collections::BTreeMap;
@@ -68,10 +68,9 @@ impl RateLimits {
     /// Waits for a turn, and leaves.
     pub(crate) async fn turn(&self, scope: &Scope, operation: Operation) {
         self.wait(scope, operation, 0).await;
-        if bugs::on(Bug::TurnsKeptOverSleep) {
-            return;
-        }
-        while let Err(wait) = self.leave(scope, operation, 0) {
+        while seams::leave_one_by_one()
+            && let Err(wait) = self.leave(scope, operation, 0)
+        {
             self.clock.sleep(wait).await;
         }
     }
@@ -86,7 +85,7 @@ impl RateLimits {
         operation: Operation,
         count: usize,
     ) -> Result<(), Duration> {
-        if !self.paced || bugs::on(Bug::RatesIgnored) {
+        if !seams::keeps_rate(self.paced) {
             return Ok(());
         }
         let now = self.now();
@@ -113,7 +112,7 @@ impl RateLimits {
     /// If the cloud says meanwhile that it is too much, the wait begins anew: a queue that was told
     /// to stop does not go on one by one.
     async fn wait(&self, scope: &Scope, operation: Operation, count: usize) {
-        if !self.paced || bugs::on(Bug::RatesIgnored) {
+        if !seams::keeps_rate(self.paced) {
             return;
         }
         loop {

@@ -4,6 +4,7 @@ mod breakers;
 mod clock;
 mod limits;
 mod retry;
+mod seams;
 
 pub(crate) use breakers::Open;
 pub use clock::SystemClock;

@@ -1,7 +1,7 @@
 //! The one layer that asks again. SDKs below it do not.
 
+use crate::calls::seams;
 use backon::{BackoffBuilder, ExponentialBuilder, Retryable};
-use fleet_model::bugs::{self, Bug};
 use fleet_provider::{Class, Clock, Error};
 use std::future::Future;
 use std::sync::Arc;
@@ -13,6 +13,8 @@ use std::time::Duration;
 const EARNED_PER_CALL: i64 = 1;
 const COST_OF_RETRY: i64 = 10;
 const RESERVE: i64 = 200;
+/// How often one request is sent again at most.
+const MOST_RETRIES: usize = 5;
 
 /// How many retries are left, shared by all requests of a run.
 pub(crate) struct RetryBudget(AtomicI64);
@@ -29,11 +31,9 @@ impl RetryBudget {
     }
 
     fn spend(&self) -> bool {
-        if bugs::on(Bug::RetriesUnlimited) {
-            return true;
-        }
+        let cost = seams::cost_of_retry(COST_OF_RETRY);
         let spent = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-            (left >= COST_OF_RETRY).then_some(left - COST_OF_RETRY)
+            (left >= cost).then_some(left - cost)
         });
         spent.is_ok()
     }
@@ -75,7 +75,7 @@ where
     let backoff = ExponentialBuilder::default()
         .with_min_delay(Duration::from_secs(1))
         .with_max_delay(Duration::from_secs(30))
-        .with_max_times(if bugs::on(Bug::RetriesUnlimited) { 1000 } else { 5 })
+        .with_max_times(seams::most_retries(MOST_RETRIES))
         .with_jitter()
         .with_jitter_seed(seed)
         .build();

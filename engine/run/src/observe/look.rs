@@ -2,7 +2,7 @@
 
 use crate::calls::Patience;
 use crate::engine::Engine;
-use fleet_model::bugs::{self, Bug};
+use crate::observe::seams;
 use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Orphans, Scope};
 use fleet_provider::{Class, Error, Listing, Provider};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ impl Engine {
         // Whoever asks, it is another account: there is nothing to see for them.
         if let Some(account) = &account
             && !known.is_empty()
-            && known.iter().all(|known| known.is_some_and(|known| is_other(known, account)))
+            && known.iter().all(|known| known.is_some_and(|known| known != account))
         {
             let scopes = all(GapCause::OtherAccount, "another account");
             return AccountLook { key, account: Some(account.clone()), scopes };
@@ -163,11 +163,6 @@ impl Engine {
     }
 }
 
-/// Whether credentials are for another account than the one in which a fleet has machines.
-pub(super) fn is_other(known: &str, account: &str) -> bool {
-    known != account && !bugs::on(Bug::OtherAccountIgnored)
-}
-
 /// What one account answered.
 pub(super) struct AccountLook {
     pub(super) key: AccountKey,
@@ -188,12 +183,8 @@ impl From<Gap> for Unseen {
 }
 
 fn read(scope: &Scope, answer: Result<(Listing, Vec<Orphans>), Error>) -> Result<Seen, Unseen> {
-    match answer {
+    match seams::as_said(answer) {
         Ok((Listing::Complete(machines), orphans)) => Ok((machines, orphans)),
-        Ok((Listing::Partial(some, _), left)) if bugs::on(Bug::PartialListTakenForWhole) => {
-            Ok((some, left))
-        }
-        Err(_) if bugs::on(Bug::SilenceIsEmpty) => Ok((Vec::new(), Vec::new())),
         // What a partial list shows decides nothing: what it hides could change every decision.
         Ok((Listing::Partial(glimpsed, detail), _)) => {
             let (scope, cause) = (scope.clone(), GapCause::PartialList);

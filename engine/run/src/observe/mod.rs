@@ -5,6 +5,7 @@
 
 mod gather;
 mod look;
+mod seams;
 mod share;
 mod sweep;
 mod trace;
@@ -50,7 +51,7 @@ impl Engine {
         }
         let known = |key: &AccountKey, scopes: &BTreeSet<Scope>| {
             let here = lookers.iter().filter(|looker| !looker.scopes.is_disjoint(scopes));
-            here.map(|looker| looker.recorded.accounts.get(key)).collect::<Vec<_>>()
+            here.map(|looker| seams::known_account(looker.recorded, key)).collect::<Vec<_>>()
         };
         let looks: Vec<AccountLook> = stream::iter(accounts)
             .map(|(key, scopes)| {

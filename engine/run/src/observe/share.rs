@@ -1,7 +1,7 @@
 //! One look at an account, shared by the fleets that asked for it.
 
-use crate::observe::Looker;
 use crate::observe::look::{AccountLook, Unseen};
+use crate::observe::{Looker, seams};
 use fleet_model::{
     FleetName, FleetUid, Gap, GapCause, Machine, MachineId, Observed, Scope, SlotState, Token,
 };
@@ -50,8 +50,8 @@ impl<'a> Share<'a> {
         let mut allowed = vec![true; self.lookers.len()];
         if let Some(account) = account {
             for (at, looker) in self.lookers.iter().enumerate() {
-                match looker.recorded.accounts.get(&key) {
-                    Some(known) if crate::observe::look::is_other(known, &account) => {
+                match seams::known_account(looker.recorded, &key) {
+                    Some(known) if *known != account => {
                         allowed[at] = false;
                         let asked = scopes.iter().map(|(scope, _)| scope);
                         let here = asked.filter(|scope| looker.scopes.contains(scope));

@@ -5,12 +5,12 @@
 //! are a few hundred objects.
 
 use crate::state::record::{self, BadRecord, Record};
+use crate::state::seams;
 use crate::state::store::{Store, StoreError};
 use fleet_core::fold;
-use fleet_model::bugs::{self, Bug};
 use fleet_model::{Event, FleetName, FleetUid, JOURNAL_FORMAT, Recorded};
 use fleet_provider::Clock;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
 
@@ -185,7 +185,7 @@ impl Journal {
         if !created.map_err(|error| failed(&error))? {
             // A lost answer to our own write looks the same as somebody else's record.
             let there = self.store.read(&name).await.map_err(|error| failed(&error))?;
-            if there.as_deref() != Some(&body) && !bugs::on(Bug::FenceIgnored) {
+            if !seams::is_ours(there.as_deref(), &body) {
                 let other = there.and_then(|bytes| record::decode(&bytes).ok());
                 return Err(Refusal::Fenced(other.map_or(0, |record| record.epoch)));
             }
@@ -240,7 +240,7 @@ async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), Jou
     let after = format!("{snapshot:012}");
     let names = store.list(&format!("fleets/{fleet}/journal"), Some(&after)).await?;
     for record in read_records(store, fleet, names).await? {
-        if record.seq != recorded.seq + 1 && !bugs::on(Bug::MissingRecordPassedOver) {
+        if !seams::is_next(record.seq, recorded.seq) {
             return Err(JournalError::Damaged {
                 fleet: fleet.clone(),
                 seq: recorded.seq + 1,
@@ -285,10 +285,5 @@ async fn read_records(
         let record: Result<Record, BadRecord> = record::decode(&bytes);
         record.map_err(|bad| damaged(&name, bad.to_string()))
     };
-    let records = stream::iter(names).map(read).buffered(READS_AT_ONCE);
-    if bugs::on(Bug::TornTailPassedOver) {
-        let all: Vec<Result<Record, JournalError>> = records.collect().await;
-        return Ok(all.into_iter().map_while(Result::ok).collect());
-    }
-    records.try_collect().await
+    seams::all_read(stream::iter(names).map(read).buffered(READS_AT_ONCE)).await
 }

@@ -7,6 +7,7 @@ mod lease;
 mod origin;
 mod record;
 mod remote;
+mod seams;
 mod store;
 mod store_errors;
 

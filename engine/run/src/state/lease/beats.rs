@@ -1,9 +1,9 @@
 //! A lease on a remote store: create-only objects named `epoch-beat`.
 
 use super::{Held, LeaseError, Waiting};
+use crate::state::seams;
 use crate::state::store::{Store, StoreError};
 use fleet_model::FleetName;
-use fleet_model::bugs::{self, Bug};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use tokio::time::Instant;
@@ -104,8 +104,7 @@ pub(super) async fn take(
         let epoch = last.as_deref().map_or(0, epoch_of);
         let free = match (&last, &seen) {
             (None, _) => true,
-            (Some(name), _) if is_released(name) => true,
-            (Some(_), _) if bugs::on(Bug::LeaseTakenAtOnce) => true,
+            (Some(name), _) if seams::is_free_at_once(is_released(name)) => true,
             (Some(name), Some((known, since))) if known == name => since.elapsed() >= LIFE,
             (Some(name), _) => {
                 if seen.is_none() && is_silent(store, &folder, name).await? {
@@ -153,10 +152,7 @@ async fn is_silent(store: &Store, folder: &str, beat: &str) -> Result<bool, Stor
 fn still_ours(names: &[String], ours: u64, last: Option<&str>) -> bool {
     let is_newest = names.last().is_some_and(|name| epoch_of(name) == ours);
     let before = names.iter().rfind(|name| epoch_of(name) < ours);
-    if bugs::on(Bug::LeaseTakenAtOnce) {
-        return true;
-    }
-    is_newest && before.map(String::as_str) == last
+    seams::stays_taken(is_newest && before.map(String::as_str) == last)
 }
 
 /// Removes what earlier holders left. The newest epoch always stays, so nobody can take an old one
@@ -216,7 +212,7 @@ fn beat(store: Store, name: String, body: Vec<u8>, since: Moment) -> Beats {
                 let next = format!("{name}-{count:012}");
                 let Ok(true) = store.create(&next, body.clone()).await else { continue };
                 let lost = |name: &String| {
-                    !bugs::on(Bug::LeaseRevived) && epoch_of(name) > epoch
+                    seams::supersedes(epoch_of(name), epoch)
                         || (epoch_of(name) == epoch && is_released(name))
                 };
                 match store.list(&folder, None).await {

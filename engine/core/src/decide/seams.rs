@@ -1,0 +1,34 @@
+//! Where seeded bugs enter a decision, so that it is made in one way. Without the feature `bugs` each of
+//! these does what its first line says.
+
+use fleet_model::bugs::{self, Bug};
+
+/// How many failures keep a group from launching more: all that there were.
+pub(super) fn failures_counted(failures: u32) -> u32 {
+    if bugs::on(Bug::FailedNotCounted) { 0 } else { failures }
+}
+
+/// Whether old and new machines may stand side by side without bound: never.
+pub(super) fn surge_is_unbounded() -> bool {
+    bugs::on(Bug::SurgeUnbounded)
+}
+
+/// How many machines one apply may still destroy: as many as its limit leaves.
+pub(super) fn may_destroy(left: u32) -> u32 {
+    if bugs::on(Bug::DestroyLimitIgnored) { u32::MAX } else { left }
+}
+
+/// How many machines of the fleet's name speak for a lost journal: all that there are.
+pub(super) fn signs_of_a_lost_journal(namesakes: u32) -> u32 {
+    if bugs::on(Bug::LostJournalIgnored) { 0 } else { namesakes }
+}
+
+/// How many losses that nobody can explain speak for a freeze: all of them.
+pub(super) fn unexplained_losses(vanished: u32) -> u32 {
+    if bugs::on(Bug::FreezeIgnored) { 0 } else { vanished }
+}
+
+/// Whether launches in doubt are sent again whatever the spec wants now: never.
+pub(super) fn unwanted_is_sent_again() -> bool {
+    bugs::on(Bug::UnwantedSentAgain)
+}
