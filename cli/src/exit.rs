@@ -12,7 +12,7 @@ pub(crate) enum Exit {
     Done,
     /// `plan --detailed-exitcode` found changes.
     Changes,
-    /// Applied, but something is held, unplaced or in doubt.
+    /// Something is held, unplaced or in doubt.
     Unsettled,
     /// Another apply holds the lease.
     LeaseHeld,
@@ -56,10 +56,10 @@ First steps, without an account:
 
 Exit codes:
   0   done, or nothing to do
-  1   failed
+  1   failed; `plan`: no cloud answered
   2   `plan --detailed-exitcode` found changes
-  3   applied, but something is held, unplaced or in doubt
-  4   the spec is invalid
+  3   something is held, unplaced or in doubt (`plan`: with --detailed-exitcode)
+  4   a spec is invalid; the other fleets were done
   5   the saved plan is stale, altered, or not signed as required
   6   another apply holds the lease
   64  the command line makes no sense

@@ -17,7 +17,10 @@ const QUIET: &str = "aws_config=error";
 
 /// Starts logging. `level` is a level or a filter such as `info,fleet_run=debug`.
 pub(crate) fn start(level: &str, format: LogFormat) -> Answer<()> {
-    let filter: Targets = format!("{QUIET},{level}").parse().map_err(|_| {
+    // A directive without a target would be taken for one that silences everything.
+    let nameless = level.split(',').any(|part| part.is_empty() || part.starts_with('='));
+    let filter = format!("{QUIET},{level}").parse().ok().filter(|_: &Targets| !nameless);
+    let filter = filter.ok_or_else(|| {
         Failure::new(format!("`{level}` is no log level"))
             .at("--log")
             .hint("use error, warn, info, debug, trace, or a filter like `info,fleet_run=debug`")

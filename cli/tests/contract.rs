@@ -270,7 +270,7 @@ fn without_sim_the_way_out_is_named() {
     if cfg!(feature = "gcp") {
         // The cloud is a gap, and the gap says what is missing.
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{said}{err}");
+        assert_eq!(output.status.code(), Some(1), "{said}{err}");
         assert!(said.contains("FLEET_GCP_PROJECT"), "{said}");
     } else {
         assert_eq!(output.status.code(), Some(1), "{err}");

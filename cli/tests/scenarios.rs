@@ -227,10 +227,10 @@ fn a_fleet_by_price_is_proven_to_cost_the_least() {
     assert!(place.expect(0, &["explain", spec]).contains("Proven"));
 }
 
-/// A signal ends an apply of many fleets after the one that is under way: the others are not begun.
+/// A signal ends an apply of many fleets after those that are under way: the others are not begun.
 #[test]
 fn a_stop_leaves_the_fleets_that_were_not_begun() {
-    const FLEETS: usize = 8;
+    const FLEETS: usize = 100;
     let place = Place::new(1, Preset::Calm, Duration::from_millis(100));
     let specs = place.path("specs");
     std::fs::create_dir(&specs).expect("a folder");

@@ -26,8 +26,8 @@ pub struct Report {
     pub in_doubt: Vec<InDoubt>,
     /// Scopes that did not answer.
     pub gaps: Vec<Gap>,
-    /// How many scopes did.
-    #[serde(default)]
+    /// How many scopes did. Plans that were saved before this was counted read back as they were written.
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub answered: u32,
     /// What a person should know besides.
     pub notices: Vec<Notice>,

@@ -5,16 +5,22 @@ use std::collections::BTreeSet;
 
 const WORLDS: u64 = 300;
 
+/// Some faults need an occasion that comes once in three hundred worlds: a lost journal, for one, while
+/// every cloud answers. By then each has struck.
+const WORLDS_FOR_EVERY_FAULT: u64 = 3000;
+
 #[test]
 fn every_promise_holds() {
-    let mut struck: BTreeSet<Kind> = BTreeSet::new();
-    for seed in 1..=WORLDS {
+    let mut missing: BTreeSet<Kind> = Kind::ALL.iter().copied().collect();
+    for seed in 1..=WORLDS_FOR_EVERY_FAULT {
+        if seed > WORLDS && missing.is_empty() {
+            break;
+        }
         let Outcome { violations, faults, .. } = live(seed, false);
         assert_eq!(violations, [], "seed {seed}");
-        struck.extend(faults.keys());
+        missing.retain(|kind| !faults.contains_key(kind));
     }
     // The worlds are no good if little goes wrong in them.
-    let missing: Vec<_> = Kind::ALL.iter().filter(|kind| !struck.contains(*kind)).collect();
     assert!(missing.is_empty(), "never struck: {missing:?}");
 }
 
