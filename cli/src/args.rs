@@ -11,6 +11,7 @@ pub(crate) use simulate::SimulateArgs;
 use crate::exit;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
+use fleet_model::Timestamp;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -344,8 +345,39 @@ pub(crate) struct HistoryArgs {
     #[arg(value_name = "FLEET")]
     pub fleets: Vec<String>,
     /// Only the last N records
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, visible_alias = "limit", value_name = "N")]
     pub last: Option<usize>,
+    /// Only what happened since: 24h (ago), or 2026-11-16T08:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = Since::parse)]
+    pub since: Option<Since>,
+}
+
+/// A moment in the past.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Since {
+    /// This moment.
+    At(Timestamp),
+    /// So long ago.
+    Ago(Duration),
+}
+
+impl Since {
+    fn parse(text: &str) -> Result<Self, String> {
+        let at = text.parse().map(Since::At);
+        at.or_else(|_| sim::parse_duration(text).map(Since::Ago)).map_err(|_| {
+            format!(
+                "`{text}` is neither a duration such as 24h nor a time such as 2026-11-16T08:00:00Z"
+            )
+        })
+    }
+
+    /// The moment, as seen from another.
+    pub(crate) fn moment(self, now: Timestamp) -> Timestamp {
+        match self {
+            Since::At(at) => at,
+            Since::Ago(ago) => now.checked_sub(ago).unwrap_or(Timestamp::MIN),
+        }
+    }
 }
 
 #[cfg(test)]

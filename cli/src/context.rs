@@ -34,7 +34,7 @@ pub(crate) fn catalog_file() -> Option<PathBuf> {
 
 /// Problems of specs, as a failure.
 pub(crate) fn invalid(problems: &Diagnostics) -> Failure {
-    Failure::rendered(Exit::SpecInvalid, problems.render(true))
+    Failure::invalid(problems)
 }
 
 impl Context {

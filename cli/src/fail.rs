@@ -1,10 +1,12 @@
 //! What is said when a command cannot go on.
 
 use crate::exit::Exit;
+use crate::render::plan_json::OUTPUT_FORMAT;
 use crate::style;
 use crate::text::clean;
 use fleet_model::FleetName;
 use fleet_provider::with_causes;
+use fleet_spec::Diagnostics;
 use serde_json::{Value, json};
 use std::fmt;
 
@@ -21,6 +23,8 @@ pub(crate) struct Failure {
     pub hint: Option<String>,
     /// Already laid out for people; printed as it stands, instead of all the above.
     pub rendered: bool,
+    /// What is wrong with specs, for programs.
+    pub diagnostics: Diagnostics,
 }
 
 /// What every command answers.
@@ -29,12 +33,24 @@ pub(crate) type Answer<T = Exit> = Result<T, Failure>;
 impl Failure {
     /// Something failed.
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Failure { exit: Exit::Failed, what: what.into(), place: None, hint: None, rendered: false }
+        Failure {
+            exit: Exit::Failed,
+            what: what.into(),
+            place: None,
+            hint: None,
+            rendered: false,
+            diagnostics: Diagnostics::default(),
+        }
     }
 
-    /// A report that already has its own layout, such as the diagnostics of a spec.
-    pub(crate) fn rendered(exit: Exit, text: impl Into<String>) -> Self {
-        Failure { exit, rendered: true, ..Failure::new(text) }
+    /// Specs that cannot be used. What is wrong with them has its own layout.
+    pub(crate) fn invalid(problems: &Diagnostics) -> Self {
+        Failure {
+            exit: Exit::SpecInvalid,
+            rendered: true,
+            diagnostics: problems.clone(),
+            ..Failure::new(problems.render(true))
+        }
     }
 
     /// Says where.
@@ -47,6 +63,19 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
+    }
+
+    /// The whole answer of a command that failed, for programs.
+    pub(crate) fn document(&self) -> Value {
+        let error = if self.rendered { "the spec is invalid" } else { self.what.as_str() };
+        json!({
+            "formatVersion": OUTPUT_FORMAT,
+            "exitCode": self.exit.code(),
+            "error": error,
+            "place": self.place,
+            "hint": self.hint,
+            "diagnostics": self.diagnostics,
+        })
     }
 
     /// For programs: what happened to a fleet, and what to do next.

@@ -24,7 +24,7 @@ mod style;
 mod text;
 mod watch;
 
-use args::Cli;
+use args::{Cli, Format};
 use clap::Parser;
 use exit::Exit;
 use out::Out;
@@ -42,8 +42,13 @@ fn main() -> ExitCode {
         }
     };
     let mut out = Out::process(cli.global.no_color);
+    let format = cli.global.output;
     let exit = commands::run(cli, &mut out).unwrap_or_else(|failure| {
         let exit = failure.exit;
+        if format == Format::Json {
+            // Whoever reads JSON reads why there is nothing else.
+            let _ = out.json(&failure.document());
+        }
         out.aside(failure);
         exit
     });

@@ -76,7 +76,9 @@ impl<'a> Lead<'a> {
             .zip(&begun)
             .filter_map(|(desired, begun)| Some((&begun.as_ref().ok()?.session, limits(desired))))
             .collect();
+        let asking = self.board.asking(fleets);
         let mut gathered = self.engine.gather_sessions(&free).await.into_iter();
+        drop(asking);
         let mut all = Vec::new();
         for (desired, begun) in fleets.iter().zip(begun) {
             let one = match begun {

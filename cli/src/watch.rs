@@ -3,8 +3,10 @@
 use crate::style::WARN;
 use crate::text::{clean_line, count, span, thousands};
 use anstream::AutoStream;
+use fleet_model::Desired;
 use fleet_run::{Progress, StepResult, Stop, Waiting};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::collections::BTreeSet;
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -32,6 +34,37 @@ impl Board {
         let choice =
             if no_color { anstream::ColorChoice::Never } else { anstream::ColorChoice::Auto };
         Board { bars, several: fleets > 1, quiet, choice }
+    }
+}
+
+impl Board {
+    /// Shows on a terminal that something is under way, until the answer is dropped.
+    pub(crate) fn busy(&self, with: &str) -> Busy {
+        Busy(self.bars.as_ref().map(|bars| {
+            let bar = bars.add(ProgressBar::new_spinner());
+            bar.set_message(clean_line(with));
+            bar.enable_steady_tick(Duration::from_millis(120));
+            bar
+        }))
+    }
+
+    /// The same for a look at clouds on behalf of some fleets.
+    pub(crate) fn asking(&self, fleets: &[&Desired]) -> Busy {
+        let rules = fleets.iter().flat_map(|fleet| &fleet.placement.clouds);
+        let clouds: BTreeSet<&str> = rules.map(|rule| rule.cloud.as_str()).collect();
+        let clouds = clouds.into_iter().collect::<Vec<_>>().join(", ");
+        self.busy(&format!("asking {clouds} about {}", count(fleets.len() as u64, "fleet")))
+    }
+}
+
+/// Something is under way.
+pub(crate) struct Busy(Option<ProgressBar>);
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod support;
 
 use fleet_sim::Preset;
 use serde_json::Value;
+#[cfg(feature = "aws")]
 use std::process::Command;
 use std::time::Duration;
 use support::{Place, text};
@@ -96,6 +97,7 @@ fn destroy_takes_only_what_is_named() {
 }
 
 #[test]
+#[cfg(feature = "aws")]
 fn simulated_state_is_not_for_real_clouds() {
     let place = place();
     place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
@@ -123,4 +125,60 @@ fn many_fleets_are_changed_side_by_side() {
     assert_eq!(plan["summary"]["keep"], 45);
     let lines = place.expect(0, &["reconcile", "specs"]);
     assert_eq!(lines.lines().count(), 42);
+}
+
+#[test]
+fn failures_are_json_too() {
+    let place = place();
+    place.write("specs/a.yaml", &spec("a", 2).replace("target: 2", "target: many"));
+    for command in ["plan", "status", "explain", "validate"] {
+        let document = json(&place.expect(4, &[command, "specs/a.yaml", "-o", "json"]));
+        assert_eq!(document["diagnostics"][0]["line"], 5, "{command}: {document}");
+        assert_eq!(document["exitCode"], 4, "{command}");
+    }
+    let document = json(&place.expect(1, &["plan", "-o", "json"]));
+    assert_eq!(document["exitCode"], 1);
+    assert!(document["error"].as_str().is_some_and(|error| error.contains("no spec")));
+    let document =
+        json(&place.expect(2, &["plan", "b", "specs", "-o", "json", "--detailed-exitcode"]));
+    assert_eq!(document["exitCode"], 2);
+}
+
+#[test]
+fn many_fleets_fit_into_one_comment() {
+    let place = place();
+    for nth in 0..300 {
+        place.write(&format!("specs/f{nth}.yaml"), &spec(&format!("f{nth}"), 1));
+    }
+    place.expect(0, &["apply", "specs/b.yaml", "--yes"]);
+    let comment = place.expect(0, &["plan", "specs", "-o", "markdown"]);
+    assert!(comment.len() < 65_536, "{} bytes", comment.len());
+    // The summary names every fleet; details are cut with a note.
+    assert!(comment.contains("| `f299` | 1 |") && comment.contains("| **all** | 302 |"));
+    assert!(comment.contains("are left out: a comment has an end"), "{comment}");
+    for nth in 300..1200 {
+        place.write(&format!("specs/f{nth}.yaml"), &spec(&format!("f{nth}"), 1));
+    }
+    let comment = place.expect(0, &["plan", "specs", "-o", "markdown"]);
+    assert!(comment.len() < 65_536, "{} bytes", comment.len());
+    assert!(comment.contains("more fleets_ |") && comment.contains("| **all** | 1202 |"));
+}
+
+#[test]
+fn history_can_be_cut() {
+    let place = place();
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    place.expect(0, &["sim", "advance", "2d"]);
+    place.write("specs/a.yaml", &spec("a", 3));
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    let records = |args: &[&str]| {
+        let all = [&["history", "a", "-o", "json"], args].concat();
+        let document = json(&place.expect(0, &all));
+        document["fleets"][0]["records"].as_array().map_or(0, Vec::len)
+    };
+    let (all, recent) = (records(&[]), records(&["--since", "1d"]));
+    assert!(0 < recent && recent < all, "{recent} of {all}");
+    assert_eq!(records(&["--since", "2026-01-01T00:00:00Z"]), all);
+    assert_eq!(records(&["--limit", "2"]), 2);
+    place.expect(64, &["history", "--since", "yesterday"]);
 }

@@ -21,7 +21,9 @@ pub(crate) async fn run(context: &Context, args: &ExplainArgs, out: &mut Out) ->
         context.engine(catalog.clone(), loaded.fleets.iter().map(|fleet| &fleet.desired))?;
     let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
     context.same_kinds(&fleets).await?;
+    let asking = context.board(fleets.len(), false).asking(&fleets);
     let gathered = engine.gather_all(&fleets, Limits::default()).await;
+    drop(asking);
     let mut documents = Vec::new();
     for (nth, inputs) in gathered.into_iter().enumerate() {
         let inputs = inputs.map_err(failed)?;

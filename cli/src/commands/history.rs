@@ -9,6 +9,7 @@ use crate::out::Out;
 use crate::render::history;
 use crate::runs::failed;
 use fleet_model::FleetName;
+use fleet_run::Record;
 use serde_json::json;
 
 /// Runs `fleet history`.
@@ -26,6 +27,11 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
     if wanted.is_empty() {
         out.aside(format!("Nothing was applied with --state {} yet.", context.state()));
     }
+    // Simulated fleets live in simulated time.
+    let now = match (args.since, context.global.sim) {
+        (Some(_), true) => context.sim(context.catalog()?)?.clock().now(),
+        _ => engine.now(),
+    };
     let mut documents = Vec::new();
     let mut worst = Exit::Done;
     for (nth, name) in wanted.iter().enumerate() {
@@ -38,6 +44,9 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
                 continue;
             }
         };
+        let since = args.since.map(|since| since.moment(now));
+        let early = |record: &Record| since.is_some_and(|since| record.at < since);
+        let records = &records[records.partition_point(early)..];
         let from = args.last.map_or(0, |last| records.len().saturating_sub(last));
         let records = &records[from..];
         match context.global.output {

@@ -21,9 +21,9 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
         None => gather(context, args, out).await?,
     };
     let planned: Vec<Planned> = inputs.iter().map(plan).collect();
-    show(context.global.output, &planned, left_out, out)?;
     let verdicts = planned.iter().map(|one| exit(one, args.detailed_exitcode));
     let worst = verdicts.fold(worst, Exit::max);
+    show(context.global.output, &planned, (worst, left_out), out)?;
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
             .iter()
@@ -78,12 +78,18 @@ fn exit(planned: &Planned, detailed: bool) -> Exit {
 }
 
 /// Prints plans in the form that was asked for.
-fn show(format: Format, planned: &[Planned], left_out: Vec<Value>, out: &mut Out) -> Answer<()> {
+fn show(
+    format: Format,
+    planned: &[Planned],
+    (exit, left_out): (Exit, Vec<Value>),
+    out: &mut Out,
+) -> Answer<()> {
     let pairs: Vec<_> = planned.iter().map(|one| (&one.plan, &one.report)).collect();
     match format {
         Format::Json => {
             let document = plan_json::document(&pairs);
-            out.json(&plan_json::merge(document, json!({ "leftOut": left_out })))?;
+            let rest = json!({ "leftOut": left_out, "exitCode": exit.code() });
+            out.json(&plan_json::merge(document, rest))?;
         }
         Format::Markdown => out.text(plan_markdown::render(&pairs).trim_end()),
         Format::Text => {
@@ -122,7 +128,9 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Gat
     tell_of_unnamed(&engine, &loaded.fleets, out).await?;
     let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
     context.same_kinds(&fleets).await?;
+    let asking = context.board(fleets.len(), false).asking(&fleets);
     let answers = engine.gather_all(&fleets, limits(args.limits)).await;
+    drop(asking);
     let mut gathered = Gathered { inputs: Vec::new(), left_out, worst };
     for (desired, answer) in fleets.iter().zip(answers) {
         match answer.map_err(failed) {

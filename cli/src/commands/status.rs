@@ -22,7 +22,9 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     let mut documents: Vec<Value> = Vec::new();
     let wanted: Vec<&Desired> = fleets.iter().collect();
     context.same_kinds(&wanted).await?;
+    let asking = context.board(wanted.len(), false).asking(&wanted);
     let gathered = engine.gather_all(&wanted, Limits::default()).await;
+    drop(asking);
     for (nth, (desired, inputs)) in fleets.iter().zip(gathered).enumerate() {
         let inputs = inputs.map_err(failed)?;
         let mut planned = plan(&inputs);

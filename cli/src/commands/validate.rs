@@ -94,8 +94,14 @@ fn unknown(fleet: &LoadedFleet, catalog: &Catalog) -> Vec<Diagnostic> {
 
 fn refuse(problems: &Diagnostics, format: Format, out: &mut Out) -> Answer {
     if format == Format::Json {
-        out.json(&json!({ "formatVersion": 1, "valid": false, "diagnostics": problems }))?;
-        return Ok(Exit::SpecInvalid);
+        let exit = Exit::SpecInvalid;
+        out.json(&json!({
+            "formatVersion": 1,
+            "exitCode": exit.code(),
+            "valid": false,
+            "diagnostics": problems,
+        }))?;
+        return Ok(exit);
     }
     let mut failure = invalid(problems);
     let errors = problems.errors().count() as u64;

@@ -6,29 +6,72 @@ use crate::sentences;
 use crate::text::{count, markdown, monthly, price};
 use fleet_model::{Cost, Plan, Report};
 
-/// All fleets in one comment.
+/// GitHub takes comments of 65,536 characters; room is left for what others put around ours.
+const COMMENT: usize = 60_000;
+/// What of it the summary may take.
+const SUMMARY: usize = 30_000;
+
+/// All fleets in one comment: the summary whole, details as far as they fit.
 pub(crate) fn render(fleets: &[(&Plan, &Report)]) -> String {
     let mut out = String::from("### Fleet plan\n\n");
     out.push_str("| fleet | launch | destroy | keep | per hour | per month | |\n");
     out.push_str("|---|--:|--:|--:|--:|--:|---|\n");
-    for (plan, report) in fleets {
-        let mark = match (plan.is_empty(), is_settled(report)) {
-            (true, true) => "no changes",
-            (false, true) => "",
-            (_, false) => "⚠️ see below",
-        };
-        let name = format!("`{}`", markdown(plan.fleet.as_str()));
-        out.push_str(&row(&name, Summary::of(report), &report.cost, mark));
+    // Where not all fit, those in which nothing happens are left out first.
+    let quiet = |plan: &Plan, report: &Report| plan.is_empty() && is_settled(report);
+    let rows: Vec<(bool, String)> = fleets
+        .iter()
+        .map(|(plan, report)| (quiet(plan, report), fleet_row(plan, report)))
+        .collect();
+    let whole = rows.iter().map(|(_, row)| row.len()).sum::<usize>() <= SUMMARY;
+    let mut left_out = 0_u64;
+    for (quiet, row) in &rows {
+        if whole || (!quiet && out.len() + row.len() <= SUMMARY) {
+            out.push_str(row);
+        } else {
+            left_out += 1;
+        }
+    }
+    if left_out > 0 {
+        let fleets = count(left_out, "more fleet");
+        out.push_str(&format!("| _{fleets}_ | | | | | | left out for length |\n"));
     }
     if fleets.len() > 1 {
         let sum = fleets.iter().fold(Summary::default(), |s, (_, r)| s.and(Summary::of(r)));
         let cost = total(fleets.iter().map(|(_, report)| &report.cost));
         out.push_str(&row("**all**", sum, &cost, ""));
     }
-    for (plan, report) in fleets {
-        out.push_str(&details(plan, report));
+    // What needs attention comes first, and what happens before what does not.
+    let mut order: Vec<&(&Plan, &Report)> = fleets.iter().collect();
+    if fleets.len() > 1 {
+        order.sort_by_key(|(plan, report)| (is_settled(report), plan.is_empty()));
+    }
+    let mut without = 0_u64;
+    for (plan, report) in order {
+        let details = details(plan, report);
+        if out.len() + details.len() <= COMMENT {
+            out.push_str(&details);
+        } else {
+            without += 1;
+        }
+    }
+    if without > 0 {
+        let fleets = count(without, "fleet");
+        out.push_str(&format!(
+            "\n_The details of {fleets} are left out: a comment has an end. \
+             `fleet plan --fleet NAME` shows them._\n"
+        ));
     }
     out
+}
+
+fn fleet_row(plan: &Plan, report: &Report) -> String {
+    let mark = match (plan.is_empty(), is_settled(report)) {
+        (true, true) => "no changes",
+        (false, true) => "",
+        (_, false) => "⚠️ see below",
+    };
+    let name = format!("`{}`", markdown(plan.fleet.as_str()));
+    row(&name, Summary::of(report), &report.cost, mark)
 }
 
 fn row(name: &str, summary: Summary, cost: &Cost, mark: &str) -> String {
