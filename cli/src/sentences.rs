@@ -1,9 +1,9 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
-use crate::text::{clean_line, count, when};
+use crate::text::{clean_line, count, monthly, when};
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, Departure, Gap, GapCause, Hold, Market,
-    Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, Units, Why,
+    Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, Units, WhenDone, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -545,6 +545,20 @@ pub(crate) fn block_scope(scope: &BlockScope) -> String {
             format!("the breaker for {operation} in {cloud}/{region}")
         }
     }
+}
+
+/// The end of a way that takes several plans.
+pub(crate) fn when_done(done: &WhenDone) -> String {
+    let WhenDone { hourly, applies, allow_destroy } = done;
+    let how = match allow_destroy {
+        Some(machines) => {
+            let applies =
+                if *applies == 1 { "1 apply".into() } else { format!("{applies} applies") };
+            format!(", after about {applies}, or one with --allow-destroy {machines}")
+        }
+        None => ", at the end of this apply".into(),
+    };
+    format!("when done {hourly} per hour, {} per month{how}", monthly(*hourly))
 }
 
 /// Scopes that did not answer. Those of one cloud with one reason are one gap.

@@ -182,3 +182,40 @@ fn history_can_be_cut() {
     assert_eq!(records(&["--limit", "2"]), 2);
     place.expect(64, &["history", "--since", "yesterday"]);
 }
+
+/// What a plan says of the end of the way is what the way ends with, and its number works.
+#[test]
+fn a_plan_shows_the_end_and_not_only_the_next_slice() {
+    let place = place();
+    place.write("specs/a.yaml", &spec("a", 40));
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    place.write("specs/a.yaml", &spec("a", 6));
+    let screen = place.expect(0, &["plan", "specs/a.yaml"]);
+    let said = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("when done $") && said.contains("or one with --allow-destroy 34"),
+        "{screen}"
+    );
+    let plan = json(&place.expect(0, &["plan", "specs/a.yaml", "-o", "json"]));
+    let done = &plan["cost"]["whenDone"];
+    assert_eq!(done["allowDestroy"], 34);
+
+    // The number of applies, counted on a copy of the way.
+    let mut applies = 0;
+    while place.live().len() > 6 {
+        let code = place.run(&["apply", "specs/a.yaml", "--yes"]).status.code();
+        assert!(matches!(code, Some(0 | 3)), "{code:?}");
+        applies += 1;
+    }
+    assert_eq!(done["applies"], applies);
+    let after = json(&place.expect(0, &["plan", "specs/a.yaml", "-o", "json"]));
+    assert_eq!(after["cost"]["hourlyAfter"], done["hourly"]);
+    assert_eq!(after["cost"]["whenDone"], Value::Null);
+
+    // Or all at once.
+    place.write("specs/b.yaml", &spec("b", 40));
+    place.expect(0, &["apply", "specs/b.yaml", "--yes"]);
+    place.write("specs/b.yaml", &spec("b", 6));
+    place.expect(0, &["apply", "specs/b.yaml", "--yes", "--allow-destroy", "34"]);
+    assert_eq!(place.live().len(), 12);
+}

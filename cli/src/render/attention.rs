@@ -40,11 +40,18 @@ pub(crate) fn attention(report: &Report) -> String {
         );
         item(&mut out, "in doubt", &Said { what, next: Some(IN_DOUBT_NEXT.into()) });
     }
+    out.push_str(&unseen(report));
+    notices(&mut out, report);
+    if out.is_empty() { out } else { format!("\n{out}") }
+}
+
+/// Where nobody could look.
+pub(crate) fn unseen(report: &Report) -> String {
+    let mut out = String::new();
     for said in sentences::gaps(&report.gaps) {
         item(&mut out, "gap", &said);
     }
-    notices(&mut out, report);
-    if out.is_empty() { out } else { format!("\n{out}") }
+    out
 }
 
 /// Notices of one kind can be many: the first few are shown.

@@ -46,8 +46,15 @@ impl Summary {
 
 /// Money in dollars.
 pub(crate) fn cost(cost: &Cost) -> Value {
-    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced, committed } =
-        cost;
+    let Cost {
+        hourly_before,
+        hourly_after,
+        hourly_on_demand,
+        hourly_limit,
+        unpriced,
+        committed,
+        when_done,
+    } = cost;
     json!({
         "hourlyBefore": hourly_before.as_f64(),
         "hourlyAfter": hourly_after.as_f64(),
@@ -57,6 +64,12 @@ pub(crate) fn cost(cost: &Cost) -> Value {
         "hourlyLimit": hourly_limit.map(|limit| limit.as_f64()),
         "unpricedMachines": unpriced,
         "committedMachines": committed,
+        "whenDone": when_done.map(|done| json!({
+            "hourly": done.hourly.as_f64(),
+            "monthly": done.hourly.per_month().as_f64(),
+            "applies": done.applies,
+            "allowDestroy": done.allow_destroy,
+        })),
     })
 }
 
@@ -153,6 +166,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a Cost>) -> Cost {
         hourly_limit: Some(Default::default()),
         unpriced: 0,
         committed: 0,
+        when_done: None,
     };
     costs.fold(zero, |sum, cost| Cost {
         hourly_before: sum.hourly_before + cost.hourly_before,
@@ -161,6 +175,8 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a Cost>) -> Cost {
         hourly_limit: sum.hourly_limit.zip(cost.hourly_limit).map(|(a, b)| a + b),
         unpriced: sum.unpriced + cost.unpriced,
         committed: sum.committed + cost.committed,
+        // Each fleet has an end of its own, and a number of its own to allow.
+        when_done: None,
     })
 }
 

@@ -133,7 +133,13 @@ fn details(plan: &Plan, report: &Report) -> String {
             line.after
         ));
     }
-    let Cost { hourly_after, hourly_on_demand, hourly_limit, .. } = report.cost;
+    let Cost { hourly_after, hourly_on_demand, hourly_limit, when_done, .. } = report.cost;
+    if let Some(done) = when_done {
+        out.push_str(&format!(
+            "\nThis plan is a part of the way: {}.\n",
+            sentences::when_done(&done)
+        ));
+    }
     out.push_str(&format!("\nThe same machines on demand: {hourly_on_demand} per hour."));
     if let Some(limit) = hourly_limit {
         let left = limit.saturating_sub(hourly_after);

@@ -1,6 +1,6 @@
 //! A plan for people: reads like a diff, ends with the money.
 
-use super::attention::attention;
+use super::attention::{attention, unseen};
 use super::columns::{Columns, left, right};
 use super::plan_json::Summary;
 use crate::sentences;
@@ -35,6 +35,11 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
         ));
     }
     out.push('\n');
+    if report.is_blind() {
+        // Numbers of what nobody saw would be taken for true ones.
+        let (gaps, closing) = (unseen(report), closing(plan, report, summary));
+        return format!("{out}\n{gaps}\n{closing}");
+    }
     let pools = pools(report);
     if !pools.is_empty() {
         out.push('\n');
@@ -350,8 +355,15 @@ fn likely(share: fleet_model::Share) -> String {
 
 /// Before, after, against on-demand, against the budget.
 pub(crate) fn money(cost: &Cost) -> String {
-    let Cost { hourly_before, hourly_after, hourly_on_demand, hourly_limit, unpriced, committed } =
-        cost;
+    let Cost {
+        hourly_before,
+        hourly_after,
+        hourly_on_demand,
+        hourly_limit,
+        unpriced,
+        committed,
+        when_done,
+    } = cost;
     let change = |before: String, after: String| {
         if hourly_before == hourly_after { after } else { format!("{before} → {after}") }
     };
@@ -360,6 +372,9 @@ pub(crate) fn money(cost: &Cost) -> String {
         change(hourly_before.to_string(), hourly_after.to_string()),
         change(monthly(*hourly_before), monthly(*hourly_after)),
     );
+    if let Some(done) = when_done {
+        out.push_str(&format!("{}\n", wrap("          ", &sentences::when_done(done))));
+    }
     if hourly_on_demand > hourly_after {
         out.push_str(&format!(
             "          {} below the {hourly_on_demand} of the same machines on demand\n",

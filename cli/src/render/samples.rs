@@ -108,6 +108,7 @@ fn report() -> Report {
             hourly_limit: Some(MicroUsd::dollars(400)),
             unpriced: 0,
             committed: 0,
+            when_done: None,
         },
         held: vec![],
         unplaced: vec![],

@@ -63,7 +63,7 @@ pub use recorded::{
     Attempt, Block, BlockScope, Departed, EarlyEnds, LabelsRecord, Operation, Recorded, SlotRecord,
     SlotState,
 };
-pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report};
+pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, WhenDone};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use secret::Secret;
 pub use share::Share;

@@ -183,6 +183,21 @@ pub struct Cost {
     /// Machines that are paid for already, after: they add nothing to the price.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub committed: u32,
+    /// Where this plan is only a part of the way: what the fleet costs at its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when_done: Option<WhenDone>,
+}
+
+/// The end of a way that takes several plans.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WhenDone {
+    /// Per hour, at the prices of now.
+    pub hourly: MicroUsd,
+    /// About how many applies it takes, this one included.
+    pub applies: u32,
+    /// The number of machines to allow so that one apply does.
+    pub allow_destroy: Option<u32>,
 }
 
 fn is_zero(count: &u32) -> bool {

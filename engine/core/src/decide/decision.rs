@@ -4,7 +4,7 @@ use crate::holdings::Inventory;
 use crate::market::portfolio::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
-use fleet_model::{Group, Hold, Inputs, Orphans, Relabel, Token, Units, Vacated, Why};
+use fleet_model::{Group, Hold, Inputs, Orphans, Relabel, Token, Units, Vacated, WhenDone, Why};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is decided from.
@@ -30,6 +30,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) resend: Vec<Token>,
     /// Labels to change in place.
     pub(crate) relabel: Vec<Relabel>,
+    /// The end of the way, where this is a part of it.
+    pub(crate) when_done: Option<WhenDone>,
 }
 
 impl<'a> Decision<'a> {
@@ -86,4 +88,6 @@ pub(crate) struct Limited {
     pub(crate) destroy: Option<Hold>,
     /// The target does not fit the budget, and the spec says to wait.
     pub(crate) budget: Option<Hold>,
+    /// The end of the way, where this choice is a part of it.
+    pub(crate) when_done: Option<WhenDone>,
 }

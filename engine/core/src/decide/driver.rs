@@ -28,6 +28,7 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
         }
         None => within_limits(situation),
     };
+    let when_done = limited.when_done;
     let held = holds(situation, &choice, limited);
     let mut vacate = inventory.vacate.clone();
     let clear = to_clear(&inventory.leftovers, is_frozen);
@@ -40,5 +41,5 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
         resend = resend::wanted(situation);
         relabel = to_relabel(inputs, &inventory, &choice.victims);
     }
-    Decision { inputs, choice, held, vacate, clear, resend, relabel, inventory, problem }
+    Decision { inputs, choice, held, vacate, clear, resend, relabel, when_done, inventory, problem }
 }

@@ -10,7 +10,7 @@ use fleet_model::{Group, Hold, Inputs, Units};
 /// Everything that is held back.
 pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited) -> Vec<Hold> {
     let Situation { inputs, inventory, .. } = situation;
-    let Limited { frozen, destroy, budget } = limited;
+    let Limited { frozen, destroy, budget, when_done: _ } = limited;
     let unseen = unseen(inputs, inventory);
     let short =
         |group: &Group| choice.taken.contains_key(group) && is_short(inputs, inventory, *group);

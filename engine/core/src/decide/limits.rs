@@ -6,7 +6,7 @@ use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
 use crate::decide::removals::Removals;
 use crate::decide::seams;
-use fleet_model::{AtCap, Hold, Rejection};
+use fleet_model::{AtCap, Hold, Rejection, WhenDone};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
 pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
@@ -15,11 +15,11 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let free = choose(situation, u32::MAX);
     // All that the spec asks to destroy, also what has to wait for room.
     let idle = free.victims.is_empty() && !free.buys();
-    let wanted = match idle || free.surged.is_zero() && free.waiting == 0 {
-        true => free.victims.len(),
+    let (wanted, end) = match idle || free.surged.is_zero() && free.waiting == 0 {
+        true => (free.victims.len(), free.usage.spend),
         false => {
-            let all = choose_with(situation, u32::MAX, Replace::AtOnce).victims.len();
-            all.max(free.victims.len())
+            let all = choose_with(situation, u32::MAX, Replace::AtOnce);
+            (all.victims.len().max(free.victims.len()), all.usage.spend)
         }
     };
     // Who destroys a fleet destroys all of it: now, or when its machines are listed.
@@ -38,11 +38,27 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
         limited.destroy = Some(Hold::DestroyLimit { allowed, wanted: asked, held, said });
         choice
     };
+    if end != choice.usage.spend {
+        let all_at_once = limited.destroy.as_ref().map(|_| asked);
+        let applies = all_at_once.map_or(1, |asked| applies(inventory.recorded_live, asked));
+        limited.when_done = Some(WhenDone { hourly: end, applies, allow_destroy: all_at_once });
+    }
     limited.budget = at_cap(situation, &choice);
     match limited.budget {
         Some(_) => (Choice::keep_everything(Removals::new(situation, 0).hold_kept()), limited),
         None => (choice, limited),
     }
+}
+
+/// About how many applies it takes to destroy so many machines of a fleet, a tenth at a time.
+fn applies(mut live: u32, mut left: u32) -> u32 {
+    let mut applies = 0;
+    while left > 0 {
+        let now = (live / 10).max(1).min(left);
+        (live, left) = (live.saturating_sub(now), left - now);
+        applies += 1;
+    }
+    applies
 }
 
 /// The spec says to wait until the whole target fits the budget, and it does not.

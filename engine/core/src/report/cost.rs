@@ -38,5 +38,6 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
         hourly_limit: decision.inputs.desired.budget.hourly,
         unpriced,
         committed: decision.choice.usage.committed.iter().map(Covered::used).sum(),
+        when_done: decision.when_done,
     }
 }
