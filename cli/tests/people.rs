@@ -219,3 +219,35 @@ fn a_plan_shows_the_end_and_not_only_the_next_slice() {
     place.expect(0, &["apply", "specs/b.yaml", "--yes", "--allow-destroy", "34"]);
     assert_eq!(place.live().len(), 12);
 }
+
+/// A person at a terminal confirms the number, and one apply does it.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_lowered_target_is_one_apply_for_whoever_confirms_the_number() {
+    use std::io::Write;
+    let place = place();
+    place.write("specs/a.yaml", &spec("a", 30));
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    place.write("specs/a.yaml", &spec("a", 5));
+    let answered = |answers: &str| {
+        let fleet = place.command(&["apply", "specs/a.yaml"]);
+        let words: Vec<String> = std::iter::once(fleet.get_program())
+            .chain(fleet.get_args())
+            .map(|word| format!("'{}'", word.to_str().expect("text")))
+            .collect();
+        // `script` runs it on a terminal of its own.
+        let mut script = std::process::Command::new("script");
+        script.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(place.path(""));
+        script.envs(fleet.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        script.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
+        let mut script = script.spawn().expect("script, of util-linux");
+        script.stdin.take().expect("a pipe").write_all(answers.as_bytes()).expect("answers");
+        text(&script.wait_with_output().expect("an end").stdout)
+    };
+    let said = answered("\nn\n");
+    assert!(said.contains("Type 25 to destroy all of them"), "{said}");
+    assert_eq!(place.live().len(), 30, "{said}");
+    let said = answered("25\ny\n");
+    assert!(said.contains("Destroy 25 machines for a"), "{said}");
+    assert_eq!(place.live().len(), 5, "{said}");
+}

@@ -15,7 +15,8 @@ use crate::runs::{failed, limits, verdict};
 use crate::saved::SavedPlan;
 use crate::text::count;
 use crate::watch::stop_on_signal;
-use fleet_model::Desired;
+use fleet_core::plan;
+use fleet_model::{Action, Desired, Hold, Step, Why};
 use fleet_run::{Converged, Reach, Stop};
 use fleet_spec::Loaded;
 use futures::{StreamExt, stream};
@@ -62,6 +63,11 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
         });
     }
     out.flush();
+    if !args.yes {
+        for one in &mut ready {
+            all_at_once(one, out)?;
+        }
+    }
     let changes = ready.iter().any(|one| one.planned.plan.acts());
     if changes && !args.yes && !agreed(context, &ready, out)? {
         out.aside("Nothing was changed.");
@@ -127,6 +133,38 @@ fn task(context: &Context, args: &ApplyArgs) -> Answer<Task> {
         .exit(Exit::PlanStale));
     }
     Ok(Task { loaded, saved: Some(saved) })
+}
+
+/// Lowering a target is the user's own words, so whoever confirms the number has it done in one apply.
+/// What is to be destroyed for any other reason keeps its limit.
+fn all_at_once(one: &mut Ready<'_>, out: &mut Out) -> Answer<()> {
+    let limit = one.planned.report.held.iter().find_map(|hold| match hold {
+        Hold::DestroyLimit { wanted, .. } => Some(*wanted),
+        _ => None,
+    });
+    let Some(wanted) = limit.filter(|_| !one.exactly) else { return Ok(()) };
+    let mut inputs = one.inputs.clone();
+    inputs.limits.allow_destroy = Some(wanted);
+    let all = plan(&inputs);
+    let lowered = |step: &Step| match step.action {
+        Action::Destroy(_) => matches!(step.why, Why::AboveTarget { .. }),
+        Action::Create(_) => true,
+    };
+    if !all.plan.steps.iter().all(lowered) {
+        return Ok(());
+    }
+    let now = Summary::of(&one.planned.report).destroy;
+    let question = format!(
+        "The target of {} is lowered by {}. Type {wanted} to destroy all of them in this apply, or press \
+         Enter to destroy {now} now:",
+        one.planned.plan.fleet,
+        count(wanted, "machine"),
+    );
+    let otherwise = "`fleet plan` shows what would happen;";
+    if ask::name(out, &question, &wanted.to_string(), otherwise)? {
+        (one.inputs, one.planned) = (inputs, all);
+    }
+    Ok(())
 }
 
 fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool> {
