@@ -14,7 +14,8 @@ pub(super) struct Share<'a> {
     by_uid: BTreeMap<&'a FleetUid, usize>,
     by_name: BTreeMap<&'a FleetName, usize>,
     by_token: BTreeMap<&'a Token, usize>,
-    by_machine: HashMap<&'a MachineId, usize>,
+    /// Two accounts may use one name.
+    by_machine: HashMap<&'a MachineId, Vec<usize>>,
 }
 
 impl<'a> Share<'a> {
@@ -38,8 +39,9 @@ impl<'a> Share<'a> {
                 SlotState::Filled { machine, .. } => Some(machine),
                 SlotState::InDoubt { .. } | SlotState::Vacant => None,
             });
-            let known = filled.chain(&recorded.surplus);
-            share.by_machine.extend(known.map(|machine| (machine, at)));
+            for machine in filled.chain(&recorded.surplus) {
+                share.by_machine.entry(machine).or_default().push(at);
+            }
         }
         share
     }
@@ -113,7 +115,8 @@ impl<'a> Share<'a> {
             let uid = self.by_uid.get(&owner.fleet);
             [uid, self.by_name.get(&owner.name), self.by_token.get(&owner.token)]
         });
-        let all = by_owner.chain([self.by_machine.get(&machine.id)]).flatten().copied();
+        let on_record = self.by_machine.get(&machine.id).into_iter().flatten();
+        let all = by_owner.flatten().chain(on_record).copied();
         let all: BTreeSet<usize> = all.filter(|at| here.binary_search(at).is_ok()).collect();
         all.into_iter().collect()
     }
