@@ -136,6 +136,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
             weights: Vec::new(),
             max_spot_price: None,
             fulfilment: fleet_model::Fulfilment::default(),
+            together: None,
             hedge: None,
             commitments: Vec::new(),
         },

@@ -2,8 +2,9 @@
 
 use crate::text::{clean_line, count, monthly, when};
 use fleet_model::{
-    Action, BlockScope, Bounds, CauseKind, Cloud, Create, Departure, Gap, GapCause, Hold, Market,
-    Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, Units, WhenDone, Why,
+    Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
+    Hold, Market, Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, Units, WhenDone,
+    Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -230,6 +231,11 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
         Rejection::NeedsOptIn => {
             "a local zone, which an account must opt into, and the spec does not name it".into()
         }
+        Rejection::NotByDefault { rule } => default_rule(rule),
+        Rejection::Apart { together, place } => {
+            let place = clean_line(place);
+            format!("the fleet stands together in one {}: {place}", together.as_str())
+        }
         Rejection::FamilyNotAllowed => "no family or type of the spec matches".into(),
         Rejection::Excluded { pattern } => format!("excluded by `{}`", clean_line(pattern)),
         Rejection::OutOfBounds { requirement, has, wants } => {
@@ -279,6 +285,39 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
     }
 }
 
+/// What a spec that does not say otherwise leaves out.
+fn default_rule(rule: &DefaultRule) -> String {
+    match rule {
+        DefaultRule::Burstable => "burstable, and the spec does not name it".into(),
+        DefaultRule::Small => "less than 2 vCPUs, and the spec does not name the size".into(),
+        DefaultRule::Accelerated => "it has accelerators, and the spec asks for none".into(),
+        DefaultRule::SeveralHosts => "a slice of several hosts, which is no one machine".into(),
+        DefaultRule::RestrictedRegion => {
+            "a region for some customers only, and the spec does not name it".into()
+        }
+        DefaultRule::Architecture { fleet } => {
+            format!("the fleet is {fleet}, as the spec does not say otherwise")
+        }
+        DefaultRule::Accelerator { fleet } => {
+            format!("the fleet has {}, as the spec names no accelerator", clean_line(fleet))
+        }
+    }
+}
+
+/// How to have what is left out by default.
+fn default_way_out(rule: &DefaultRule) -> Option<&'static str> {
+    match rule {
+        DefaultRule::Burstable | DefaultRule::Accelerated => {
+            Some("name the family under instances.families to use it")
+        }
+        DefaultRule::Small => Some("name the type under instances.types, or set vcpus.min: 1"),
+        DefaultRule::SeveralHosts => None,
+        DefaultRule::RestrictedRegion => Some("name the region under placement.clouds to use it"),
+        DefaultRule::Architecture { .. } => Some("set instances.architectures"),
+        DefaultRule::Accelerator { .. } => Some("set instances.accelerators.names"),
+    }
+}
+
 /// The short name of a kind of rejection, for counting: "12 pools: …".
 pub(crate) fn rejection_kind(why: &Rejection) -> String {
     match why {
@@ -293,6 +332,8 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         | Rejection::RegionNotAllowed
         | Rejection::ZoneNotAllowed
         | Rejection::NeedsOptIn
+        | Rejection::NotByDefault { .. }
+        | Rejection::Apart { .. }
         | Rejection::FamilyNotAllowed
         | Rejection::Excluded { .. }
         | Rejection::ArchitectureNotAllowed
@@ -320,6 +361,8 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
             "add clouds or regions under placement.clouds"
         }
         Rejection::NeedsOptIn => "name the zone under placement.clouds to use it",
+        Rejection::NotByDefault { rule } => default_way_out(rule)?,
+        Rejection::Apart { .. } => "widen or remove placement.together",
         Rejection::ZoneNotAllowed => "add zones under placement.clouds, or leave zones out",
         Rejection::FamilyNotAllowed => "add to instances.families or instances.types",
         Rejection::Excluded { .. } => "take the pattern out of instances.exclude",

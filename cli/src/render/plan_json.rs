@@ -49,6 +49,7 @@ pub(crate) fn cost(cost: &Cost) -> Value {
     let Cost {
         hourly_before,
         hourly_after,
+        hourly_at_present,
         hourly_on_demand,
         hourly_limit,
         unpriced,
@@ -60,6 +61,7 @@ pub(crate) fn cost(cost: &Cost) -> Value {
         "hourlyAfter": hourly_after.as_f64(),
         "monthlyBefore": hourly_before.per_month().as_f64(),
         "monthlyAfter": hourly_after.per_month().as_f64(),
+        "hourlyAtPresentPrices": hourly_at_present.as_f64(),
         "hourlyOnDemand": hourly_on_demand.as_f64(),
         "hourlyLimit": hourly_limit.map(|limit| limit.as_f64()),
         "unpricedMachines": unpriced,
@@ -162,6 +164,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a Cost>) -> Cost {
     let zero = Cost {
         hourly_before: Default::default(),
         hourly_after: Default::default(),
+        hourly_at_present: Default::default(),
         hourly_on_demand: Default::default(),
         hourly_limit: Some(Default::default()),
         unpriced: 0,
@@ -171,6 +174,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a Cost>) -> Cost {
     costs.fold(zero, |sum, cost| Cost {
         hourly_before: sum.hourly_before + cost.hourly_before,
         hourly_after: sum.hourly_after + cost.hourly_after,
+        hourly_at_present: sum.hourly_at_present + cost.hourly_at_present,
         hourly_on_demand: sum.hourly_on_demand + cost.hourly_on_demand,
         hourly_limit: sum.hourly_limit.zip(cost.hourly_limit).map(|(a, b)| a + b),
         unpriced: sum.unpriced + cost.unpriced,
@@ -213,6 +217,8 @@ fn pool(line: &PoolLine) -> Value {
         keep,
         create,
         destroy,
+        kept_hourly,
+        ended_hourly,
         price,
         on_demand,
         obtainability,
@@ -234,6 +240,7 @@ fn pool(line: &PoolLine) -> Value {
         "keep": keep, "create": create, "destroy": destroy, "committed": committed,
         "weight": weight.as_f64(),
         "usdPerHour": price.map(|price| price.as_f64()),
+        "keptUsdPerHour": kept_hourly.as_f64(), "destroyedUsdPerHour": ended_hourly.as_f64(),
         "onDemandUsdPerHour": on_demand.map(|price| price.as_f64()),
         "obtainability": obtainability,
         "sharePercent": f64::from(share.ppm()) / 10_000.0,
@@ -250,12 +257,24 @@ fn pool(line: &PoolLine) -> Value {
 
 /// What is to be expected of the spot part.
 fn outlook(outlook: &Outlook) -> Value {
-    let Outlook { fill, interruptions_per_day_milli, hourly_p10, hourly_p50, hourly_p90, whole } =
-        outlook;
+    let Outlook {
+        fill,
+        interruptions_per_day_milli,
+        hourly_p10,
+        hourly_p50,
+        hourly_p90,
+        whole,
+        at_target_every_five_minutes,
+        at_target_nightly,
+    } = outlook;
     let percent = |share: &Share| f64::from(share.ppm()) / 10_000.0;
     json!({
         "fillPercent": percent(fill),
         "wholePercent": whole.as_ref().map(percent),
+        "atTargetPercent": {
+            "everyFiveMinutes": percent(at_target_every_five_minutes),
+            "nightly": percent(at_target_nightly),
+        },
         "interruptionsPerDay": *interruptions_per_day_milli as f64 / 1000.0,
         "hourlyUsd": {
             "p10": hourly_p10.as_f64(), "p50": hourly_p50.as_f64(), "p90": hourly_p90.as_f64(),

@@ -1,7 +1,7 @@
 //! A plan as a comment on a pull request: the summary first, the details folded away.
 
 use super::plan_json::{Summary, total};
-use super::plan_text::is_settled;
+use super::plan_text::{self, is_settled};
 use crate::sentences;
 use crate::text::{count, markdown, monthly, price};
 use fleet_model::{Cost, Plan, Report};
@@ -117,7 +117,7 @@ fn details(plan: &Plan, report: &Report) -> String {
                 markdown(line.pool.instance_type.as_str()).replace("\\_", "_"),
                 markdown(&super::place(&line.pool.place)),
                 line.pool.market,
-                price(line.price),
+                price(plan_text::each(line, if sign == '−' { '-' } else { sign })),
             ));
         }
     }
@@ -133,7 +133,13 @@ fn details(plan: &Plan, report: &Report) -> String {
             line.after
         ));
     }
-    let Cost { hourly_after, hourly_on_demand, hourly_limit, when_done, .. } = report.cost;
+    let Cost { hourly_after, hourly_at_present, hourly_on_demand, hourly_limit, when_done, .. } =
+        report.cost;
+    if plan_text::differ(hourly_after, hourly_at_present) {
+        out.push_str(&format!(
+            "\nMachines that stand at their launch prices; {hourly_at_present} at present ones.\n"
+        ));
+    }
     if let Some(done) = when_done {
         out.push_str(&format!(
             "\nThis plan is a part of the way: {}.\n",

@@ -224,7 +224,7 @@ fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: S
         left(line.pool.instance_type.as_str()).style(style),
         left(super::place(&line.pool.place)).style(rest),
         left(line.pool.market.as_str()).style(rest),
-        right(price(line.price)).style(rest),
+        right(price(each(line, sign))).style(rest),
         right(saving(line)).style(rest),
         right(units.to_string()).style(rest),
         left(match (&line.reason, sign) {
@@ -233,6 +233,20 @@ fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: S
         })
         .style(DIM),
     ]);
+}
+
+/// What one machine of a row adds to the cost: launches at the price of now, what stands at the price
+/// at which it was launched, so that rows add up to the total.
+pub(crate) fn each(line: &PoolLine, sign: char) -> Option<MicroUsd> {
+    let (sum, machines) = match sign {
+        '=' => (line.kept_hourly, line.keep),
+        '-' => (line.ended_hourly, line.destroy),
+        _ => return line.price,
+    };
+    if sum == MicroUsd(0) {
+        return line.price;
+    }
+    Some(MicroUsd(sum.0 / u64::from(machines.max(1))))
 }
 
 /// How far below on-demand a spot price is, or how many machines cost nothing more.
@@ -321,12 +335,14 @@ fn groups(report: &Report) -> Columns {
 }
 
 /// What is to be expected, for fleets that say what it costs to be short: pool by pool what is
-/// believed, then the whole.
+/// learned, then the whole, and what that assumes.
 fn outlook(report: &Report) -> String {
-    let Some(expected) = &report.outlook else { return String::new() };
-    let Some(whole) = expected.whole else { return String::new() };
+    let Some(expected) = report.outlook.as_ref().filter(|expected| expected.whole.is_some()) else {
+        return String::new();
+    };
     let mut table = Columns::default();
-    table.styled(DIM, [left("spot pool"), right("fills"), right("half live"), right("share")]);
+    table
+        .styled(DIM, [left("spot pool"), right("granted"), right("half live"), right("of target")]);
     let pools = report.pools.iter().filter(|line| line.keep + line.create > 0);
     for (line, chance) in pools.filter_map(|line| Some((line, line.chance?))).take(KEPT_LINES) {
         table.row([
@@ -336,21 +352,58 @@ fn outlook(report: &Report) -> String {
             right(likely(line.share)),
         ]);
     }
-    format!(
-        "\n{}  {DIM}outlook{DIM:#} {} likely to be granted, {} to stay whole, {:.1} interruptions a day\n          \
-         {} to {} per hour, {} in the middle\n",
-        table.render("  "),
-        likely(expected.fill),
-        likely(whole),
-        expected.interruptions_per_day_milli as f64 / 1000.0,
-        expected.hourly_p10,
-        expected.hourly_p90,
-        expected.hourly_p50,
-    )
+    let mut out = format!("\n{}", table.render("  "));
+    let spare = spare(report);
+    let lines = [
+        (!spare.is_zero()).then(|| {
+            let spare = sentences::amount(spare, report.unit);
+            format!(
+                "{spare} beyond the target are spares: they pay for themselves at the spec's \
+                     availability or penalty"
+            )
+        }),
+        Some(format!("{} likely that every launch is granted now", likely(expected.fill))),
+        Some(format!(
+            "{:.1} interruptions a day",
+            expected.interruptions_per_day_milli as f64 / 1000.0
+        )),
+        Some(format!(
+            "at target {} of the time if `fleet reconcile` runs every 5 minutes, {} if nightly",
+            likely(expected.at_target_every_five_minutes),
+            likely(expected.at_target_nightly),
+        )),
+        Some(format!(
+            "{} to {} per hour in 8 of 10 outcomes, {} in the middle",
+            expected.hourly_p10, expected.hourly_p90, expected.hourly_p50
+        )),
+        Some(
+            "assumes learned reliability, and 5 minutes from a launch until a machine is of use"
+                .into(),
+        ),
+    ];
+    let mut head = "  outlook ";
+    for line in lines.into_iter().flatten() {
+        let text = wrap("          ", &line);
+        out.push_str(&format!("{DIM}{head}{DIM:#}{}\n", &text[head.len()..]));
+        head = "          ";
+    }
+    out
+}
+
+/// What will stand beyond the target.
+fn spare(report: &Report) -> Units {
+    let after: Units = report.groups.iter().map(|line| line.after).sum();
+    let wanted: Units = report.groups.iter().map(|line| line.wanted).sum();
+    after.saturating_sub(wanted)
 }
 
 fn likely(share: fleet_model::Share) -> String {
     format!("{:.1}%", f64::from(share.ppm()) / 10_000.0)
+}
+
+/// Whether two prices are a hundredth apart. Less is not worth a line.
+pub(crate) fn differ(one: MicroUsd, other: MicroUsd) -> bool {
+    one.0.abs_diff(other.0).saturating_mul(100) > one.0 && other > MicroUsd(0)
 }
 
 /// Before, after, against on-demand, against the budget.
@@ -358,6 +411,7 @@ pub(crate) fn money(cost: &Cost) -> String {
     let Cost {
         hourly_before,
         hourly_after,
+        hourly_at_present,
         hourly_on_demand,
         hourly_limit,
         unpriced,
@@ -374,6 +428,11 @@ pub(crate) fn money(cost: &Cost) -> String {
     );
     if let Some(done) = when_done {
         out.push_str(&format!("{}\n", wrap("          ", &sentences::when_done(done))));
+    }
+    if differ(*hourly_after, *hourly_at_present) {
+        out.push_str(&format!(
+            "          machines that stand at their launch prices; {hourly_at_present} at present ones\n"
+        ));
     }
     if hourly_on_demand > hourly_after {
         out.push_str(&format!(

@@ -114,6 +114,10 @@ pub(crate) fn rejection(rejection: &Rejection) -> Value {
         Rejection::RegionNotAllowed => json!({ "is": "regionNotAllowed" }),
         Rejection::ZoneNotAllowed => json!({ "is": "zoneNotAllowed" }),
         Rejection::NeedsOptIn => json!({ "is": "needsOptIn" }),
+        Rejection::NotByDefault { rule } => json!({ "is": "notByDefault", "default": rule }),
+        Rejection::Apart { together, place } => {
+            json!({ "is": "apart", "together": together, "place": place })
+        }
         Rejection::FamilyNotAllowed => json!({ "is": "familyNotAllowed" }),
         Rejection::Excluded { pattern } => json!({ "is": "excluded", "pattern": pattern }),
         Rejection::OutOfBounds { requirement, has, wants } => {

@@ -16,6 +16,8 @@ fn line(id: &str, weight: u64, changes: [u32; 3], price: f64, full: f64) -> Pool
         keep,
         create,
         destroy,
+        kept_hourly: MicroUsd::from_f64(price * f64::from(keep)).unwrap_or_default(),
+        ended_hourly: MicroUsd::from_f64(price * f64::from(destroy)).unwrap_or_default(),
         price: MicroUsd::from_f64(price),
         on_demand: MicroUsd::from_f64(full),
         obtainability: None,
@@ -104,6 +106,7 @@ fn report() -> Report {
         cost: Cost {
             hourly_before: MicroUsd::dollars(121),
             hourly_after: MicroUsd(320_480_000),
+            hourly_at_present: MicroUsd(320_480_000),
             hourly_on_demand: MicroUsd::dollars(812),
             hourly_limit: Some(MicroUsd::dollars(400)),
             unpriced: 0,

@@ -40,6 +40,11 @@ impl<'a> AwsName<'a> {
         AwsName { whole: kind, family, generation: generation.parse().ok(), attributes, variant }
     }
 
+    /// The letters before the generation: `m`, `inf`, `u`.
+    pub fn family(&self) -> &'a str {
+        self.family
+    }
+
     /// Amazon's own count: 5 for `m5`.
     pub fn generation(&self) -> Option<u16> {
         self.generation

@@ -161,6 +161,9 @@ pub struct PlacementRules {
     /// What a cloud may do with a launch.
     #[serde(default, skip_serializing_if = "Fulfilment::is_exact")]
     pub fulfilment: Fulfilment,
+    /// What all machines must share; `None`: nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Together>,
     /// How dear it is to be short. `None`: no spare machines, and no on-demand in place of spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedge: Option<Hedge>,
@@ -288,6 +291,48 @@ impl Fulfilment {
 
     fn is_exact(&self) -> bool {
         *self == Fulfilment::Exact
+    }
+}
+
+/// What all machines of a fleet share, for work that talks much among them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Together {
+    /// One zone.
+    Zone,
+    /// One region, of one account.
+    Region,
+    /// One cloud.
+    Provider,
+}
+
+impl Together {
+    /// Every one of them.
+    pub const ALL: [Together; 3] = [Together::Zone, Together::Region, Together::Provider];
+
+    /// The word as users write it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Together::Zone => "zone",
+            Together::Region => "region",
+            Together::Provider => "provider",
+        }
+    }
+
+    /// Whether machines in two places stand together.
+    pub fn joins(self, one: &Place, other: &Place) -> bool {
+        one.cloud == other.cloud
+            && (self == Together::Provider || one.region == other.region)
+            && (self != Together::Zone || one.zone == other.zone)
+    }
+
+    /// What of a place machines share, for people.
+    pub fn shown(self, place: &Place) -> String {
+        match self {
+            Together::Zone => place.to_string(),
+            Together::Region => place.scope().to_string(),
+            Together::Provider => place.cloud.to_string(),
+        }
     }
 }
 

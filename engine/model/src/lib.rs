@@ -29,6 +29,7 @@ mod resources;
 mod secret;
 mod share;
 mod template;
+mod unusual;
 
 pub use aws_name::AwsName;
 pub use belief::{Beliefs, PoolBelief, SlotRun};
@@ -37,7 +38,7 @@ pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{
     AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Commitment, Desired,
     Fulfilment, Hedge, InstanceRules, Labels, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
-    Strategy, Weight,
+    Strategy, Together, Weight,
 };
 pub use digest::{Digest, digest};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
@@ -58,7 +59,7 @@ pub use plan::{
     Action, Create, Destroy, Labelled, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Relabel,
     Step, Victim,
 };
-pub use reason::{Hold, InDoubt, Notice, Rejection, Shortfall, Why};
+pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{
     Attempt, Block, BlockScope, Departed, EarlyEnds, LabelsRecord, Operation, Recorded, SlotRecord,
     SlotState,

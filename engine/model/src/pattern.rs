@@ -19,6 +19,11 @@ impl Pattern {
         &self.0
     }
 
+    /// Whether it can match more than one name.
+    pub fn has_wildcards(&self) -> bool {
+        self.0.contains(['*', '?'])
+    }
+
     /// Whether the whole of `text` matches.
     pub fn matches(&self, text: &str) -> bool {
         let (pattern, text) = (self.0.as_bytes(), text.as_bytes());

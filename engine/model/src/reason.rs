@@ -1,9 +1,9 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, InstanceType, MachineId,
-    Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Timestamp, Token, Unit,
-    Units,
+    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, InstanceType,
+    MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Timestamp,
+    Together, Token, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -171,6 +171,32 @@ pub struct InDoubt {
     pub since: Timestamp,
 }
 
+/// What a spec that does not say otherwise leaves out.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "rule")]
+pub enum DefaultRule {
+    /// Types that run at a fraction of their speed when their credits are spent.
+    Burstable,
+    /// Machines of less than two vCPUs.
+    Small,
+    /// Machines with accelerators, for a fleet that asks for none.
+    Accelerated,
+    /// A slice that spans several hosts is no machine.
+    SeveralHosts,
+    /// Regions for some customers only: sovereign clouds, edge sites, previews.
+    RestrictedRegion,
+    /// The other instruction set: one image runs on one.
+    Architecture {
+        /// The fleet's.
+        fleet: Architecture,
+    },
+    /// Another accelerator than the rest of the fleet has.
+    Accelerator {
+        /// The fleet's.
+        fleet: String,
+    },
+}
+
 /// Why a pool is not used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "is")]
@@ -186,6 +212,19 @@ pub enum Rejection {
     ZoneNotAllowed,
     /// An account must opt into this zone, and the spec does not name it.
     NeedsOptIn,
+    /// Left out unless the spec names it. Machines that stand there already may stay.
+    NotByDefault {
+        /// By which rule.
+        #[serde(flatten)]
+        rule: DefaultRule,
+    },
+    /// The fleet stands together elsewhere.
+    Apart {
+        /// What its machines share.
+        together: Together,
+        /// Where that is.
+        place: String,
+    },
     /// Neither a family nor a type of the spec matches.
     FamilyNotAllowed,
     /// The spec excludes it.

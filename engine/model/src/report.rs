@@ -64,6 +64,17 @@ pub struct Outlook {
     /// Chance that nothing is missing while a lost machine is replaced; `None`: not hedged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<Share>,
+    /// Share of time at target if `fleet reconcile` runs every five minutes.
+    #[serde(default = "not_counted")]
+    pub at_target_every_five_minutes: Share,
+    /// The same if it runs once a night.
+    #[serde(default = "not_counted")]
+    pub at_target_nightly: Share,
+}
+
+/// For plans that were saved before something was counted.
+fn not_counted() -> Share {
+    Share::NONE
 }
 
 /// What is believed of one spot pool.
@@ -117,6 +128,12 @@ pub struct PoolLine {
     pub create: u32,
     /// Machines ended.
     pub destroy: u32,
+    /// What machines that are kept add to the cost per hour: the prices at which they were launched.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub kept_hourly: MicroUsd,
+    /// The same of machines that are ended.
+    #[serde(default, skip_serializing_if = "is_free")]
+    pub ended_hourly: MicroUsd,
     /// Price of one machine per hour now.
     pub price: Option<MicroUsd>,
     /// The on-demand price of the same.
@@ -174,6 +191,10 @@ pub struct Cost {
     pub hourly_before: MicroUsd,
     /// Per hour after.
     pub hourly_after: MicroUsd,
+    /// The same at the prices of now: spot machines that stand are counted above at what they cost when
+    /// they were launched.
+    #[serde(default)]
+    pub hourly_at_present: MicroUsd,
     /// The same machines at on-demand prices, after.
     pub hourly_on_demand: MicroUsd,
     /// The limit per hour.
@@ -198,6 +219,10 @@ pub struct WhenDone {
     pub applies: u32,
     /// The number of machines to allow so that one apply does.
     pub allow_destroy: Option<u32>,
+}
+
+fn is_free(price: &MicroUsd) -> bool {
+    *price == MicroUsd(0)
 }
 
 fn is_zero(count: &u32) -> bool {

@@ -56,6 +56,7 @@ fn desired() -> Desired {
             hedge: None,
             commitments: Vec::new(),
             fulfilment: Default::default(),
+            together: None,
         },
         budget: Budget::default(),
         templates: Default::default(),

@@ -6,8 +6,8 @@
 use crate::wire_scalar::{
     AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, Flag, FleetKind,
     FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud, PolicyKind,
-    Positive, PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text, UnitWord,
-    UpdateStrategy, Usd, UsdOrShare, Whole,
+    Positive, PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text, TogetherWord,
+    UnitWord, UpdateStrategy, Usd, UsdOrShare, Whole,
 };
 use schemars::JsonSchema;
 
@@ -162,6 +162,11 @@ wire! {
         "clouds" clouds: Option<Vec<CloudRule>>,
         /// How far apart machines must stand.
         "spread" spread: Option<Spread>,
+        /// All machines in one zone, one region or on one cloud, for work that talks much among them:
+        /// the place that has room for all, by the order of the strategy. `zone` also asks for the
+        /// fastest network that the type has, unless `template.fastNetwork` says otherwise. Absent:
+        /// machines stand wherever they are best.
+        "together" together: Option<TogetherWord>,
         /// For the prioritized strategies: families, types or patterns, most wanted first.
         /// Absent: the order of `instances.families`, then of `instances.types`.
         "priorities" priorities: Option<Vec<Glob>>,

@@ -70,6 +70,7 @@ scalars! {
     UnitWord "unit" = word(names(words::UNITS));
     Provider "cloud" = word(names(words::CLOUDS));
     StrategyWord "strategy" = word(names(words::STRATEGIES));
+    TogetherWord "word" = word(names(words::TOGETHER));
     FulfilmentWord "word" = word(names(words::FULFILMENTS));
     Arch "instruction set" = word(names(words::ARCHITECTURES));
     AcceleratorMaker "maker" = word(names(words::MAKERS));

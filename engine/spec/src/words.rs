@@ -1,6 +1,8 @@
 //! The words a field may hold. One table serves the reader, its hints and the JSON Schema.
 
-use fleet_model::{Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, Strategy, Unit};
+use fleet_model::{
+    Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, Strategy, Together, Unit,
+};
 
 /// The version of the language that this crate reads.
 pub(crate) const API_VERSION: &str = "fleet/v1";
@@ -29,6 +31,9 @@ pub(crate) const STRATEGIES: Words<Strategy> = &[
 
 pub(crate) const FULFILMENTS: Words<Fulfilment> =
     &[("exact", Fulfilment::Exact), ("flexible", Fulfilment::Flexible)];
+
+pub(crate) const TOGETHER: Words<Together> =
+    &[("zone", Together::Zone), ("region", Together::Region), ("provider", Together::Provider)];
 
 pub(crate) const ARCHITECTURES: Words<Architecture> =
     &[("x86_64", Architecture::X86_64), ("arm64", Architecture::Arm64)];
@@ -104,6 +109,7 @@ mod tests {
         assert_eq!(names(CLOUDS), Cloud::ALL.map(Cloud::as_str));
         assert_eq!(names(STRATEGIES), Strategy::ALL.map(Strategy::as_str));
         assert_eq!(names(FULFILMENTS), Fulfilment::ALL.map(Fulfilment::as_str));
+        assert_eq!(names(TOGETHER), Together::ALL.map(Together::as_str));
         assert_eq!(names(MAKERS), Maker::ALL.map(Maker::as_str));
         assert!(UNITS.iter().all(|(name, unit)| *name == unit.as_str()));
         assert!(ARCHITECTURES.iter().all(|(name, arch)| *name == arch.to_string()));

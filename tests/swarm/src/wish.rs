@@ -3,7 +3,7 @@
 use crate::chance::Chance;
 use fleet_model::{
     Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fulfilment, InstanceRules, MicroUsd,
-    PlacementRules, Share, Spread, Strategy, Template, Unit, Units, Weight, digest,
+    PlacementRules, Share, Spread, Strategy, Template, Together, Unit, Units, Weight, digest,
 };
 use std::collections::BTreeMap;
 
@@ -62,6 +62,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
             weights,
             max_spot_price: None,
             fulfilment: Fulfilment::ALL[usize::from(chance.percent(25))],
+            together: None,
             hedge: None,
             commitments: Vec::new(),
         },
@@ -74,6 +75,9 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         let each = if gpus { 30_000_000 } else { 190_000 };
         let hourly = chance.between(1, target.max(1)) * each;
         desired.budget.hourly = Some(MicroUsd(hourly));
+    }
+    if desired.placement.spread.max_share_per_provider.is_none() && chance.percent(12) {
+        desired.placement.together = chance.pick(&Together::ALL).copied();
     }
     sealed(desired)
 }

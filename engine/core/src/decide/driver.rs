@@ -6,6 +6,7 @@ use crate::decide::limits::within_limits;
 use crate::decide::relabel::to_relabel;
 use crate::decide::removals::Removals;
 use crate::decide::resend;
+use crate::decide::together::stand_together;
 use crate::holdings::{inventory, to_clear};
 use crate::offers::in_force;
 use crate::place::Problem;
@@ -15,8 +16,9 @@ use fleet_model::{Departure, Inputs};
 /// is.
 pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     let commitments = in_force(inputs);
-    let inventory = inventory(inputs, &commitments);
+    let mut inventory = inventory(inputs, &commitments);
     let problem = Problem::new(inputs, &inventory, commitments, certify);
+    let problem = stand_together(inputs, problem, &mut inventory);
     let situation = Situation { inputs, problem: &problem, inventory: &inventory };
 
     let frozen = frozen(situation);

@@ -14,6 +14,7 @@ mod removals;
 mod resend;
 mod resting;
 mod seams;
+mod together;
 
 pub(crate) use decision::Decision;
 pub(crate) use driver::decide;

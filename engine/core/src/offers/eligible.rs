@@ -1,28 +1,55 @@
 //! Which pools of the catalog the spec allows, and what rules out the others.
 
+use crate::offers::defaults::{Defaults, place_rule};
 use crate::offers::weights::weight;
 use fleet_model::{
     AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, CloudRule, Desired, Inputs, InstanceKind,
-    InstanceRules, InstanceType, LocalDiskRule, Market, Offering, Pattern, Place, PoolId,
+    InstanceRules, InstanceType, LocalDiskRule, Market, Offering, Pattern, Place, PoolId, Recorded,
     Rejection, Resources, Signals,
 };
 use std::collections::BTreeMap;
 
 /// What is left of the catalog, and what was ruled out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Eligible {
     /// Pools that the spec allows, in the order of their ids, at the catalog's prices.
     pub offerings: Vec<Offering>,
     /// Reasons and how many pools each rules out, most first.
     pub rejected: Vec<(Rejection, u32)>,
+    /// What the fleet has one of, because the spec does not say otherwise.
+    pub(crate) defaults: Defaults,
 }
 
-/// Filters the catalog. Kinds and places are judged once each, so the cost per row is a look-up.
+/// Filters the catalog for a fleet that has no machines.
 pub fn eligible(desired: &Desired, catalog: &Catalog) -> Eligible {
-    let kinds: Vec<Option<Rejection>> =
+    eligible_beside(desired, catalog, &Recorded::default())
+}
+
+/// Filters the catalog for a fleet that may have machines already. Kinds and places are judged once
+/// each, so the cost per row is a look-up.
+pub fn eligible_beside(desired: &Desired, catalog: &Catalog, recorded: &Recorded) -> Eligible {
+    let not_by_default = |rule| Rejection::NotByDefault { rule };
+    let mut kinds: Vec<Option<Rejection>> =
         catalog.kinds.iter().map(|kind| kind_rejection(desired, kind)).collect();
-    let places: Vec<Option<Rejection>> =
-        catalog.places.iter().map(|place| place_rejection(desired, place)).collect();
+    let places: Vec<Option<Rejection>> = catalog
+        .places
+        .iter()
+        .map(|place| {
+            let rejection = place_rejection(desired, place);
+            rejection.or_else(|| place_rule(desired, place).map(not_by_default))
+        })
+        .collect();
+    let open = |row: &CatalogRow| {
+        places[row.place as usize].is_none() && kinds[row.kind as usize].is_none()
+    };
+    let rows = (0..).zip(&catalog.rows);
+    let allowed: Vec<u32> = rows.filter(|(_, row)| open(row)).map(|(at, _)| at).collect();
+    let defaults = Defaults::choose(desired, catalog, recorded, &allowed);
+    for (kind, rejection) in catalog.kinds.iter().zip(&mut kinds) {
+        if rejection.is_none() {
+            *rejection = defaults.of_kind(desired, kind).map(not_by_default);
+        }
+    }
     let markets = markets(desired);
     let mut offerings = Vec::new();
     let mut rejected: BTreeMap<&Rejection, u32> = BTreeMap::new();
@@ -49,7 +76,7 @@ pub fn eligible(desired: &Desired, catalog: &Catalog) -> Eligible {
     in_accounts(desired, &mut offerings);
     let mut rejected: Vec<_> = rejected.into_iter().map(|(r, n)| (r.clone(), n)).collect();
     rejected.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-    Eligible { offerings, rejected }
+    Eligible { offerings, rejected, defaults }
 }
 
 /// Puts every pool into each of the accounts that the spec names for its place.
@@ -118,7 +145,8 @@ pub(crate) fn find_offering<'a>(inputs: &'a Inputs, pool: &PoolId) -> Option<&'a
     inputs.offerings.get(at)
 }
 
-/// What in the spec rules a pool out, whatever its price and state; `None` if nothing does.
+/// What in the spec rules a pool out, whatever its price and state; `None` if nothing does. Defaults
+/// rule out nothing here: a machine that stands may stay.
 pub fn rejection(desired: &Desired, place: &Place, kind: &InstanceKind) -> Option<Rejection> {
     place_rejection(desired, place).or_else(|| kind_rejection(desired, kind))
 }

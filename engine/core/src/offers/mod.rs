@@ -3,13 +3,15 @@
 
 mod candidates;
 mod commitments;
+mod defaults;
 mod eligible;
 mod places;
 mod weights;
 
 pub(crate) use candidates::{Candidate, candidates, max_spot_price};
 pub(crate) use commitments::{Covered, commitment_for, in_force};
+pub(crate) use defaults::Defaults;
 pub(crate) use eligible::find_offering;
-pub use eligible::{Eligible, eligible, rejection};
+pub use eligible::{Eligible, eligible, eligible_beside, rejection};
 pub(crate) use places::Places;
 pub use weights::weight;

@@ -27,8 +27,23 @@ impl Problem<'_> {
         first
     }
 
-    /// The same, whatever was bought ahead of time.
+    /// The same, whatever was bought ahead of time. What zones cannot carry evenly they carry as they
+    /// can: less than wanted would be worse.
     fn fill_from(&self, usage: &mut Usage, market: Market, need: Units, later: Units) -> Taken {
+        let mut taken = self.fill_evenly(usage, market, need, later);
+        if self.fair.is_some() && !taken.short.is_zero() {
+            let short = taken.short;
+            let more = self.without_fair_shares().fill_evenly(usage, market, short, later);
+            taken.short = more.short;
+            taken.refused.clear();
+            taken.join(more);
+            // A large machine at the end may make up for smaller ones before it.
+            self.give_back(usage, &mut taken, Need { now: need, later });
+        }
+        taken
+    }
+
+    fn fill_evenly(&self, usage: &mut Usage, market: Market, need: Units, later: Units) -> Taken {
         let strategy = self.desired.placement.strategy;
         let before = usage.clone();
         let wanted = Need { now: need, later };

@@ -23,6 +23,11 @@ impl Problem<'_> {
         if over.is_some() {
             return over;
         }
+        if let Some((limit, share)) = self.fair
+            && usage.zones[candidate.zone as usize] >= share
+        {
+            return Some(Rejection::ShareReached { of: "zone".into(), limit });
+        }
         if let Some(limit) = self.desired.budget.hourly {
             let price = match self.free(usage, at) {
                 0 => candidate.offering.price.unwrap_or_default(),
@@ -59,6 +64,11 @@ impl Problem<'_> {
             if let Some((_, cap)) = cap {
                 fits = fits.min(cap.saturating_sub(used).0 / weight);
             }
+        }
+        if let Some((_, share)) = self.fair {
+            // The last machine may go beyond the share: sizes seldom come out even.
+            let room = share.saturating_sub(usage.zones[candidate.zone as usize]);
+            fits = fits.min(room.0.div_ceil(weight));
         }
         if let Some(limit) = self.desired.budget.hourly {
             let price = candidate.offering.price.unwrap_or_default();

@@ -3,7 +3,11 @@
 use crate::holdings::Inventory;
 use crate::offers::{Candidate, Places, candidates};
 use crate::place::shares::Caps;
-use fleet_model::{Commitment, Desired, Inputs, Market, Offering, PoolId, Quota, Rejection};
+use fleet_model::{
+    Commitment, Desired, Inputs, Market, Offering, Place, PoolId, Quota, Rejection, Share, Units,
+};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// The candidates and the limits they are taken under.
 #[derive(Clone)]
@@ -17,6 +21,9 @@ pub(crate) struct Problem<'a> {
     pub(super) quotas: &'a [Quota],
     pub(crate) commitments: Vec<Commitment>,
     pub(super) caps: Caps,
+    /// What a zone has its fair share with, where the spec asks for several zones: no machine more
+    /// goes there before the others have theirs.
+    pub(super) fair: Option<(Share, Units)>,
     /// Whether fills prove how good they are.
     pub(crate) certify: bool,
 }
@@ -32,8 +39,10 @@ impl<'a> Problem<'a> {
         let held = inventory.holdings.iter().map(|holding| &holding.pool);
         let places = Places::new(inputs, held);
         let (candidates, not_now) = candidates(inputs, &places, &commitments);
+        let fair = fair_share(&inputs.desired, &candidates);
         Problem {
             desired: &inputs.desired,
+            fair,
             candidates,
             not_now,
             places,
@@ -42,6 +51,42 @@ impl<'a> Problem<'a> {
             caps: Caps::new(&inputs.desired),
             certify,
         }
+    }
+
+    /// The same with some of the candidates; the others have a reason.
+    pub(crate) fn only(
+        mut self,
+        keep: impl Fn(&Place) -> bool,
+        why: impl Fn() -> Rejection,
+    ) -> Self {
+        let (kept, others): (Vec<_>, Vec<_>) =
+            self.candidates.into_iter().partition(|one| keep(&one.offering.pool.place));
+        self.candidates = kept;
+        self.not_now.extend(others.into_iter().map(|candidate| (candidate.offering, why())));
+        self
+    }
+
+    /// The same with the candidates of one stretch of places alone, to try what they can give.
+    pub(crate) fn within(&self, side: impl Fn(&Place) -> Ordering) -> Self {
+        let of = |candidate: &Candidate<'_>| side(&candidate.offering.pool.place);
+        let start = self.candidates.partition_point(|one| of(one) == Ordering::Less);
+        let end = self.candidates.partition_point(|one| of(one) != Ordering::Greater);
+        Problem {
+            desired: self.desired,
+            candidates: self.candidates[start..end].to_vec(),
+            not_now: Vec::new(),
+            places: self.places.clone(),
+            quotas: self.quotas,
+            commitments: self.commitments.clone(),
+            caps: self.caps.clone(),
+            fair: self.fair,
+            certify: false,
+        }
+    }
+
+    /// The same without regard for how even zones are.
+    pub(super) fn without_fair_shares(&self) -> Self {
+        Problem { fair: None, ..self.clone() }
     }
 
     /// The same under another spec, which allows the same pools and sets the same shares.
@@ -76,4 +121,16 @@ impl<'a> Problem<'a> {
             .ok()
             .map(|at| at as u32)
     }
+}
+
+/// The share of each zone if as many carry the fleet as the spec asks for and can be had.
+fn fair_share(desired: &Desired, candidates: &[Candidate<'_>]) -> Option<(Share, Units)> {
+    let wanted = desired.placement.spread.min_zones;
+    if wanted < 2 {
+        return None;
+    }
+    let zones: BTreeSet<u32> = candidates.iter().map(|candidate| candidate.zone).collect();
+    let zones = u32::try_from(zones.len()).unwrap_or(u32::MAX).min(wanted);
+    let share = Share::from_ppm(Share::ALL.ppm().div_ceil(zones.max(1)))?;
+    Some((share, Units(desired.capacity.target.0.div_ceil(zones.max(1).into()))))
 }

@@ -9,6 +9,8 @@ use fleet_model::{Cost, MicroUsd};
 pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
     let mut before = MicroUsd(0);
     let mut on_demand = MicroUsd(0);
+    let mut dearer = MicroUsd(0);
+    let mut cheaper = MicroUsd(0);
     let mut unpriced = 0;
     for (at, holding) in decision.inventory.holdings.iter().enumerate() {
         if holding.standing != Standing::Ending {
@@ -17,8 +19,14 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
         let stays = holding.standing.counts() && !decision.choice.victims.contains_key(&at);
         if stays {
             unpriced += u32::from(holding.price.is_none());
-            let list = find_offering(decision.inputs, &holding.pool).and_then(|o| o.on_demand);
+            let offering = find_offering(decision.inputs, &holding.pool);
+            let list = offering.and_then(|o| o.on_demand);
             on_demand += list.or(holding.price).unwrap_or_default();
+            let billed = holding.bill().unwrap_or_default();
+            let present = offering.and_then(|o| o.price).filter(|_| billed > MicroUsd(0));
+            let present = present.unwrap_or(billed);
+            dearer += present.saturating_sub(billed);
+            cheaper += billed.saturating_sub(present);
         }
     }
     for taken in decision.choice.taken.values() {
@@ -34,6 +42,7 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
     Cost {
         hourly_before: before,
         hourly_after: decision.choice.usage.spend,
+        hourly_at_present: (decision.choice.usage.spend + dearer).saturating_sub(cheaper),
         hourly_on_demand: on_demand,
         hourly_limit: decision.inputs.desired.budget.hourly,
         unpriced,

@@ -2,7 +2,7 @@
 
 use crate::decide::{Decision, decide};
 use crate::holdings::Standing;
-use crate::offers::{find_offering, rejection, weight};
+use crate::offers::{Defaults, eligible_beside, find_offering, rejection, weight};
 use fleet_model::{
     Catalog, CatalogRow, Inputs, MachineId, Market, MicroUsd, Obtainability, PoolId, Rejection,
     SlotId, Units, Why,
@@ -49,7 +49,7 @@ pub fn explain_pools(
     filter: impl Fn(&PoolId) -> bool,
 ) -> Vec<PoolVerdict> {
     let decision = decide(inputs, false);
-    let verdicts = Verdicts::new(&decision);
+    let verdicts = Verdicts::new(&decision, catalog);
     let mut found = Vec::new();
     for row in &catalog.rows {
         for market in [Market::OnDemand, Market::Spot] {
@@ -72,10 +72,11 @@ struct Verdicts<'a> {
     not_now: BTreeMap<&'a PoolId, &'a Rejection>,
     /// The last pool that was taken in each market, by the strategy's order.
     last: BTreeMap<Market, PoolId>,
+    defaults: Defaults,
 }
 
 impl<'a> Verdicts<'a> {
-    fn new(decision: &'a Decision<'a>) -> Self {
+    fn new(decision: &'a Decision<'a>, catalog: &Catalog) -> Self {
         let mut used: BTreeMap<&PoolId, (u32, u32, u32)> = BTreeMap::new();
         for (at, holding) in decision.inventory.holdings.iter().enumerate() {
             let entry = used.entry(&holding.pool).or_default();
@@ -97,7 +98,9 @@ impl<'a> Verdicts<'a> {
             last.entry(holding.pool.market).or_insert_with(|| holding.pool.clone());
         }
         let not_now = decision.problem.not_now.iter().map(|(o, why)| (&o.pool, why)).collect();
-        Verdicts { decision, used, not_now, last }
+        let inputs = decision.inputs;
+        let defaults = eligible_beside(&inputs.desired, catalog, &inputs.recorded).defaults;
+        Verdicts { decision, used, not_now, last, defaults }
     }
 
     fn of(&self, pool: PoolId, catalog: &Catalog, row: &CatalogRow) -> PoolVerdict {
@@ -126,6 +129,10 @@ impl<'a> Verdicts<'a> {
         let inputs = self.decision.inputs;
         if let Some(reason) = rejection(&inputs.desired, &pool.place, catalog.kind(row)) {
             return reason;
+        }
+        let kind = catalog.kind(row);
+        if let Some(rule) = self.defaults.rule(&inputs.desired, &pool.place, kind) {
+            return Rejection::NotByDefault { rule };
         }
         if let Some(reason) = self.not_now.get(pool) {
             return (*reason).clone();

@@ -3,7 +3,7 @@
 use crate::decide::Decision;
 use crate::market::{Siblings, belief, belief_now};
 use crate::report::odds::Odds;
-use fleet_model::{Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
+use fleet_model::{Hedge, Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
 
 /// More slots than this are judged by the first ones.
 const SLOTS: usize = 4096;
@@ -44,6 +44,8 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
     if !any {
         return None;
     }
+    let whole = decision.choice.outlook.as_ref().map(|portfolio| portfolio.whole);
+    let at_target = |every: f64| share(at_target(whole, lost, every));
     let planned = decision.choice.usage.spend;
     let hourly = |likely: f64| planned - MicroUsd(refused.below(1.0 - likely) as u64);
     Some(Outlook {
@@ -52,8 +54,22 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         hourly_p10: hourly(0.1),
         hourly_p50: hourly(0.5),
         hourly_p90: hourly(0.9),
-        whole: decision.choice.outlook.as_ref().map(|portfolio| share(portfolio.whole)),
+        whole: whole.map(share),
+        at_target_every_five_minutes: at_target(5.0 / 60.0),
+        at_target_nightly: at_target(DAY),
     })
+}
+
+/// The share of time in which nothing is missing, if somebody looks every so many hours. A loss is
+/// found half of that later in the middle, and its replacement is up after the usual time. `whole` is
+/// the chance to lose nothing that matters in that time; without spares every loss matters.
+fn at_target(whole: Option<f64>, lost_per_day: f64, every: f64) -> f64 {
+    let ready = f64::from(Hedge::READY_AFTER_SECONDS) / 3600.0;
+    let rate = match whole {
+        Some(whole) => -whole.max(1e-9).ln() / ready,
+        None => lost_per_day / DAY,
+    };
+    (-rate * (every / 2.0 + ready)).exp()
 }
 
 fn share(chance: f64) -> Share {

@@ -6,8 +6,8 @@ use crate::report::cost::cost;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
 use fleet_model::{
-    Action, Cloud, Group, GroupLine, InDoubt, Inputs, Notice, Plan, PoolId, PoolLine, Rejection,
-    Report, Share, Shortfall, SlotState, Timestamp, Units,
+    Action, Cloud, Group, GroupLine, InDoubt, Inputs, MicroUsd, Notice, Plan, PoolId, PoolLine,
+    Rejection, Report, Share, Shortfall, SlotState, Timestamp, Units,
 };
 use std::collections::BTreeMap;
 
@@ -157,6 +157,8 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             keep: 0,
             create: 0,
             destroy: 0,
+            kept_hourly: MicroUsd(0),
+            ended_hourly: MicroUsd(0),
             price: offering.and_then(|offering| offering.price),
             on_demand: offering.and_then(|offering| offering.on_demand),
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
@@ -176,10 +178,13 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             .entry(holding.pool.clone())
             .or_insert_with(|| line(&holding.pool, holding.weight));
         line.price = line.price.or(holding.price);
+        let billed = holding.bill().unwrap_or_default();
         if gone {
             line.destroy += 1;
+            line.ended_hourly += billed;
         } else {
             line.keep += 1;
+            line.kept_hourly += billed;
         }
     }
     // As the plan means it. Where a cloud may choose, it may choose otherwise.

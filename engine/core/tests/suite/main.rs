@@ -2,6 +2,7 @@
 
 mod cases;
 mod commitments;
+mod defaults;
 mod laws;
 mod milp;
 mod optimum;

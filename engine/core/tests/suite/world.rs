@@ -61,6 +61,11 @@ pub(crate) fn catalog(rows: &[Row<'_>]) -> Catalog {
     }
 }
 
+/// Everything by name, so that no default leaves anything out: `defaults.rs` is about those.
+fn every_family() -> Vec<Pattern> {
+    ('a'..='z').map(|letter| Pattern::new(format!("{letter}*"))).collect()
+}
+
 pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
     Desired {
         fleet: "f".into(),
@@ -71,7 +76,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             on_demand: Units::whole(on_demand),
             spot: Units::whole(target - on_demand),
         },
-        instances: InstanceRules::default(),
+        instances: InstanceRules { families: every_family(), ..InstanceRules::default() },
         placement: PlacementRules {
             strategy: Strategy::CapacityOptimized,
             clouds: Cloud::ALL
@@ -82,6 +87,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             priorities: vec![],
             weights: vec![],
             max_spot_price: None,
+            together: None,
             fulfilment: Fulfilment::Exact,
             hedge: None,
             commitments: Vec::new(),

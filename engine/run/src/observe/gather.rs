@@ -4,7 +4,7 @@ use crate::engine::{Engine, Fresh};
 use crate::error::RunError;
 use crate::observe::{Looker, nothing_seen};
 use crate::state::{Journal, beliefs};
-use fleet_core::{Eligible, eligible, rejection};
+use fleet_core::{Eligible, eligible_beside, rejection};
 use fleet_model::{
     Beliefs, Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind,
     Limits, Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
@@ -109,7 +109,7 @@ impl Engine {
         &self,
         (desired, recorded, limits): (&'a Desired, Recorded, Limits),
     ) -> Result<Wanted<'a>, RunError> {
-        let eligible = eligible(desired, &self.catalog);
+        let eligible = eligible_beside(desired, &self.catalog, &recorded);
         let clouds: BTreeSet<Cloud> =
             eligible.offerings.iter().map(|offering| offering.pool.place.cloud).collect();
         match clouds.into_iter().find(|cloud| !self.providers.contains_key(cloud)) {
@@ -125,7 +125,7 @@ impl Engine {
         beliefs: &BTreeMap<FleetName, Beliefs>,
     ) -> Inputs {
         let Wanted { desired, recorded, limits, eligible } = wanted;
-        let Eligible { mut offerings, rejected } = eligible;
+        let Eligible { mut offerings, rejected, .. } = eligible;
         let quotas = self.quote(desired, &mut offerings, &observed).await;
         let mut beliefs = beliefs::of_others(beliefs, &desired.fleet);
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());

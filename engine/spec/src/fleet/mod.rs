@@ -17,7 +17,7 @@ use crate::source::{Source, quote};
 use crate::words::AT_CAP;
 use crate::yaml::{Kind, Node};
 use crate::{NotYetObeyed, wire};
-use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, digest};
+use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, Together, digest};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -46,7 +46,12 @@ pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> D
     let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
     placement.hedge = hedge;
     let budget = budget(&mut reader, spec.as_ref());
-    let templates = template::read(&mut reader, spec.as_ref(), &placement.clouds, folder);
+    let mut templates = template::read(&mut reader, spec.as_ref(), &placement.clouds, folder);
+    if placement.together == Some(Together::Zone) && !says_network(document) {
+        for rule in &placement.clouds {
+            templates.entry(rule.cloud).or_default().fast_network = true;
+        }
+    }
     let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), capacity.unit, &places);
     let desired = Desired {
         fleet: FleetName::new(name),
@@ -60,6 +65,13 @@ pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> D
     };
     let broken = reader.broken();
     Draft { desired, places, not_yet_obeyed, problems: reader.problems, broken }
+}
+
+/// Whether the spec says which network its machines have.
+fn says_network(document: &Node) -> bool {
+    let spec = document.get("spec").map(|entry| &entry.value);
+    let template = spec.and_then(|spec| spec.get("template")).map(|entry| &entry.value);
+    template.is_some_and(|template| template.get("fastNetwork").is_some())
 }
 
 /// How messages speak of a document.

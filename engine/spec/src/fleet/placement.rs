@@ -4,11 +4,11 @@ use super::{commitments, reach};
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::wire;
-use crate::words::{CLOUDS, FULFILMENTS, STRATEGIES};
+use crate::words::{CLOUDS, FULFILMENTS, STRATEGIES, TOGETHER};
 use crate::yaml::Kind;
 use fleet_model::{
     CapacityGoal, Cloud, CloudRule, Fulfilment, InstanceRules, MaxSpotPrice, Pattern,
-    PlacementRules, Share, Spread, Strategy, Weight,
+    PlacementRules, Share, Spread, Strategy, Together, Weight,
 };
 
 pub(super) fn read(
@@ -26,6 +26,7 @@ pub(super) fn read(
         weights: Vec::new(),
         max_spot_price: None,
         fulfilment: Fulfilment::default(),
+        together: None,
         hedge: None,
         commitments: Vec::new(),
     };
@@ -82,7 +83,34 @@ pub(super) fn read(
             reach::check(reader, &field, &rules, instances, capacity);
         }
     }
+    if let Some(field) = object.get(reader, "together") {
+        rules.together = reader.word(&field, "together", TOGETHER);
+        if let Some(together) = rules.together {
+            torn_apart(reader, &field, together, rules.spread);
+        }
+    }
     rules
+}
+
+/// An error where `together` and `spread` cannot both be had.
+fn torn_apart(reader: &mut Reader<'_>, field: &Field<'_>, together: Together, spread: Spread) {
+    let part = |share: Option<Share>| share.is_some_and(|share| share != Share::ALL);
+    let clash = if together == Together::Zone && spread.min_zones > 1 {
+        Some("minZones")
+    } else if together == Together::Zone && part(spread.max_share_per_zone) {
+        Some("maxSharePerZone")
+    } else if together != Together::Provider && part(spread.max_share_per_region) {
+        Some("maxSharePerRegion")
+    } else if part(spread.max_share_per_provider) {
+        Some("maxSharePerProvider")
+    } else {
+        None
+    };
+    if let Some(limit) = clash {
+        let message =
+            format!("together: {} and spread.{limit} cannot both be had", together.as_str());
+        reader.error(field, message, Some(format!("remove one of them: together or {limit}")));
+    }
 }
 
 /// Every cloud, without limits.
