@@ -142,6 +142,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
         },
         budget: Budget::default(),
         templates: Default::default(),
+        max_destroy: fleet_model::Share::HALF,
         digest: digest("no-spec/1", [fleet.as_str().as_bytes()]),
     }
 }

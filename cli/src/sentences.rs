@@ -64,6 +64,9 @@ pub(crate) fn why(why: &Why) -> String {
         Why::ReplaceDisallowed { group } => {
             format!("machines of {group} stand in pools that the spec no longer allows")
         }
+        Why::TargetLowered { group, from, to } => {
+            format!("you lowered the target of {group} from {from} to {to}")
+        }
         Why::AboveTarget { group } => format!("{group} is above its target"),
         Why::PoolNotAllowed { because } => {
             format!("the spec no longer allows the pool ({})", rejection(because))
@@ -93,14 +96,25 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             ),
             format!("if all of them may be destroyed, give --allow-destroy {wanted}"),
         ),
-        Hold::DestroyLimit { allowed: 0, wanted, held: _, said: None } => said(
+        Hold::DestroyLimit { allowed: 0, wanted, held: _, said: None, lowered: 0 } => said(
             format!(
                 "destroy limit: {} to be destroyed are kept for now: this apply has destroyed as many as one apply may",
                 count(*wanted, "machine")
             ),
             format!("apply again to continue, or allow all at once with --allow-destroy {wanted}"),
         ),
-        Hold::DestroyLimit { allowed, wanted, held, said: None } => said(
+        Hold::DestroyLimit { wanted, held, said: None, lowered, .. } if *lowered > 0 => said(
+            format!(
+                "destroy limit: {held} of {} to be destroyed are kept for now: the target was lowered so \
+                 far that it takes a person",
+                count(*wanted, "machine")
+            ),
+            format!(
+                "apply without --yes and type the number, or allow it with --allow-destroy {wanted}; a \
+                 policy's maxDestroyPerApply sets how far `--yes` may go"
+            ),
+        ),
+        Hold::DestroyLimit { allowed, wanted, held, said: None, .. } => said(
             format!(
                 "destroy limit: {held} of {} to be destroyed are kept for now: one apply destroys at most {allowed}",
                 count(*wanted, "machine")
@@ -131,7 +145,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                 "{} launched moments ago cannot be destroyed before their clouds list them",
                 count(*machines, "machine")
             ),
-            "`fleet destroy` waits for them, for at most five minutes",
+            "apply and destroy wait for them, for at most five minutes",
         ),
         Hold::Surge { missing, unit, surge } => said(
             format!(

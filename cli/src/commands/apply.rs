@@ -63,13 +63,14 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
         });
     }
     out.flush();
+    let mut typed = false;
     if !args.yes {
         for one in &mut ready {
-            all_at_once(one, out)?;
+            typed |= all_at_once(one, out)?;
         }
     }
     let changes = ready.iter().any(|one| one.planned.plan.acts());
-    if changes && !args.yes && !agreed(context, &ready, out)? {
+    if changes && !args.yes && !agreed(context, &ready, typed, out)? {
         out.aside("Nothing was changed.");
         return Ok(worst.max(Exit::Failed));
     }
@@ -136,22 +137,24 @@ fn task(context: &Context, args: &ApplyArgs) -> Answer<Task> {
 }
 
 /// Lowering a target is the user's own words, so whoever confirms the number has it done in one apply.
-/// What is to be destroyed for any other reason keeps its limit.
-fn all_at_once(one: &mut Ready<'_>, out: &mut Out) -> Answer<()> {
+/// What is to be destroyed for any other reason keeps its limit. Tells whether a number was typed.
+fn all_at_once(one: &mut Ready<'_>, out: &mut Out) -> Answer<bool> {
     let limit = one.planned.report.held.iter().find_map(|hold| match hold {
         Hold::DestroyLimit { wanted, .. } => Some(*wanted),
         _ => None,
     });
-    let Some(wanted) = limit.filter(|_| !one.exactly) else { return Ok(()) };
+    let Some(wanted) = limit.filter(|_| !one.exactly) else { return Ok(false) };
     let mut inputs = one.inputs.clone();
     inputs.limits.allow_destroy = Some(wanted);
     let all = plan(&inputs);
     let lowered = |step: &Step| match step.action {
-        Action::Destroy(_) => matches!(step.why, Why::AboveTarget { .. }),
+        Action::Destroy(_) => {
+            matches!(step.why, Why::AboveTarget { .. } | Why::TargetLowered { .. })
+        }
         Action::Create(_) => true,
     };
     if !all.plan.steps.iter().all(lowered) {
-        return Ok(());
+        return Ok(false);
     }
     let now = Summary::of(&one.planned.report).destroy;
     let question = format!(
@@ -161,13 +164,14 @@ fn all_at_once(one: &mut Ready<'_>, out: &mut Out) -> Answer<()> {
         count(wanted, "machine"),
     );
     let otherwise = "`fleet plan` shows what would happen;";
-    if ask::name(out, &question, &wanted.to_string(), otherwise)? {
+    let typed = ask::name(out, &question, &wanted.to_string(), otherwise)?;
+    if typed {
         (one.inputs, one.planned) = (inputs, all);
     }
-    Ok(())
+    Ok(typed)
 }
 
-fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool> {
+fn agreed(context: &Context, ready: &[Ready<'_>], typed: bool, out: &mut Out) -> Answer<bool> {
     if context.global.output != Format::Text {
         for one in ready {
             out.aside(plan_text::render(&one.planned.plan, &one.planned.report));
@@ -183,7 +187,16 @@ fn agreed(context: &Context, ready: &[Ready<'_>], out: &mut Out) -> Answer<bool>
     };
     let simulated = if context.global.sim { " on simulated clouds" } else { "" };
     let question = format!("{what} for {}{simulated}?", fleets.join(", "));
-    ask::yes(out, &question, "`fleet plan` shows what would happen;")
+    let otherwise = "`fleet plan` shows what would happen;";
+    // More than one in ten: a number is harder to type by accident than a yes.
+    let lowered = |step: &Step| matches!(step.why, Why::TargetLowered { .. });
+    let many = sum.destroy > ((sum.keep + sum.destroy) / 10).max(1);
+    if many && !typed && ready.iter().flat_map(|one| &one.planned.plan.steps).any(lowered) {
+        let number = sum.destroy.to_string();
+        let question = format!("{question} Type {number} to confirm:");
+        return ask::name(out, &question, &number, otherwise);
+    }
+    ask::yes(out, &question, otherwise)
 }
 
 /// Carries everything out and tells what came of it.

@@ -102,7 +102,7 @@ fn event(event: &Event) -> (&'static str, String, bool) {
             ),
             true,
         ),
-        Event::RoundEnded { created, destroyed, refused, unknown } => {
+        Event::RoundEnded { created, destroyed, refused, unknown, .. } => {
             let mut text = format!("{created} launched, {destroyed} destroyed");
             if refused + unknown > 0 {
                 text.push_str(&format!(", {refused} refused, {unknown} in doubt"));

@@ -34,6 +34,9 @@ pub(crate) fn why(why: &Why) -> Value {
         Why::BelowTarget { group } => json!({ "is": "belowTarget", "group": group }),
         Why::ReplaceInterrupted { group } => json!({ "is": "replaceInterrupted", "group": group }),
         Why::ReplaceDisallowed { group } => json!({ "is": "replaceDisallowed", "group": group }),
+        Why::TargetLowered { group, from, to } => json!({
+            "is": "targetLowered", "group": group, "from": from.as_f64(), "to": to.as_f64(),
+        }),
         Why::AboveTarget { group } => json!({ "is": "aboveTarget", "group": group }),
         Why::PoolNotAllowed { because } => {
             json!({ "is": "poolNotAllowed", "because": rejection(because) })
@@ -54,8 +57,9 @@ pub(crate) fn why(why: &Why) -> Value {
 pub(crate) fn hold(hold: &Hold) -> Value {
     let said = sentences::hold(hold);
     let fields = match hold {
-        Hold::DestroyLimit { allowed, wanted, held, said } => {
-            json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held, "said": said })
+        Hold::DestroyLimit { allowed, wanted, held, said, lowered } => {
+            json!({ "is": "destroyLimit", "allowed": allowed, "wanted": wanted, "held": held, "said": said,
+                "lowered": lowered })
         }
         Hold::JournalLost { machines } => json!({ "is": "journalLost", "machines": machines }),
         Hold::WaitingForReplacement { machines } => {

@@ -154,7 +154,7 @@ fn troubled() -> (Plan, Report) {
         ],
     }];
     report.held = vec![
-        Hold::DestroyLimit { allowed: 1, wanted: 5, held: 4, said: None },
+        Hold::DestroyLimit { allowed: 1, wanted: 5, held: 4, said: None, lowered: 0 },
         Hold::Gap { scope: scope.clone(), machines: 2 },
     ];
     report.in_doubt = vec![InDoubt {

@@ -25,8 +25,21 @@ pub struct Desired {
     pub budget: Budget,
     /// How machines are made, per cloud. A cloud without an entry uses the empty template.
     pub templates: BTreeMap<Cloud, Template>,
+    /// How much of the fleet one apply may destroy because its target was lowered, without a person who
+    /// confirms the number. What else is to be destroyed keeps the limit of one in ten.
+    #[serde(default = "half", skip_serializing_if = "is_half")]
+    pub max_destroy: Share,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
+}
+
+/// What one apply may destroy of a fleet whose target was lowered, where no policy says otherwise.
+fn half() -> Share {
+    Share::HALF
+}
+
+fn is_half(share: &Share) -> bool {
+    *share == Share::HALF
 }
 
 /// Labels or tags of the user's own, by key.

@@ -1,8 +1,8 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labels, MachineId,
-    MicroUsd, PoolId, SlotId, SlotName, Timestamp, Token,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labels,
+    MachineId, MicroUsd, PoolId, SlotId, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -147,6 +147,9 @@ pub enum Event {
         refused: u32,
         /// Steps whose outcome is not known.
         unknown: u32,
+        /// What the fleet was meant to hold, where nothing that stood beyond it is left.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reached: Option<CapacityGoal>,
     },
 }
 

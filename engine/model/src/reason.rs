@@ -36,6 +36,15 @@ pub enum Why {
         /// The group that has too much.
         group: Group,
     },
+    /// The spec asks for less than it did.
+    TargetLowered {
+        /// The group that has too much.
+        group: Group,
+        /// What the group was meant to hold.
+        from: Units,
+        /// What it is meant to hold now.
+        to: Units,
+    },
     /// The pool is no longer allowed by the spec.
     PoolNotAllowed {
         /// What rules it out.
@@ -75,6 +84,10 @@ pub enum Hold {
         held: u32,
         /// The number a person allowed, which is not the number wanted.
         said: Option<u32>,
+        /// How many of those wanted the lowered target asks for, where they are more than one apply may
+        /// destroy without a person.
+        #[serde(default, skip_serializing_if = "none")]
+        lowered: u32,
     },
     /// Replacements are not up yet; the old machines stay.
     WaitingForReplacement {
@@ -141,6 +154,10 @@ pub enum Hold {
         /// How many machines of ours are recorded there.
         machines: u32,
     },
+}
+
+fn none(count: &u32) -> bool {
+    *count == 0
 }
 
 /// Capacity that could not be placed, and the first reason that stood in the way.

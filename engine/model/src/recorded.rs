@@ -1,8 +1,8 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    AccountKey, Beliefs, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId, Market,
-    MicroUsd, Place, PoolId, Region, SlotId, SlotName, Timestamp, Token,
+    AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId,
+    Market, MicroUsd, Place, PoolId, Region, SlotId, SlotName, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +41,10 @@ pub struct Recorded {
     /// The labels that launches on each cloud carry.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<Cloud, LabelsRecord>,
+    /// What the fleet was last meant to hold, when nothing stood beyond it: a lower target is a wish of
+    /// the user's own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub goal: Option<CapacityGoal>,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]

@@ -60,6 +60,7 @@ fn desired() -> Desired {
         },
         budget: Budget::default(),
         templates: Default::default(),
+        max_destroy: Share::HALF,
         digest: digest("replay", []),
     }
 }

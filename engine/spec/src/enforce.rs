@@ -22,6 +22,10 @@ pub(crate) fn enforce(draft: &mut Draft, policies: &[&Policy]) {
     for policy in policies {
         narrow(draft, policy);
     }
+    // The tightest holds, also where it is wider than what holds without a policy.
+    if let Some(most) = policies.iter().filter_map(|policy| policy.max_destroy).min() {
+        draft.desired.max_destroy = most;
+    }
 }
 
 impl Draft {

@@ -7,7 +7,7 @@ use crate::source::{Source, quote};
 use crate::wire;
 use crate::words::CLOUDS;
 use crate::yaml::{Kind, Node};
-use fleet_model::{Cloud, Commitment, MicroUsd, Pattern};
+use fleet_model::{Cloud, Commitment, MicroUsd, Pattern, Share};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -32,6 +32,8 @@ pub struct Policy {
     pub per_fleet: Option<MicroUsd>,
     /// The most all fleets under the policy may cost together per hour.
     pub total: Option<MicroUsd>,
+    /// How much of a fleet one apply may destroy because its target was lowered.
+    pub max_destroy: Option<Share>,
     /// What was bought ahead of time.
     pub commitments: Vec<Commitment>,
     /// Labels that every fleet must have, and what their values must match.
@@ -53,6 +55,7 @@ pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>
         exclude: Vec::new(),
         per_fleet: None,
         total: None,
+        max_destroy: None,
         commitments: Vec::new(),
         required_labels: BTreeMap::new(),
     };
@@ -86,6 +89,9 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
     }
     if let Some(field) = spec.get(reader, "budget") {
         budget(reader, &field, policy);
+    }
+    if let Some(field) = spec.get(reader, "maxDestroyPerApply") {
+        policy.max_destroy = reader.share(&field);
     }
     if let Some(field) = spec.get(reader, "commitments") {
         policy.commitments = commitments::read(reader, &field);

@@ -347,6 +347,10 @@ wire! {
         "exclude" exclude: Option<Vec<Glob>>,
         /// Ceilings in dollars.
         "budget" budget: Option<PolicyBudget>,
+        /// How much of a fleet one apply may destroy because its target was lowered, when nobody is
+        /// there to type the number (`--yes`, `fleet reconcile`). Default: `50%`. What is to be destroyed
+        /// for any other reason keeps the limit of one machine in ten.
+        "maxDestroyPerApply" max_destroy_per_apply: Option<ShareText>,
         /// What was bought ahead of time, and fleets may count on. Where there is a ceiling or this
         /// list, a fleet may name no commitment beyond it.
         "commitments" commitments: Option<Vec<Commitment>>,

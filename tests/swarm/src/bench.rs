@@ -265,7 +265,7 @@ fn summary(events: &[Event]) -> String {
             format!("vacated[{}]", gone.join(" "))
         }
         Event::Blocked { block } => format!("blocked[{} {}]", block.code, block.until),
-        Event::RoundEnded { created, destroyed, refused, unknown } => {
+        Event::RoundEnded { created, destroyed, refused, unknown, .. } => {
             format!("ended+{created}-{destroyed}r{refused}u{unknown}")
         }
     };

@@ -68,6 +68,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),
+        max_destroy: Share::HALF,
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {

@@ -4,7 +4,7 @@ use crate::decide::removals::Removals;
 use crate::holdings::{Holding, Inventory, Standing, cover};
 use crate::market::{HedgeInputs, Hedged, hedge, is_ready};
 use crate::place::{Need, Problem, Usage};
-use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Units, Why};
+use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Units};
 use std::collections::BTreeSet;
 
 /// Times that a decision is held against what would be decided once it is carried out.
@@ -45,9 +45,12 @@ impl Removals<'_> {
                 break hedged;
             }
         };
+        let mut asked = self.asked_off(group);
         for &at in &hedged.ends {
-            if self.end(at, Why::AboveTarget { group }) {
-                let price = self.inventory.holdings[at].bill().unwrap_or_default();
+            let holding = &self.inventory.holdings[at];
+            let why = self.too_many(group, holding.weight, &mut asked);
+            if self.end(at, why) {
+                let price = holding.bill().unwrap_or_default();
                 usage.spend = usage.spend - price;
             }
         }
@@ -97,12 +100,14 @@ impl Removals<'_> {
         let mut order: Vec<usize> = movable.map(|(at, _)| *at).collect();
         order.sort_by_key(|at| std::cmp::Reverse((self.inventory.holdings[*at].launched_at, *at)));
         let mut zones = self.zones();
+        let mut asked = self.asked_off(Group::Burst);
         for at in order {
             let holding = &self.inventory.holdings[at];
             let spare = have >= wanted + holding.weight && !holding.weight.is_zero();
             if spare && zones.leave(&holding.pool.place) {
                 have = have - holding.weight;
-                self.end(at, Why::AboveTarget { group: Group::Burst });
+                let why = self.too_many(Group::Burst, holding.weight, &mut asked);
+                self.end(at, why);
             }
         }
     }

@@ -2,13 +2,13 @@
 
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::groups::{Replace, choose_in};
-use crate::decide::removals::Removals;
+use crate::decide::removals::{Quota, Removals};
 use crate::decide::seams;
 use crate::holdings::{Holding, Standing};
 use fleet_model::{Group, MicroUsd, Units, Why};
 
-/// Chooses, ending at most `quota` machines.
-pub(crate) fn choose(situation: Situation<'_>, quota: u32) -> Choice {
+/// Chooses, ending no more machines than the quota allows.
+pub(crate) fn choose(situation: Situation<'_>, quota: Quota) -> Choice {
     let inputs = situation.inputs;
     if inputs.limits.destroy_all {
         return destroy_all(situation, quota);
@@ -38,7 +38,7 @@ pub(crate) fn choose(situation: Situation<'_>, quota: u32) -> Choice {
 /// The other way round, if that places more: the base is placed first, and where it takes up the shares
 /// of places that sell spot, the burst finds none, while others that sell on demand alone stay empty. The
 /// base never has less for it.
-fn burst_first(situation: Situation<'_>, quota: u32, choice: &Choice) -> Option<Choice> {
+fn burst_first(situation: Situation<'_>, quota: Quota, choice: &Choice) -> Option<Choice> {
     let inputs = situation.inputs;
     let short = |choice: &Choice, group| choice.taken.get(&group).map_or(Units(0), |t| t.short);
     let rules = &inputs.desired.placement;
@@ -57,16 +57,16 @@ fn burst_first(situation: Situation<'_>, quota: u32, choice: &Choice) -> Option<
 /// Destroys some of the machines that are to be replaced before their replacements are launched: no
 /// more than the surge would launch, and only if there are replacements that the budget then has
 /// room for. The next round launches them.
-fn make_room(situation: Situation<'_>, quota: u32) -> Option<Choice> {
+fn make_room(situation: Situation<'_>, quota: Quota) -> Option<Choice> {
     let Situation { inputs, inventory, .. } = situation;
     // A few at a time: the budget may have room for one more, and not for all of them.
-    let few = quota.min((inventory.recorded_live / 10).max(1));
-    let wish = choose_with(situation, few, Replace::AtOnce);
+    let few = quota.any.min((inventory.recorded_live / 10).max(1));
+    let wish = choose_with(situation, Quota { any: few, ..quota }, Replace::AtOnce);
     let limit = inputs.desired.budget.hourly?;
     if wish.replaced.is_empty() || wish.usage.spend > limit {
         return None;
     }
-    let mut choice = Choice::keep_everything(Removals::new(situation, 0).hold_kept());
+    let mut choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
     // The others wait for their turn.
     choice.waiting = 1;
     let removals = Removals::new(situation, quota);
@@ -87,13 +87,13 @@ fn make_room(situation: Situation<'_>, quota: u32) -> Option<Choice> {
 }
 
 /// Places the base first, then the burst.
-pub(crate) fn choose_with(situation: Situation<'_>, quota: u32, replace: Replace) -> Choice {
+pub(crate) fn choose_with(situation: Situation<'_>, quota: Quota, replace: Replace) -> Choice {
     choose_in(situation, quota, replace, Group::ALL)
 }
 
-fn destroy_all(situation: Situation<'_>, quota: u32) -> Choice {
+fn destroy_all(situation: Situation<'_>, quota: Quota) -> Choice {
     let inventory = situation.inventory;
-    let mut choice = Choice::keep_everything(Removals::new(situation, 0).hold_kept());
+    let mut choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
     let touchable = |holding: &Holding| match holding.standing {
         Standing::Good
         | Standing::Disallowed(_)
@@ -104,7 +104,7 @@ fn destroy_all(situation: Situation<'_>, quota: u32) -> Choice {
         Standing::Fixed | Standing::Ending => false,
     };
     let holdings = inventory.holdings.iter().enumerate().filter(|(_, h)| touchable(h));
-    let victims = holdings.take(quota as usize);
+    let victims = holdings.take(quota.any as usize);
     choice.victims = victims.map(|(at, _)| (at, Why::FleetDestroyed)).collect();
     let gone = choice.victims.keys().map(|at| &inventory.holdings[*at]);
     let gone: MicroUsd =

@@ -4,7 +4,7 @@ use crate::decide::decision::{Choice, Decision, Limited, Situation};
 use crate::decide::holds::{frozen, holds};
 use crate::decide::limits::within_limits;
 use crate::decide::relabel::to_relabel;
-use crate::decide::removals::Removals;
+use crate::decide::removals::{Quota, Removals};
 use crate::decide::resend;
 use crate::decide::together::stand_together;
 use crate::holdings::{inventory, to_clear};
@@ -25,7 +25,7 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     let is_frozen = frozen.is_some();
     let (choice, limited) = match frozen {
         Some(hold) => {
-            let choice = Choice::keep_everything(Removals::new(situation, 0).hold_kept());
+            let choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
             (choice, Limited { frozen: Some(hold), ..Limited::default() })
         }
         None => within_limits(situation),

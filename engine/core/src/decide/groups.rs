@@ -1,7 +1,7 @@
 //! One group after the other: what goes, what is launched, and what stays for want of a replacement.
 
 use crate::decide::decision::{Choice, Situation};
-use crate::decide::removals::Removals;
+use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::place::Taken;
 use fleet_model::{Group, MicroUsd, Units};
@@ -21,7 +21,7 @@ pub(crate) enum Replace {
 /// Places groups in this order: what the first takes of a share, the second cannot have.
 pub(crate) fn choose_in(
     situation: Situation<'_>,
-    quota: u32,
+    quota: Quota,
     replace: Replace,
     order: [Group; 2],
 ) -> Choice {

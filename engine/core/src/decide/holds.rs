@@ -1,17 +1,17 @@
 //! What is held back, and why.
 
 use crate::decide::decision::{Choice, Limited, Situation};
-use crate::decide::removals::Removals;
+use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::decide::seams;
-use crate::holdings::{Holding, Inventory};
+use crate::holdings::{Holding, Inventory, Standing};
 use fleet_model::{Group, Hold, Inputs, Units};
 
 /// Everything that is held back.
 pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited) -> Vec<Hold> {
     let Situation { inputs, inventory, .. } = situation;
     let Limited { frozen, destroy, budget, when_done: _ } = limited;
-    let unseen = unseen(inputs, inventory);
+    let unseen = unseen(situation, choice);
     let short =
         |group: &Group| choice.taken.contains_key(group) && is_short(inputs, inventory, *group);
     let at_rest = Group::ALL.into_iter().filter(short);
@@ -19,7 +19,7 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
     let surge = || Hold::Surge {
         missing: choice.surged,
         unit: inputs.desired.capacity.unit,
-        surge: Removals::new(situation, 0).surge(),
+        surge: Removals::new(situation, Quota::NONE).surge(),
     };
     let waiting = Hold::WaitingForReplacement { machines: choice.waiting };
     gaps(inputs, inventory)
@@ -70,9 +70,44 @@ fn gaps(inputs: &Inputs, inventory: &Inventory) -> impl Iterator<Item = Hold> {
         .filter(|hold| !matches!(hold, Hold::Gap { machines: 0, .. }))
 }
 
-/// How many machines must be listed before a fleet can be destroyed.
-pub(crate) fn unseen(inputs: &Inputs, inventory: &Inventory) -> u32 {
-    if inputs.limits.destroy_all { inventory.unseen } else { 0 }
+/// Machines that are to be destroyed as soon as they are listed.
+pub(crate) fn unseen(situation: Situation<'_>, choice: &Choice) -> u32 {
+    match situation.inputs.limits.destroy_all {
+        true => situation.inventory.unseen,
+        false => Group::ALL.map(|group| hidden_surplus(situation, choice, group)).iter().sum(),
+    }
+}
+
+/// Machines of a group that are too many, and that cannot be destroyed because no list shows them yet.
+fn hidden_surplus(situation: Situation<'_>, choice: &Choice, group: Group) -> u32 {
+    let Situation { inputs, inventory, .. } = situation;
+    let stays = |(at, holding): &(usize, &Holding)| {
+        let of_group = holding.slot.name.group == group;
+        of_group && holding.standing.counts() && !choice.victims.contains_key(at)
+    };
+    let kept: Vec<&Holding> =
+        inventory.holdings.iter().enumerate().filter(stays).map(|(_, holding)| holding).collect();
+    let wanted = match group {
+        Group::Base => inputs.desired.capacity.on_demand,
+        Group::Burst => inputs.desired.capacity.spot,
+    };
+    let have: Units = kept.iter().map(|holding| holding.weight).sum();
+    let mut surplus = have.saturating_sub(wanted);
+    let hidden = |holding: &&&Holding| {
+        let listed = |machine| inputs.observed.machines.contains_key(machine);
+        holding.standing == Standing::Fixed
+            && !holding.ending
+            && holding.machine.as_ref().is_some_and(|machine| !listed(machine))
+            && inputs.observed.is_complete(&holding.pool.place.scope())
+    };
+    let mut machines = 0;
+    for holding in kept.iter().filter(hidden) {
+        if holding.weight <= surplus && !holding.weight.is_zero() {
+            surplus = surplus - holding.weight;
+            machines += 1;
+        }
+    }
+    machines
 }
 
 /// Whether a group has less than its spec wants.

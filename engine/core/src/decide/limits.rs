@@ -4,38 +4,50 @@ use crate::decide::choose::{choose, choose_with};
 use crate::decide::decision::{Choice, Limited, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
-use crate::decide::removals::Removals;
+use crate::decide::removals::{Quota, Removals, target_lowered};
 use crate::decide::seams;
-use fleet_model::{AtCap, Hold, Rejection, WhenDone};
+use fleet_model::{AtCap, Group, Hold, Rejection, WhenDone, Why};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
 pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let Situation { inputs, inventory, .. } = situation;
     let limits = inputs.limits;
-    let free = choose(situation, u32::MAX);
+    let free = choose(situation, Quota::ALL);
     // All that the spec asks to destroy, also what has to wait for room.
     let idle = free.victims.is_empty() && !free.buys();
     let (wanted, end) = match idle || free.surged.is_zero() && free.waiting == 0 {
         true => (free.victims.len(), free.usage.spend),
         false => {
-            let all = choose_with(situation, u32::MAX, Replace::AtOnce);
+            let all = choose_with(situation, Quota::ALL, Replace::AtOnce);
             (all.victims.len().max(free.victims.len()), all.usage.spend)
         }
     };
-    // Who destroys a fleet destroys all of it: now, or when its machines are listed.
-    let asked = wanted as u32 + unseen(inputs, inventory);
+    // What is to be destroyed is: now, or when it is listed.
+    let unseen = unseen(situation, &free);
+    let asked = wanted as u32 + unseen;
     let left = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
     let allowed = seams::may_destroy(left);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
+    // What the user's own lower target asks for has a limit of its own.
+    let is_lowered = |why: &&Why| matches!(why, Why::TargetLowered { .. });
+    let mut lowered = free.victims.values().filter(is_lowered).count() as u32;
+    if Group::ALL.iter().any(|group| target_lowered(inputs, *group).is_some()) {
+        lowered += unseen;
+    }
+    let share = inputs.desired.max_destroy.floor_of(inventory.recorded_live.into());
+    let most = u32::try_from(share).unwrap_or(u32::MAX).saturating_sub(limits.already_destroyed);
+    let besides = if lowered <= most { lowered } else { 0 };
     let mut limited = Limited::default();
-    let choice = if asked <= allowed || exact == Some(asked) {
+    let within = asked.saturating_sub(besides) <= allowed;
+    let choice = if within || exact == Some(asked) {
         free
     } else {
-        let choice = choose(situation, allowed);
+        let choice = choose(situation, Quota { any: allowed, lowered: besides });
         let held = asked.saturating_sub(choice.victims.len() as u32);
         // Later rounds of the same apply count from what is left.
         let said = limits.allow_destroy.filter(|_| limits.already_destroyed == 0);
-        limited.destroy = Some(Hold::DestroyLimit { allowed, wanted: asked, held, said });
+        let lowered = lowered - besides;
+        limited.destroy = Some(Hold::DestroyLimit { allowed, wanted: asked, held, said, lowered });
         choice
     };
     if end != choice.usage.spend {
@@ -45,7 +57,9 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     }
     limited.budget = at_cap(situation, &choice);
     match limited.budget {
-        Some(_) => (Choice::keep_everything(Removals::new(situation, 0).hold_kept()), limited),
+        Some(_) => {
+            (Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept()), limited)
+        }
         None => (choice, limited),
     }
 }
@@ -81,6 +95,6 @@ fn at_cap(situation: Situation<'_>, choice: &Choice) -> Option<Hold> {
     unlimited.desired.budget.hourly = None;
     let problem = problem.with_spec(&unlimited.desired);
     let without_budget = Situation { inputs: &unlimited, problem: &problem, ..situation };
-    let needed = choose(without_budget, u32::MAX).usage.spend;
+    let needed = choose(without_budget, Quota::ALL).usage.spend;
     Some(Hold::Budget { limit, needed })
 }

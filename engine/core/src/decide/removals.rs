@@ -3,7 +3,9 @@
 use crate::decide::decision::Situation;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
 use crate::place::{Problem, Usage};
-use fleet_model::{AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why};
+use fleet_model::{
+    AtCap, CapacityGoal, CauseKind, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The choice of victims, step by step.
@@ -11,15 +13,46 @@ pub(crate) struct Removals<'a> {
     pub(crate) inputs: &'a Inputs,
     pub(crate) problem: &'a Problem<'a>,
     pub(crate) inventory: &'a Inventory,
-    pub(crate) quota: u32,
+    pub(crate) quota: Quota,
     pub(crate) victims: BTreeMap<usize, Why>,
+    /// How many of them the lowered target asks for.
+    lowered: u32,
+}
+
+/// How many machines may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Quota {
+    /// For whatever reason.
+    pub(crate) any: u32,
+    /// Besides, because the user lowered the target.
+    pub(crate) lowered: u32,
+}
+
+impl Quota {
+    /// No limit.
+    pub(crate) const ALL: Quota = Quota { any: u32::MAX, lowered: 0 };
+    /// Nothing ends.
+    pub(crate) const NONE: Quota = Quota { any: 0, lowered: 0 };
+}
+
+/// By how much the spec asks for less of a group than the fleet was last meant to hold: from, to.
+pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Units)> {
+    let of = |goal: CapacityGoal| match group {
+        Group::Base => goal.on_demand,
+        Group::Burst => goal.spot,
+    };
+    let (before, now) = (inputs.recorded.goal?, inputs.desired.capacity);
+    let (from, to) = (of(before), of(now));
+    // Less of one and more of the other is another split, not less.
+    let less = before.unit == now.unit && now.target < before.target && to < from;
+    (less && !inputs.limits.destroy_all).then_some((from, to))
 }
 
 impl<'a> Removals<'a> {
     /// None yet; at most `quota`.
-    pub(crate) fn new(situation: Situation<'a>, quota: u32) -> Self {
+    pub(crate) fn new(situation: Situation<'a>, quota: Quota) -> Self {
         let Situation { inputs, problem, inventory } = situation;
-        Removals { inputs, problem, inventory, quota, victims: BTreeMap::new() }
+        Removals { inputs, problem, inventory, quota, victims: BTreeMap::new(), lowered: 0 }
     }
 
     pub(crate) fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
@@ -36,11 +69,32 @@ impl<'a> Removals<'a> {
     }
 
     pub(crate) fn end(&mut self, at: usize, why: Why) -> bool {
-        let free = (self.victims.len() as u32) < self.quota;
+        if matches!(why, Why::TargetLowered { .. }) && self.lowered < self.quota.lowered {
+            self.lowered += 1;
+            self.victims.insert(at, why);
+            return true;
+        }
+        let free = (self.victims.len() as u32).saturating_sub(self.lowered) < self.quota.any;
         if free {
             self.victims.insert(at, why);
         }
         free
+    }
+
+    /// Why a machine of a group is too many: the user asked for less, as far as that goes.
+    pub(crate) fn too_many(&self, group: Group, weight: Units, asked: &mut Units) -> Why {
+        match target_lowered(self.inputs, group) {
+            Some((from, to)) if weight <= *asked => {
+                *asked = *asked - weight;
+                Why::TargetLowered { group, from, to }
+            }
+            _ => Why::AboveTarget { group },
+        }
+    }
+
+    /// How much less of a group the user asks for.
+    pub(crate) fn asked_off(&self, group: Group) -> Units {
+        target_lowered(self.inputs, group).map_or(Units(0), |(from, to)| from - to)
     }
 
     /// Holdings of a group that may be ended, worst first: asked to end before, not allowed, over
@@ -146,6 +200,7 @@ impl<'a> Removals<'a> {
             return;
         }
         let mut zones = self.zones();
+        let mut asked = self.asked_off(group);
         for at in self.worst_first(group) {
             let holding = &self.inventory.holdings[at];
             if holding.weight.is_zero() || have - holding.weight < wanted || have < holding.weight {
@@ -157,7 +212,7 @@ impl<'a> Removals<'a> {
             have = have - holding.weight;
             let why = match &holding.standing {
                 Standing::Disallowed(because) => Why::PoolNotAllowed { because: because.clone() },
-                _ => Why::AboveTarget { group },
+                _ => self.too_many(group, holding.weight, &mut asked),
             };
             self.end(at, why);
         }

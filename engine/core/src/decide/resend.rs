@@ -5,7 +5,7 @@
 //! any more waits until absence is proof, and its slots are free then.
 
 use crate::decide::decision::Situation;
-use crate::decide::removals::Removals;
+use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, template_digests};
@@ -78,7 +78,7 @@ fn fits(situation: Situation<'_>, open: &BTreeMap<SlotId, Units>) -> bool {
     let Situation { inputs, inventory, .. } = situation;
     let goal = inputs.desired.capacity;
     let target = (goal.on_demand + goal.spot).max(goal.target) + (most_spot(inputs) - goal.spot);
-    let removals = Removals::new(situation, 0);
+    let removals = Removals::new(situation, Quota::NONE);
     let known = inventory.holdings.iter().filter(|h| h.machine.is_some() && h.standing.stands());
     let spent: MicroUsd = known.filter_map(Holding::bill).sum();
     let unfilled = |attempt: &Attempt| {

@@ -1,7 +1,7 @@
 //! Offerings that could be bought from at this moment, with their place in the order of things.
 
 use crate::offers::commitments::commitment_for;
-use crate::offers::eligible::matches_kind;
+use crate::offers::names::matches_kind;
 use crate::offers::places::Places;
 use crate::offers::weights::weight;
 use fleet_model::{

@@ -3,7 +3,7 @@
 //! Words of the spec come first: whatever it names is allowed. What stands already may stay: these
 //! rules are for what is bought, so that a new version of them replaces no machine.
 
-use crate::offers::eligible::matches_kind;
+use crate::offers::names::matches_kind;
 use fleet_model::{
     Architecture, Catalog, Cloud, DefaultRule, Desired, InstanceKind, Pattern, Place, Recorded,
     SlotState, Unit,

@@ -1,11 +1,12 @@
 //! Which pools of the catalog the spec allows, and what rules out the others.
 
 use crate::offers::defaults::{Defaults, place_rule};
+use crate::offers::names::matches_kind;
 use crate::offers::weights::weight;
 use fleet_model::{
-    AcceleratorRules, Bounds, Catalog, CatalogRow, Cloud, CloudRule, Desired, Inputs, InstanceKind,
-    InstanceRules, InstanceType, LocalDiskRule, Market, Offering, Pattern, Place, PoolId, Recorded,
-    Rejection, Resources, Signals,
+    AcceleratorRules, Bounds, Catalog, CatalogRow, CloudRule, Desired, Inputs, InstanceKind,
+    InstanceRules, LocalDiskRule, Market, Offering, Pattern, Place, PoolId, Recorded, Rejection,
+    Resources, Signals,
 };
 use std::collections::BTreeMap;
 
@@ -271,9 +272,4 @@ fn accelerator_rejection(
 fn out_of_bounds((requirement, has, wants): (&str, Option<u64>, Bounds)) -> Option<Rejection> {
     let fits = wants.is_unbounded() || has.is_some_and(|has| wants.contains(has));
     (!fits).then(|| Rejection::OutOfBounds { requirement: requirement.into(), has, wants })
-}
-
-/// Whether a family or pattern, as the spec writes it, means a type.
-pub(crate) fn matches_kind(pattern: &Pattern, cloud: Cloud, name: &InstanceType) -> bool {
-    pattern.matches(name.as_str()) || cloud.is_family(pattern.as_str(), name)
 }

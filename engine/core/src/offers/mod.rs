@@ -5,6 +5,7 @@ mod candidates;
 mod commitments;
 mod defaults;
 mod eligible;
+mod names;
 mod places;
 mod weights;
 

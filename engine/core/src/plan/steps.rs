@@ -37,6 +37,7 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         | Why::ReplaceInterrupted { .. }
         | Why::ReplaceDisallowed { .. }
         | Why::AboveTarget { .. }
+        | Why::TargetLowered { .. }
         | Why::PoolNotAllowed { .. }
         | Why::TemplateChanged
         | Why::ReplaceOldTemplate { .. } => true,

@@ -151,7 +151,12 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         // So does an end: the machines are on record as ending.
         Event::DestroyUnknown { slots: _, code: _ } => {}
         // For `history` alone.
-        Event::RoundStarted { .. } | Event::RoundEnded { .. } => {}
+        Event::RoundStarted { .. } => {}
+        Event::RoundEnded { reached, .. } => {
+            if let Some(goal) = reached {
+                recorded.goal = Some(*goal);
+            }
+        }
     }
 }
 

@@ -332,7 +332,7 @@ fn a_smaller_target_ends_the_dearest_within_the_limit() {
     assert_eq!(summary(&planned), ["-1 aws/us-east-1/b/g.8/spot"]);
     assert_eq!(
         planned.report.held,
-        [Hold::DestroyLimit { allowed: 1, wanted: 2, held: 1, said: None }]
+        [Hold::DestroyLimit { allowed: 1, wanted: 2, held: 1, said: None, lowered: 0 }]
     );
     world.limits.allow_destroy = Some(2);
     let expect = ["-1 aws/us-east-1/a/g.8/spot", "-1 aws/us-east-1/b/g.8/spot"];

@@ -94,6 +94,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),
+        max_destroy: Share::HALF,
         digest: digest("spec/1", []),
     }
 }

@@ -5,7 +5,9 @@ use crate::apply::step::{Blocked, Ended};
 use crate::error::RunError;
 use crate::progress::{Progress, StepResult, Stop};
 use fleet_core::{Planned, StepState, Walk, labels_meant};
-use fleet_model::{AccountKey, Action, BlockScope, Event, Inputs, Plan, Readopt, Step, StepId};
+use fleet_model::{
+    AccountKey, Action, BlockScope, CapacityGoal, Event, Inputs, Plan, Readopt, Step, StepId,
+};
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -113,6 +115,7 @@ impl Session<'_> {
                 destroyed: *destroyed,
                 refused: refused.len() as u32,
                 unknown: unknown.len() as u32,
+                reached: reached(inputs, planned, &outcome),
             }])
             .await?;
         on(Progress::RoundEnded);
@@ -157,6 +160,18 @@ impl Session<'_> {
             Action::Destroy(destroy) => self.end(destroy, blocked).await.map(Some),
         }
     }
+}
+
+/// What the fleet is meant to hold, if this round left nothing beyond it and that is news.
+fn reached(inputs: &Inputs, planned: &Planned, outcome: &RoundOutcome) -> Option<CapacityGoal> {
+    let goal = inputs.desired.capacity;
+    let clean = planned.report.held.is_empty()
+        && outcome.refused.is_empty()
+        && outcome.unknown.is_empty()
+        && outcome.skipped == 0
+        && outcome.perhaps_destroyed == 0;
+    let news = inputs.recorded.goal != Some(goal) && !inputs.limits.destroy_all;
+    (clean && news).then_some(goal)
 }
 
 /// Accounts in which this round launches and that are not on record yet.

@@ -17,7 +17,7 @@ use crate::source::{Source, quote};
 use crate::words::AT_CAP;
 use crate::yaml::{Kind, Node};
 use crate::{NotYetObeyed, wire};
-use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, Together, digest};
+use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, Share, Together, digest};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -61,6 +61,7 @@ pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> D
         placement,
         budget,
         templates,
+        max_destroy: Share::HALF,
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();

@@ -2,8 +2,8 @@
 //! it, so that a mistake there is not a mistake here.
 
 use fleet_model::{
-    Block, BlockScope, Cloud, Create, Event, MachineId, Operation, PoolId, SlotName, Timestamp,
-    Token,
+    Block, BlockScope, CapacityGoal, Cloud, Create, Desired, Event, MachineId, Operation, PoolId,
+    SlotName, Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -46,9 +46,17 @@ pub(crate) struct Book {
     pub(crate) epoch: u64,
     /// Events that changed what is on record.
     pub(crate) changes: u64,
+    /// What the fleet was last meant to hold, when it held no more.
+    pub(crate) reached: Option<CapacityGoal>,
 }
 
 impl Book {
+    /// Whether a spec asks for less than the fleet was meant to hold.
+    pub(crate) fn is_lowered_by(&self, desired: &Desired) -> bool {
+        let now = desired.capacity;
+        self.reached.is_some_and(|was| was.unit == now.unit && now.target < was.target)
+    }
+
     /// Machines on record whose end nobody asked for.
     pub(crate) fn live(&self) -> u32 {
         self.filled.values().filter(|filled| !filled.ending).count() as u32
@@ -157,8 +165,8 @@ impl Book {
             | Event::Relabelled { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
-            | Event::DestroyUnknown { .. }
-            | Event::RoundEnded { .. } => {}
+            | Event::DestroyUnknown { .. } => {}
+            Event::RoundEnded { reached, .. } => self.reached = reached.or(self.reached),
         }
     }
 }

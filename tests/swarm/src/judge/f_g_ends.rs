@@ -58,7 +58,9 @@ impl Judge {
     pub(super) fn allowance(&self, process: u32) -> u32 {
         let Some(facts) = self.processes.get(&process) else { return 0 };
         let usual = (facts.most_live / 10).max(1);
-        facts.limits.allow_destroy.unwrap_or(0).max(usual)
+        // A target that the user lowered is the user's own word for half of the fleet.
+        let asked = if facts.lowered { facts.most_live / 2 } else { 0 };
+        facts.limits.allow_destroy.unwrap_or(0).max(usual + asked)
     }
 
     /// Machines that vanished are forgotten. Those who left a disk stay on record for now: whoever gave

@@ -54,6 +54,8 @@ pub(crate) struct Facts {
     looks: BTreeMap<Scope, Look>,
     /// Machines that its requests ended.
     ended: BTreeSet<MachineId>,
+    /// Whether it works towards less than the fleet was meant to hold at some moment of its life.
+    lowered: bool,
     /// The most machines that were on record and not ending while it ran.
     most_live: u32,
     /// Capacity that stood or was under way when it began, and what stood.
@@ -144,6 +146,7 @@ impl Judge {
             limits,
             looks: BTreeMap::new(),
             ended: BTreeSet::new(),
+            lowered: self.book.is_lowered_by(desired),
             most_live: self.book.live(),
             held_before,
             stood_before,
@@ -198,6 +201,9 @@ impl Judge {
             self.check_resends(process, event);
         }
         let live = self.book.live();
+        for facts in self.processes.values_mut() {
+            facts.lowered |= self.book.is_lowered_by(&facts.desired);
+        }
         if let Some(facts) = self.processes.get_mut(&process) {
             facts.most_live = facts.most_live.max(live);
         }
