@@ -177,7 +177,10 @@ fn troubled() -> (Plan, Report) {
 fn quiet() -> (Plan, Report) {
     let mut report = report();
     report.cost.hourly_before = report.cost.hourly_after;
-    report.pools.iter_mut().for_each(|line| (line.keep, line.create, line.destroy) = (2, 0, 0));
+    for line in &mut report.pools {
+        (line.keep, line.create, line.destroy) = (2, 0, 0);
+        line.kept_hourly = MicroUsd(line.price.unwrap_or_default().0 * 2);
+    }
     report.groups = vec![group(Group::Base, 16, 16, 16), group(Group::Burst, 48, 48, 48)];
     (plan(vec![]), report)
 }

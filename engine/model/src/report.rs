@@ -65,16 +65,20 @@ pub struct Outlook {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<Share>,
     /// Share of time at target if `fleet reconcile` runs every five minutes.
-    #[serde(default = "not_counted")]
+    #[serde(default = "not_counted", skip_serializing_if = "is_not_counted")]
     pub at_target_every_five_minutes: Share,
     /// The same if it runs once a night.
-    #[serde(default = "not_counted")]
+    #[serde(default = "not_counted", skip_serializing_if = "is_not_counted")]
     pub at_target_nightly: Share,
 }
 
 /// For plans that were saved before something was counted.
 fn not_counted() -> Share {
     Share::NONE
+}
+
+fn is_not_counted(share: &Share) -> bool {
+    *share == Share::NONE
 }
 
 /// What is believed of one spot pool.
@@ -192,8 +196,8 @@ pub struct Cost {
     /// Per hour after.
     pub hourly_after: MicroUsd,
     /// The same at the prices of now: spot machines that stand are counted above at what they cost when
-    /// they were launched.
-    #[serde(default)]
+    /// they were launched. Plans that were saved before this was counted read back as they were written.
+    #[serde(default, skip_serializing_if = "is_free")]
     pub hourly_at_present: MicroUsd,
     /// The same machines at on-demand prices, after.
     pub hourly_on_demand: MicroUsd,
