@@ -100,10 +100,13 @@ pub(crate) enum Command {
     /// Show what apply would change, and what it would cost
     Plan(PlanArgs),
     /// Make the clouds match the spec
+    #[command(after_help = exit::SIGNALS)]
     Apply(ApplyArgs),
     /// Destroy every machine of a fleet
+    #[command(after_help = exit::SIGNALS)]
     Destroy(DestroyArgs),
     /// Apply without questions, for cron and timers
+    #[command(after_help = exit::SIGNALS)]
     Reconcile(ReconcileArgs),
     /// Show the machines of a fleet, pool by pool
     Status(StatusArgs),
@@ -131,8 +134,8 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: SimCommand,
     },
-    /// Print the JSON Schema of specs, for editors
-    Schema,
+    /// Print the JSON Schema of specs, or of what a command prints with -o json
+    Schema(SchemaArgs),
     /// Print completions for a shell
     Completions {
         /// Which shell.
@@ -165,11 +168,39 @@ impl Command {
             Command::Catalog { .. } => "catalog",
             Command::Simulate(_) => "simulate",
             Command::Sim { .. } => "sim",
-            Command::Schema => "schema",
+            Command::Schema(_) => "schema",
             Command::Completions { .. } => "completions",
             Command::Man { .. } => "man",
         }
     }
+
+    /// The command's name as it is typed, for documents.
+    pub(crate) fn full_name(&self) -> &'static str {
+        match self {
+            Command::Catalog { command: CatalogCommand::Import { .. } } => "catalog import",
+            Command::Catalog { command: CatalogCommand::Refresh(_) } => "catalog refresh",
+            Command::Catalog { command: CatalogCommand::List(_) } => "catalog list",
+            Command::Catalog { command: CatalogCommand::Show { .. } } => "catalog show",
+            Command::Sim { command: SimCommand::Show } => "sim show",
+            _ => self.name(),
+        }
+    }
+}
+
+/// Whether a command line that makes no sense asks for JSON.
+pub(crate) fn asks_for_json(args: impl Iterator<Item = std::ffi::OsString>) -> bool {
+    let args: Vec<_> = args.collect();
+    let split =
+        args.windows(2).any(|two| (two[0] == "-o" || two[0] == "--output") && two[1] == "json");
+    split || args.iter().any(|one| one == "-ojson" || one == "-o=json" || one == "--output=json")
+}
+
+/// `fleet schema`.
+#[derive(Debug, Args)]
+pub(crate) struct SchemaArgs {
+    /// What to describe: the document of a command, or `error` [default: specs]
+    #[arg(value_name = "DOCUMENT", value_parser = clap::builder::PossibleValuesParser::new(crate::output::schema::kinds()))]
+    pub document: Option<String>,
 }
 
 /// Fleets to look at.

@@ -37,7 +37,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
     let _entered = span.enter();
     let context = Context { global };
     match &command {
-        Command::Init(args) => init::run(args, out),
+        Command::Init(args) => init::run(&context, args, out),
         Command::Validate(args) => validate::run(&context, args, out),
         Command::Plan(args) => block_on(plan::run(&context, args, out)),
         Command::Apply(args) => block_on(apply::run(&context, args, out)),
@@ -52,7 +52,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),
         Command::Sim { command } => sim::run(&context, command, out),
-        Command::Schema => schema::run(out),
+        Command::Schema(args) => schema::run(args, out),
         Command::Completions { shell } => completions::run(*shell, out),
         Command::Man { folder } => man::run(folder, out),
     }

@@ -63,7 +63,18 @@ Exit codes:
   5   the saved plan is stale, altered, or not signed as required
   6   another apply holds the lease
   64  the command line makes no sense
+  130 stopped at once, by a second Ctrl-C
 With several fleets the worst wins: 1, then 4, 5, 6, 3, 2, 0.";
+
+/// What `apply`, `destroy` and `reconcile` do when they are asked to stop.
+pub(crate) const SIGNALS: &str = "\
+Ctrl-C (or SIGTERM):
+  before the first change  ends at once; nothing was changed
+  the first                starts nothing new, waits for requests in flight, and reports.
+                           Exit code 3 if anything remains, otherwise 0
+  the second               ends at once, with exit code 130
+Both are safe: every request is in the journal before it is sent. The next run asks the clouds
+what became of requests without an answer, and continues.";
 
 #[cfg(test)]
 mod tests {

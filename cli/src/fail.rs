@@ -1,13 +1,10 @@
 //! What is said when a command cannot go on.
 
 use crate::exit::Exit;
-use crate::render::plan_json::OUTPUT_FORMAT;
 use crate::style;
-use crate::text::clean;
-use fleet_model::FleetName;
+use crate::text::{clean, count};
 use fleet_provider::with_causes;
 use fleet_spec::Diagnostics;
-use serde_json::{Value, json};
 use std::fmt;
 
 /// A failure: what happened, where, and what to do next. Causes are said once.
@@ -65,22 +62,32 @@ impl Failure {
         self
     }
 
-    /// The whole answer of a command that failed, for programs.
-    pub(crate) fn document(&self) -> Value {
-        let error = if self.rendered { "the spec is invalid" } else { self.what.as_str() };
-        json!({
-            "formatVersion": OUTPUT_FORMAT,
-            "exitCode": self.exit.code(),
-            "error": error,
-            "place": self.place,
-            "hint": self.hint,
-            "diagnostics": self.diagnostics,
-        })
+    /// A command line that makes no sense, as clap says it.
+    pub(crate) fn usage(asked: &clap::Error) -> Self {
+        let text = asked.render().to_string();
+        let first = text.lines().next().unwrap_or_default();
+        let what = first.strip_prefix("error: ").unwrap_or(first);
+        Failure::new(what).hint("`fleet help` lists commands and flags").exit(Exit::Usage)
     }
 
-    /// For programs: what happened to a fleet, and what to do next.
-    pub(crate) fn json(&self, fleet: Option<&FleetName>) -> Value {
-        json!({ "fleet": fleet, "error": self.what, "place": self.place, "hint": self.hint })
+    /// For programs: what happened in one sentence, where, and what to do next. Of many problems with
+    /// specs, the first.
+    pub(crate) fn told(&self) -> (String, Option<String>, Option<String>) {
+        let problems = &self.diagnostics;
+        let Some(first) = problems.errors().next().filter(|_| self.rendered) else {
+            return (self.what.clone(), self.place.clone(), self.hint.clone());
+        };
+        let more = match problems.errors().count() - 1 {
+            0 => String::new(),
+            more => format!(" (and {})", count(more as u64, "more error")),
+        };
+        let file = first.file.display();
+        let place = match (first.line, first.column) {
+            (0, _) => file.to_string(),
+            (line, column) => format!("{file}:{line}:{column}"),
+        };
+        let place = Some(place).filter(|place| !place.is_empty());
+        (format!("{}{more}", first.message), place, first.hint.clone())
     }
 
     /// Ends the command with this code.

@@ -11,6 +11,7 @@ mod filters;
 mod fleets;
 mod logging;
 mod out;
+mod output;
 mod panics;
 mod prepare;
 mod quotas;
@@ -27,7 +28,9 @@ mod watch;
 use args::{Cli, Format};
 use clap::Parser;
 use exit::Exit;
+use fail::Failure;
 use out::Out;
+use output::error::ErrorReport;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
@@ -38,17 +41,27 @@ fn main() -> ExitCode {
             // Help and version are answers; everything else is a wrong command line.
             let exit = if asked.use_stderr() { Exit::Usage } else { Exit::Done };
             let _ = asked.print();
+            if exit == Exit::Usage && args::asks_for_json(std::env::args_os()) {
+                let mut out = Out::process(true);
+                let failure = Failure::usage(&asked);
+                let _ = out.json(&output::titled("fleet", exit, ErrorReport::from(&failure)));
+                return out.close(exit).into();
+            }
             return exit.into();
         }
     };
+    out::terminal_width().into_iter().for_each(text::set_screen_width);
     let mut out = Out::process(cli.global.no_color);
-    let format = cli.global.output;
+    let (format, command) = (cli.global.output, cli.command.full_name());
     let exit = commands::run(cli, &mut out).unwrap_or_else(|failure| {
         let exit = failure.exit;
-        if format == Format::Json {
-            // Whoever reads JSON reads why there is nothing else.
-            let _ = out.json(&failure.document());
-        }
+        // Whoever reads JSON reads why there is nothing else; `reconcile` writes lines, whatever is asked for.
+        let document = output::titled(command, exit, ErrorReport::from(&failure));
+        let _ = match (command, format) {
+            ("reconcile", _) => out.json_line(&document),
+            (_, Format::Json) => out.json(&document),
+            (_, Format::Text | Format::Markdown) => Ok(()),
+        };
         out.aside(failure);
         exit
     });

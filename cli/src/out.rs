@@ -56,8 +56,11 @@ impl Out {
     }
 
     /// A document on one line, for programs that read line by line.
-    pub(crate) fn json_line(&mut self, document: &serde_json::Value) {
-        self.text(clean_json(&document.to_string()));
+    pub(crate) fn json_line(&mut self, document: &impl Serialize) -> Answer<()> {
+        let text = serde_json::to_string(document)
+            .map_err(|cause| Failure::new(format!("cannot write JSON: {cause}")))?;
+        self.text(clean_json(&text));
+        Ok(())
     }
 
     /// A line beside the result: progress, warnings, next steps.
@@ -108,6 +111,18 @@ impl Out {
             }
         }
     }
+}
+
+/// How wide the terminal on stdout is: what COLUMNS says, otherwise what the terminal says. `None` without
+/// a terminal: whoever pipes wants all of it.
+pub(crate) fn terminal_width() -> Option<usize> {
+    let stdout = io::stdout();
+    if !stdout.is_terminal() {
+        return None;
+    }
+    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok());
+    let seen = || terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
+    said.or_else(seen).filter(|columns| *columns > 0)
 }
 
 /// Whether a person can be asked.

@@ -6,11 +6,11 @@ pub(crate) mod catalog;
 pub(crate) mod columns;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+pub(crate) mod explain_json;
 pub(crate) mod history;
-pub(crate) mod plan_json;
+pub(crate) mod history_json;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;
-pub(crate) mod reasons_json;
 #[cfg(test)]
 mod samples;
 pub(crate) mod simulate;

@@ -156,6 +156,19 @@ impl SavedPlan {
     }
 }
 
+/// Whether a file is what `fleet plan -o json` printed: it reads like a plan, and cannot be applied.
+pub(crate) fn is_printed_plan(file: &Path) -> bool {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Head {
+        kind: String,
+        #[serde(rename = "formatVersion")]
+        _format_version: u32,
+    }
+    let Ok(text) = fs::read(file) else { return false };
+    serde_json::from_slice::<Head>(&text).is_ok_and(|head| head.kind == "plan")
+}
+
 fn read<T: DeserializeOwned>(file: &Path, what: &str, how: &str) -> Answer<T> {
     let text = fs::read(file).or_fail(&format!("cannot read {what}"), file.display())?;
     serde_json::from_slice(&text).map_err(|cause| {

@@ -3,7 +3,21 @@
 pub(crate) use fleet_model::thousands;
 use fleet_model::{MicroUsd, Timestamp};
 use std::borrow::Cow;
+use std::sync::OnceLock;
 use std::time::Duration;
+
+static SCREEN: OnceLock<usize> = OnceLock::new();
+
+/// Says how wide the screen is, once, before anything is laid out.
+pub(crate) fn set_screen_width(columns: usize) {
+    // A second word changes nothing: a screen is laid out for one width.
+    let _ = SCREEN.set(columns);
+}
+
+/// How wide the screen is; `None` where nobody looks, such as a pipe or a file: nothing is cut there.
+pub(crate) fn screen_width() -> Option<usize> {
+    SCREEN.get().copied()
+}
 
 /// Text from outside, made harmless: what could move the cursor, change colours or turn the
 /// reading direction is shown as its escape.
@@ -93,8 +107,10 @@ pub(crate) fn span(duration: Duration) -> String {
 /// Wraps a sentence, made harmless: the first line is indented by `first`, the others by as many spaces.
 pub(crate) fn wrap(first: &str, sentence: &str) -> String {
     const WIDTH: usize = 96;
+    const NARROW: usize = 40;
+    let width = screen_width().map_or(WIDTH, |screen| screen.clamp(NARROW, WIDTH));
     let others = " ".repeat(first.chars().count());
-    let options = textwrap::Options::new(WIDTH)
+    let options = textwrap::Options::new(width)
         .initial_indent(first)
         .subsequent_indent(&others)
         .break_words(false)

@@ -1,5 +1,7 @@
 //! The contract of the binary: exit codes, streams, files. On simulated clouds, in a fresh folder.
 
+mod support;
+
 use assert_cmd::Command;
 use serde_json::Value;
 use std::path::Path;
@@ -50,7 +52,9 @@ impl Desk {
     fn run(&self, args: &[&str]) -> Output {
         let mut command = Command::cargo_bin("fleet").expect("the binary");
         command.current_dir(self.path()).env_clear().env("FLEET_SIM", "1");
-        command.args(["--catalog", "embedded"]).args(args).output().expect("an exit")
+        let output = command.args(["--catalog", "embedded"]).args(args).output().expect("an exit");
+        support::judge::judge(args, &output);
+        output
     }
 
     /// Runs, and expects a code; both streams, for the eye and for more checks.
@@ -93,32 +97,34 @@ fn plan_apply_plan_comes_to_rest() {
     let plan = desk.json(2, &["plan", "--detailed-exitcode"]);
     assert!(plan["summary"]["create"].as_u64() > Some(0));
     assert_eq!(plan["summary"]["destroy"], 0);
-    assert!(plan["cost"]["hourlyAfter"].as_f64() > Some(0.0));
-    assert_eq!(plan["cost"]["hourlyBefore"], 0.0);
-    let step = &plan["steps"][0];
+    assert!(plan["cost"]["hourlyAfterUsd"].as_f64() > Some(0.0));
+    assert_eq!(plan["cost"]["hourlyBeforeUsd"], 0.0);
+    let step = &plan["fleets"][0]["steps"][0];
     assert_eq!(step["action"], "create");
-    assert!(step["pool"].is_string() && step["count"].is_u64() && step["why"].is_string());
+    assert!(
+        step["pool"].is_string() && step["count"].is_u64() && step["reason"]["why"].is_string()
+    );
 
     let applied = desk.json(0, &["apply", "--yes"]);
-    assert_eq!(applied["created"], plan["summary"]["create"]);
+    assert_eq!(applied["fleets"][0]["created"], plan["summary"]["create"]);
     let quiet = desk.json(0, &["plan", "--detailed-exitcode"]);
     assert_eq!(quiet["summary"]["create"], 0);
     assert_eq!(quiet["summary"]["keep"], plan["summary"]["create"]);
     assert!(desk.ok(&["plan"]).contains("No changes."));
 
     let status = desk.json(0, &["status"]);
-    let machines = status["machines"].as_array().expect("machines");
+    let machines = status["fleets"][0]["machines"].as_array().expect("machines");
     assert_eq!(machines.len() as u64, plan["summary"]["create"].as_u64().expect("a number"));
     for field in ["id", "provider", "region", "zone", "type", "market", "state", "slot"] {
         assert!(machines[0][field].is_string(), "{field}");
     }
-    assert!(machines[0]["usdPerHour"].is_number() && machines[0]["launchedAt"].is_string());
-    assert_eq!(status["gaps"], serde_json::json!([]));
+    assert!(machines[0]["hourlyUsd"].is_number() && machines[0]["launchedAt"].is_string());
+    assert_eq!(status["fleets"][0]["gaps"], serde_json::json!([]));
 
     desk.expect(1, &["destroy"]);
     let gone = desk.json(0, &["destroy", "--yes"]);
-    assert_eq!(gone["destroyed"], plan["summary"]["create"]);
-    assert_eq!(desk.json(0, &["status"])["machines"], serde_json::json!([]));
+    assert_eq!(gone["fleets"][0]["destroyed"], plan["summary"]["create"]);
+    assert_eq!(desk.json(0, &["status"])["fleets"][0]["machines"], serde_json::json!([]));
     assert!(desk.ok(&["history"]).contains("launched"));
     assert!(desk.ok(&["sweep"]).contains("no orphans"));
 }
@@ -142,7 +148,7 @@ fn without_a_terminal_nothing_is_asked_and_nothing_done() {
     let desk = Desk::new();
     let (_, err) = desk.expect(1, &["apply"]);
     assert!(err.contains("--yes"), "{err}");
-    assert_eq!(desk.json(0, &["status"])["machines"], serde_json::json!([]));
+    assert_eq!(desk.json(0, &["status"])["fleets"][0]["machines"], serde_json::json!([]));
 }
 
 #[test]
@@ -282,13 +288,17 @@ fn without_sim_the_way_out_is_named() {
 fn an_outage_leaves_everything_as_it_is() {
     let desk = Desk::new();
     desk.expect(0, &["apply", "--yes"]);
-    let before = desk.json(0, &["status"])["machines"].as_array().map(Vec::len);
+    let before = desk.json(0, &["status"])["fleets"][0]["machines"].as_array().map(Vec::len);
     desk.ok(&["sim", "outage", "us-east-1"]);
     let (out, _) = desk.expect(0, &["plan"]);
     assert!(out.contains("aws/us-east-1 does not answer"), "{out}");
     let status = desk.json(0, &["status"]);
-    assert_eq!(status["machines"].as_array().map(Vec::len), before, "nothing is forgotten");
-    assert_eq!(status["gaps"][0]["region"], "us-east-1");
+    assert_eq!(
+        status["fleets"][0]["machines"].as_array().map(Vec::len),
+        before,
+        "nothing is forgotten"
+    );
+    assert_eq!(status["fleets"][0]["gaps"][0]["region"], "us-east-1");
     desk.ok(&["sim", "heal"]);
     assert_eq!(desk.json(0, &["plan", "--detailed-exitcode"])["summary"]["create"], 0);
 }
@@ -301,8 +311,8 @@ fn exhausted_pools_lead_elsewhere_or_to_3() {
     desk.ok(&["sim", "exhaust", "aws/*/*/*/spot"]);
     let applied = desk.json(3, &["apply", "--yes"]);
     assert_eq!(applied["exitCode"], 3);
-    assert_eq!(applied["unplaced"][0]["group"], "burst");
-    assert!(applied["unplaced"][0]["because"][0]["why"].is_string());
+    assert_eq!(applied["fleets"][0]["unplaced"][0]["group"], "burst");
+    assert!(applied["fleets"][0]["unplaced"][0]["because"][0]["why"].is_string());
 }
 
 #[test]
@@ -339,7 +349,7 @@ fn of_two_applies_one_wins_and_the_other_is_6() {
     assert!(err.contains("another run is changing fleet `web`"), "{err}");
     assert!(first.wait().expect("an exit").success());
     desk.expect(0, &["apply", "--yes", "--lock-wait", "1m"]);
-    let machines = desk.json(0, &["status"])["machines"].as_array().map(Vec::len);
+    let machines = desk.json(0, &["status"])["fleets"][0]["machines"].as_array().map(Vec::len);
     let kept = desk.json(0, &["plan", "--detailed-exitcode"])["summary"]["keep"].as_u64();
     assert_eq!(machines.map(|n| n as u64), kept, "nothing is doubled");
 }
@@ -350,10 +360,10 @@ fn reconcile_writes_one_line_per_fleet() {
     let (out, err) = desk.expect(0, &["reconcile"]);
     assert_eq!((out.lines().count(), err.as_str()), (1, ""));
     let line: Value = serde_json::from_str(&out).expect("a line of JSON");
-    assert_eq!((&line["fleet"], &line["exitCode"]), (&"web".into(), &0.into()));
+    assert_eq!((&line["fleets"][0]["fleet"], &line["exitCode"]), (&"web".into(), &0.into()));
     let (out, _) = desk.expect(0, &["reconcile"]);
     let line: Value = serde_json::from_str(&out).expect("a line of JSON");
-    assert_eq!(line["created"], 0);
+    assert_eq!(line["fleets"][0]["created"], 0);
 }
 
 #[test]
@@ -366,7 +376,7 @@ fn several_fleets_come_in_the_order_of_their_names() {
         plan["fleets"].as_array().expect("fleets").iter().map(|one| &one["fleet"]).collect();
     assert_eq!(names, ["api", "web"]);
     let one = desk.json(0, &["plan", "-f", "web"]);
-    assert_eq!(one["fleet"], "web");
+    assert_eq!(one["fleets"][0]["fleet"], "web");
     desk.expect(4, &["plan", "-f", "wbe"]);
     desk.expect(0, &["apply", "--yes", "-f", "api"]);
     desk.expect(0, &["apply", "--yes"]);
@@ -379,9 +389,9 @@ fn fleets_without_a_spec_are_still_seen_and_can_go() {
     desk.expect(0, &["apply", "--yes"]);
     std::fs::remove_file(desk.path().join("fleet.yaml")).expect("removed");
     let status = desk.json(0, &["status"]);
-    assert!(!status["machines"].as_array().expect("machines").is_empty());
+    assert!(!status["fleets"][0]["machines"].as_array().expect("machines").is_empty());
     desk.expect(0, &["destroy", "--yes", "-f", "web"]);
-    assert_eq!(desk.json(0, &["status"])["machines"], serde_json::json!([]));
+    assert_eq!(desk.json(0, &["status"])["fleets"][0]["machines"], serde_json::json!([]));
 }
 
 #[test]

@@ -51,7 +51,7 @@ fn a_plan_that_could_not_look_is_a_failure() {
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(document["changes"], Value::Null);
         assert_eq!(document["answered"], 0);
-        assert_eq!(document["gaps"][0]["cause"], "no-credentials");
+        assert_eq!(document["fleets"][0]["gaps"][0]["cause"], "no-credentials");
     }
     // All four at once: a line for each.
     let output = plan(folder.path(), &["."]);

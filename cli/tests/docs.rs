@@ -5,6 +5,7 @@
 mod support;
 
 use std::process::Command;
+use support::judge::schema;
 use support::root;
 
 /// Set by `cargo xtask docs`: write what differs instead of failing.
@@ -141,6 +142,38 @@ fn guide() {
 #[test]
 fn command_line() {
     check("docs/cli.md");
+}
+
+/// The names that `fleet schema` knows, from its own refusal of another.
+fn kinds() -> Vec<String> {
+    let mut fleet = Command::new(env!("CARGO_BIN_EXE_fleet"));
+    let output = fleet.args(["schema", "nonsense"]).output().expect("fleet runs");
+    let said = support::text(&output.stderr);
+    let list = said.split("possible values: ").nth(1).and_then(|rest| rest.split(']').next());
+    list.expect("a list").split(", ").map(|name| name.trim().to_owned()).collect()
+}
+
+#[test]
+fn schemas_are_published() {
+    let folder = root().join("docs/schemas");
+    let kinds = kinds();
+    assert!(kinds.len() >= 20, "{kinds:?}");
+    for kind in &kinds {
+        let schema = schema(kind);
+        jsonschema::draft202012::meta::validate(&schema)
+            .unwrap_or_else(|fault| panic!("{kind}: {fault}"));
+        let text = format!("{schema:#}\n");
+        let file = folder.join(format!("{kind}.json"));
+        if std::env::var_os(WRITE).is_some() {
+            std::fs::create_dir_all(&folder).expect("a folder");
+            std::fs::write(&file, text).expect("written");
+            continue;
+        }
+        let then = std::fs::read_to_string(&file).unwrap_or_default();
+        assert!(then == text, "{} is out of date; run `cargo xtask docs`", file.display());
+    }
+    let published = std::fs::read_dir(folder).expect("schemas").count();
+    assert_eq!(published, kinds.len(), "docs/schemas has a file of no document");
 }
 
 #[test]

@@ -68,7 +68,11 @@ impl Guarded {
     /// The hold of a kind, as `plan -o json` tells it.
     fn held(&self, is: &str) -> Value {
         let plan = self.plan_json();
-        let held = plan["held"].as_array().expect("held").iter().find(|held| held["is"] == is);
+        let held = plan["fleets"][0]["held"]
+            .as_array()
+            .expect("held")
+            .iter()
+            .find(|held| held["is"] == is);
         held.unwrap_or_else(|| panic!("no {is} in {plan:#}")).clone()
     }
 
@@ -159,8 +163,8 @@ fn a_region_whose_launches_fail_is_left_alone_for_a_while() {
     let history = fleet.expect(0, &["history"]);
     assert_says(&history, &["the breaker for launches in aws/us-east-1 until"]);
     let plan = fleet.plan_json();
-    assert_eq!(plan["gaps"], serde_json::json!([]), "the region answers");
-    let launches = plan["steps"].as_array().expect("steps").iter();
+    assert_eq!(plan["fleets"][0]["gaps"], serde_json::json!([]), "the region answers");
+    let launches = plan["fleets"][0]["steps"].as_array().expect("steps").iter();
     assert_eq!(launches.filter(|step| step["action"] == "create").count(), 0, "{plan:#}");
     assert_eq!(fleet.running().len(), made);
     fleet.expect(0, &["sim", "heal"]);
@@ -175,7 +179,7 @@ fn a_slot_is_not_tried_for_ever() {
     fleet.expect(0, &["sim", "exhaust", "aws/*"]);
     let tries = |fleet: &Guarded| {
         let text = fleet.expect(0, &["history", "-o", "json"]);
-        text.matches("createIntended").count()
+        text.matches("launchIntended").count()
     };
     for _ in 0..14 {
         fleet.apply(3);
@@ -226,8 +230,8 @@ fn what_is_in_doubt_is_spent() {
     assert_eq!(fleet.running().len(), 4);
     fleet.write(40, budget);
     let plan = fleet.plan_json();
-    assert!(!plan["inDoubt"].as_array().expect("in doubt").is_empty(), "{plan:#}");
-    let after = plan["cost"]["hourlyAfter"].as_f64().expect("a cost");
+    assert!(!plan["fleets"][0]["inDoubt"].as_array().expect("in doubt").is_empty(), "{plan:#}");
+    let after = plan["cost"]["hourlyAfterUsd"].as_f64().expect("a cost");
     assert!((0.7..=1.0).contains(&after), "{after}");
     assert!(plan["summary"]["create"].as_u64() <= Some(1), "{}", plan["summary"]);
     let said = fleet.expect(0, &["plan"]);

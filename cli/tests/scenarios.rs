@@ -26,11 +26,14 @@ fn apply_then_plan_is_empty_for_the_example_spec() {
     place.expect(0, &["apply", "--yes", spec]);
     place.expect(0, &["plan", "--detailed-exitcode", spec]);
     let status = json(&place.expect(0, &["status", "-o", "json", spec]));
-    assert_eq!(status["machines"].as_array().expect("machines").len(), place.live().len());
+    assert_eq!(
+        status["fleets"][0]["machines"].as_array().expect("machines").len(),
+        place.live().len()
+    );
     for field in ["id", "provider", "region", "zone", "type", "market", "state", "slot"] {
-        assert!(status["machines"][0][field].is_string(), "{field}: {status:#}");
+        assert!(status["fleets"][0]["machines"][0][field].is_string(), "{field}: {status:#}");
     }
-    assert!(status["machines"][0]["usdPerHour"].is_number(), "{status:#}");
+    assert!(status["fleets"][0]["machines"][0]["hourlyUsd"].is_number(), "{status:#}");
 }
 
 #[test]
@@ -108,7 +111,7 @@ fn a_region_in_outage_is_told_and_left_alone() {
     place.expect(0, &["sim", "outage", &scope]);
     place.expect(0, &["sim", "advance", "10m"]);
     let plan = json(&place.expect(0, &["plan", "-o", "json", spec]));
-    assert_eq!(plan["steps"].as_array().expect("steps").len(), 0, "{plan:#}");
+    assert_eq!(plan["fleets"][0]["steps"].as_array().expect("steps").len(), 0, "{plan:#}");
     let told = place.expect(0, &["plan", spec]);
     let (cloud, region) = scope.split_once('/').expect("a scope");
     assert!(told.contains(cloud) && told.contains(region) && told.contains("answer"), "{told}");
@@ -208,7 +211,7 @@ fn what_is_paid_for_is_used_first_and_costs_nothing() {
     let spec = spec.to_str().expect("a path");
     place.expect(0, &["apply", "--yes", spec]);
     let plan = json(&place.expect(0, &["plan", "--detailed-exitcode", "-o", "json", spec]));
-    assert_eq!(plan["cost"]["hourlyAfter"], 0.0, "{plan:#}");
+    assert_eq!(plan["cost"]["hourlyAfterUsd"], 0.0, "{plan:#}");
     assert_eq!(plan["cost"]["committedMachines"], 2, "{plan:#}");
     assert!(place.expect(0, &["plan", spec]).contains("2 machines paid for already"));
     place.assert_one_per_slot();
@@ -222,8 +225,9 @@ fn a_fleet_by_price_is_proven_to_cost_the_least() {
         place.write("serve.yaml", &format!("{}{cheap}", SERVE.replace(", availability: 99%", "")));
     let spec = spec.to_str().expect("a path");
     let told = json(&place.expect(0, &["explain", "-o", "json", spec]));
-    let gap = told["provenGap"]["burst"].as_f64().unwrap_or_else(|| panic!("no proof: {told:#}"));
-    assert!(gap < 1e-3 && told["provenGap"]["base"].is_null(), "{gap}");
+    let proven = &told["fleets"][0]["provenGap"];
+    let gap = proven["burstPercent"].as_f64().unwrap_or_else(|| panic!("no proof: {told:#}"));
+    assert!(gap < 0.1 && proven["basePercent"].is_null(), "{gap}");
     assert!(place.expect(0, &["explain", spec]).contains("Proven"));
 }
 

@@ -1,5 +1,7 @@
 //! `fleet simulate` as people and CI call it: small recordings, the real binary.
 
+mod support;
+
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fmt::Write;
@@ -54,6 +56,7 @@ fn run(desk: &Path, code: i32, args: &[&str]) -> (String, String) {
     let mut command = Command::cargo_bin("fleet").expect("the binary");
     let output = command.current_dir(desk).env_clear().arg("simulate").args(args).output();
     let output = output.expect("an exit");
+    support::judge::judge(&[&["simulate"], args].concat(), &output);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
     let (out, err) = (text(output.stdout), text(output.stderr));
     assert_eq!(output.status.code(), Some(code), "{args:?}\n{out}\n{err}");
@@ -71,23 +74,85 @@ fn every_policy_is_compared_and_drawn() {
     let desk = desk.path();
     let all = ["fleet.yaml", "--traces", "traces", "--policy", "all", "--chart", "out.svg"];
     let told = json(desk, &all);
-    let policies = told["policies"].as_array().expect("policies");
+    let policies = told["fleets"][0]["policies"].as_array().expect("policies");
     assert_eq!(policies.len(), 9);
     assert_eq!(policies[0]["name"], "fleet");
     for policy in policies {
-        for measure in ["cost", "availability", "delivered", "j3", "j10", "j30", "unitHours"] {
+        for measure in [
+            "relativeCost",
+            "availablePercent",
+            "deliveredPercent",
+            "j3",
+            "j10",
+            "j30",
+            "unitHours",
+        ] {
             assert!(policy[measure].is_number(), "{measure}: {policy}");
         }
     }
     // Nothing is missing on demand, and it costs what it costs.
     let on_demand = policies.iter().find(|p| p["name"] == "on-demand").expect("on demand");
-    let cost = on_demand["cost"].as_f64().expect("a cost");
-    assert!((cost - 1.0).abs() < 1e-9 && on_demand["delivered"] == 1.0, "{on_demand}");
-    assert!(policies[0]["cost"].as_f64() < Some(0.6), "{}", policies[0]);
+    let cost = on_demand["relativeCost"].as_f64().expect("a cost");
+    assert!((cost - 1.0).abs() < 1e-9 && on_demand["deliveredPercent"] == 100.0, "{on_demand}");
+    assert!(policies[0]["relativeCost"].as_f64() < Some(0.6), "{}", policies[0]);
     let chart = std::fs::read_to_string(desk.join("out.svg")).expect("a chart");
     assert!(chart.starts_with("<svg") && chart.contains("spothedge"), "{chart}");
     let (markdown, _) = run(desk, 0, &[&all[..5], &["-o", "markdown"]].concat());
     assert!(markdown.contains("| round-robin | "), "{markdown}");
+}
+
+/// A replay says what it took for granted, and what of the spec the recording does not have.
+#[test]
+fn what_is_assumed_and_replaced_is_named() {
+    let desk = desk();
+    let desk = desk.path();
+    let told = json(desk, &["fleet.yaml", "--traces", "traces"]);
+    let fleet = &told["fleets"][0];
+    assert_eq!(fleet["replaced"], serde_json::json!([]), "this spec asks for nothing else");
+    let assumed = fleet["assumptions"].to_string();
+    assert!(
+        assumed.contains("every 5m") && assumed.contains("those of the recording"),
+        "{assumed}"
+    );
+    assert_eq!(fleet["recordings"][0]["onDemandHourlyUsd"], 10.0);
+
+    let elsewhere = "\
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: elsewhere }
+spec:
+  capacity: { unit: vcpus, target: 4 }
+  instances: { families: [m6i, n2] }
+  placement:
+    clouds: [{ provider: aws, regions: [us-east-1] }, { provider: gcp, regions: [us-central1] }]
+  budget: { hourlyUsd: 3 }
+";
+    std::fs::write(desk.join("elsewhere.yaml"), elsewhere).expect("a spec");
+    let (text, _) = run(desk, 0, &["elsewhere.yaml", "--traces", "raw", "--delay", "7m"]);
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "capacity.unit: 4 vcpus; replayed as 4 machines of one unit each",
+        "instances: m6i, n2; replayed as the one type that was recorded",
+        "placement.clouds: gcp us-central1; replayed as the zones that were recorded (us-east-1a, us-west-2b)",
+        "budget: $3.00 per hour; replayed as no budget",
+        "A machine is ready 10m after its launch: --delay 7m, in whole samples.",
+        "Where a recording has no prices, spot costs 30% of on-demand.",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+    let told = json(desk, &["elsewhere.yaml", "--traces", "raw"]);
+    assert_eq!(told["fleets"][0]["replaced"][2]["field"], "placement.clouds");
+    let (markdown, _) = run(desk, 0, &["elsewhere.yaml", "--traces", "raw", "-o", "markdown"]);
+    assert!(markdown.contains("Not as the spec says:"), "{markdown}");
+}
+
+#[test]
+fn a_gate_that_fails_is_one_document() {
+    let desk = desk();
+    let gate = ["fleet.yaml", "--traces", "traces", "--fail-if", "cost>0.01", "-o", "json"];
+    let (out, _) = run(desk.path(), 1, &gate);
+    let told: Value = serde_json::from_str(&out).expect("one document");
+    assert_eq!(told["failed"], serde_json::json!(["train on small: cost>0.01"]));
 }
 
 #[test]
@@ -96,7 +161,8 @@ fn a_seed_shuffles_zones_and_nothing_else() {
     let replay =
         |seed: &str| json(desk.path(), &["fleet.yaml", "--traces", "traces", "--seed", seed]);
     assert_eq!(replay("7"), replay("7"));
-    let bound = |told: &Value| told["recordings"][0]["omniscient"].as_f64().expect("a bound");
+    let bound =
+        |told: &Value| told["fleets"][0]["recordings"][0]["omniscient"].as_f64().expect("a bound");
     assert!((bound(&replay("1")) - bound(&replay("0"))).abs() < 1e-9);
 }
 
@@ -104,9 +170,9 @@ fn a_seed_shuffles_zones_and_nothing_else() {
 fn the_raw_public_set_is_read() {
     let desk = desk();
     let told = json(desk.path(), &["fleet.yaml", "--traces", "raw", "--delay", "10m"]);
-    assert_eq!(told["delaySeconds"], 600);
-    assert_eq!(told["recordings"][0]["hours"], 10.0);
-    assert!(told["policies"][0]["delivered"].as_f64() > Some(0.9), "{told}");
+    assert_eq!(told["fleets"][0]["delaySeconds"], 600);
+    assert_eq!(told["fleets"][0]["recordings"][0]["hours"], 10.0);
+    assert!(told["fleets"][0]["policies"][0]["deliveredPercent"].as_f64() > Some(90.0), "{told}");
 }
 
 #[test]
@@ -126,10 +192,10 @@ fn limits_that_a_recording_cannot_meet_are_named() {
     let desk = desk();
     let narrow = ["narrow.yaml", "--traces", "traces"];
     let told = json(desk.path(), &narrow);
-    let limit = &told["recordings"][0]["outOfReach"];
+    let limit = &told["fleets"][0]["recordings"][0]["outOfReach"];
     assert_eq!(
-        (&limit["limit"], &limit["most"], &limit["raiseTo"]),
-        (&"maxSharePerZone".into(), &2.into(), &0.5.into())
+        (&limit["limit"], &limit["most"], &limit["raiseToPercent"]),
+        (&"maxSharePerZone".into(), &2.into(), &50.0.into())
     );
     let (text, _) = run(desk.path(), 0, &narrow);
     assert!(
@@ -137,7 +203,7 @@ fn limits_that_a_recording_cannot_meet_are_named() {
         "{text}"
     );
     assert!(
-        json(desk.path(), &["fleet.yaml", "--traces", "traces"])["recordings"][0]["outOfReach"]
+        json(desk.path(), &["fleet.yaml", "--traces", "traces"])["fleets"][0]["recordings"][0]["outOfReach"]
             .is_null()
     );
 }

@@ -7,12 +7,14 @@ use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::tell_of_unnamed;
 use crate::out::{Out, can_ask};
+use crate::output::apply::{Apply, Destroy};
+use crate::output::common::{LeftOut, Summary};
+use crate::output::document;
 use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
 use crate::render::applied::{self, Applied};
-use crate::render::plan_json::{Summary, merge};
 use crate::render::plan_text;
 use crate::runs::{failed, limits, verdict};
-use crate::saved::SavedPlan;
+use crate::saved::{SavedPlan, is_printed_plan};
 use crate::text::count;
 use crate::watch::stop_on_signal;
 use fleet_core::plan;
@@ -20,7 +22,6 @@ use fleet_model::{Action, Desired, Hold, Step, Why};
 use fleet_run::{Converged, Reach, Stop};
 use fleet_spec::Loaded;
 use futures::{StreamExt, stream};
-use serde_json::{Value, json};
 use tracing::Instrument;
 
 /// What is to be applied.
@@ -52,7 +53,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
             Ok(one) => ready.push(one),
             Err(failure) => {
                 worst = worst.max(failure.exit);
-                left_out.push(failure.json(Some(&desired.fleet)));
+                left_out.push(LeftOut::failed(&desired.fleet, &failure));
                 out.aside(failure);
             }
         }
@@ -71,8 +72,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     }
     let changes = ready.iter().any(|one| one.planned.plan.acts());
     if changes && !args.yes && !agreed(context, &ready, typed, out)? {
-        out.aside("Nothing was changed.");
-        return Ok(worst.max(Exit::Failed));
+        return declined(context, worst, out);
     }
     if changes && !args.yes {
         // The question may have stood for hours.
@@ -82,7 +82,17 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
             one.session.verify(&one.planned.plan, &now.map_err(failed)?).map_err(failed)?;
         }
     }
-    finish(context, ready, (worst, left_out), out).await
+    finish(context, "apply", ready, (worst, left_out), out).await
+}
+
+/// The answer was no. Programs are told as well.
+pub(crate) fn declined(context: &Context, worst: Exit, out: &mut Out) -> Answer {
+    let exit = worst.max(Exit::Failed);
+    if context.global.output == Format::Json {
+        return Err(Failure::new("nothing was changed: the answer was no").exit(exit));
+    }
+    out.aside("Nothing was changed.");
+    Ok(exit)
 }
 
 fn nobody(with_yes: &str) -> Failure {
@@ -92,6 +102,12 @@ fn nobody(with_yes: &str) -> Failure {
 
 fn task(context: &Context, args: &ApplyArgs) -> Answer<Task> {
     let ApplyArgs { specs, require_signature, .. } = args;
+    if let Some(file) = specs.first().filter(|file| is_printed_plan(file)) {
+        return Err(Failure::new("this is what `fleet plan -o json` printed, not a saved plan")
+            .at(file.display())
+            .hint("save a plan with `fleet plan SPEC --out FILE`, and apply that")
+            .exit(Exit::PlanStale));
+    }
     let Some(file) = specs.first().filter(|file| SavedPlan::is_one(file)) else {
         if !require_signature.is_empty() {
             return Err(Failure::new("a signature is required, and this is no saved plan")
@@ -202,8 +218,9 @@ fn agreed(context: &Context, ready: &[Ready<'_>], typed: bool, out: &mut Out) ->
 /// Carries everything out and tells what came of it.
 pub(crate) async fn finish(
     context: &Context,
+    command: &str,
     ready: Vec<Ready<'_>>,
-    (mut worst, mut left_out): (Exit, Vec<Value>),
+    (mut worst, mut left_out): (Exit, Vec<LeftOut>),
     out: &mut Out,
 ) -> Answer {
     let stop = stop_on_signal(false);
@@ -227,15 +244,18 @@ pub(crate) async fn finish(
             }
             Err(failure) => {
                 worst = worst.max(failure.exit);
-                left_out.push(failure.json(Some(&fleet)));
+                left_out.push(LeftOut::failed(&fleet, &failure));
                 out.aside(failure);
             }
         }
     }
     match context.global.output {
         Format::Json => {
-            let document = applied::document(&results, worst);
-            out.json(&merge(document, json!({ "leftOut": left_out })))?;
+            let fleets = results.iter().filter_map(applied::document).collect();
+            match command {
+                "destroy" => out.json(&document(worst, Destroy { fleets, left_out }))?,
+                _ => out.json(&document(worst, Apply { fleets, left_out }))?,
+            }
         }
         Format::Markdown => results.iter().for_each(|one| out.text(applied::markdown(one))),
         // Where there was nothing to do, the plan has said it all.

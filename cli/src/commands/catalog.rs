@@ -5,7 +5,10 @@ use crate::context::{Context, catalog_file};
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
-use crate::render::catalog::{list_json, markdown, show, show_json, table};
+use crate::output::catalog::CatalogImport;
+use crate::output::document;
+use crate::output::words::Time;
+use crate::render::catalog::{list_document, markdown, show, show_document, table};
 use crate::style::{ADD, DIM};
 use crate::text::{thousands, when};
 use fleet_catalog::{Query, similar};
@@ -46,15 +49,15 @@ fn import(context: &Context, dir: &Path, out: &mut Out) -> Answer {
     let file = kept_in(context)?;
     fleet_catalog::save(&catalog, &file).or_fail("cannot keep the catalog", file.display())?;
     if context.global.output == Format::Json {
-        out.json(&serde_json::json!({
-            "formatVersion": 1,
-            "file": file,
-            "asOf": catalog.as_of,
-            "lines": report.lines(),
-            "types": catalog.kinds.len(),
-            "places": catalog.places.len(),
-            "offers": report.offers(),
-        }))?;
+        let body = CatalogImport {
+            file: file.display().to_string(),
+            as_of: Time(catalog.as_of),
+            lines: report.lines().into(),
+            types: catalog.kinds.len() as u64,
+            places: catalog.places.len() as u64,
+            offers: report.offers().into(),
+        };
+        out.json(&document(Exit::Done, body))?;
         return Ok(Exit::Done);
     }
     out.text(&report);
@@ -97,7 +100,7 @@ fn list(context: &Context, args: &ListArgs, out: &mut Out) -> Answer {
     let lines = fleet_catalog::list(&catalog, &query);
     let shown = if args.limit == 0 { lines.len() } else { args.limit.min(lines.len()) };
     match context.global.output {
-        Format::Json => out.json(&list_json(&catalog, &lines))?,
+        Format::Json => out.json(&document(Exit::Done, list_document(&catalog, &lines)))?,
         Format::Markdown => out.text(markdown(&lines[..shown]).trim_end()),
         Format::Text if lines.is_empty() => out.text(nothing(&catalog, args)),
         Format::Text => {
@@ -135,7 +138,7 @@ fn one(context: &Context, name: &str, out: &mut Out) -> Answer {
         Failure::new(unknown.to_string()).hint(hint)
     })?;
     match context.global.output {
-        Format::Json => out.json(&show_json(&catalog, &shown))?,
+        Format::Json => out.json(&document(Exit::Done, show_document(&catalog, &shown)))?,
         Format::Text | Format::Markdown => {
             out.text(show(&shown).trim_end());
             out.text(format!("\n{}", about(&catalog, shown.offers.len(), shown.offers.len())));

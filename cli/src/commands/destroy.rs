@@ -8,8 +8,8 @@ use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::{every, fleets};
 use crate::out::{Out, can_ask};
+use crate::output::common::{LeftOut, Summary};
 use crate::prepare::Lead;
-use crate::render::plan_json::Summary;
 use crate::render::plan_text;
 use crate::text::count;
 use fleet_core::plan;
@@ -40,12 +40,13 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "destroy", board };
     let limits = Limits { destroy_all: true, accept_loss: args.accept_loss, ..Limits::default() };
     let wanted: Vec<&Desired> = fleets.iter().collect();
-    let (mut ready, mut worst) = (Vec::new(), Exit::Done);
-    for one in lead.prepare(&wanted, limits, None).await {
+    let (mut ready, mut left_out, mut worst) = (Vec::new(), Vec::new(), Exit::Done);
+    for (desired, one) in wanted.iter().zip(lead.prepare(&wanted, limits, None).await) {
         let mut one = match one {
             Ok(one) => one,
             Err(failure) => {
                 worst = worst.max(failure.exit);
+                left_out.push(LeftOut::failed(&desired.fleet, &failure));
                 out.aside(failure);
                 continue;
             }
@@ -74,11 +75,13 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
         if one.planned.plan.is_empty() || args.yes || agreed(context, &one.planned, out)? {
             ready.push(one);
         } else {
+            let failure = Failure::new("nothing was changed: the answer was no");
+            left_out.push(LeftOut::failed(&desired.fleet, &failure));
             out.aside("Nothing was changed.");
             worst = worst.max(Exit::Failed);
         }
     }
-    finish(context, ready, (worst, Vec::new()), out).await
+    finish(context, "destroy", ready, (worst, left_out), out).await
 }
 
 fn agreed(context: &Context, planned: &fleet_core::Planned, out: &mut Out) -> Answer<bool> {

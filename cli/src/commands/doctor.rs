@@ -5,6 +5,8 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
+use crate::output::doctor::Doctor;
+use crate::output::document;
 use crate::quotas;
 use crate::render::doctor as render;
 use fleet_core::eligible;
@@ -46,12 +48,13 @@ pub(crate) async fn run(context: &Context, args: &DoctorArgs, out: &mut Out) -> 
     if args.print_policy {
         return policy(&all, out);
     }
+    let exit = if render::worst(&all) == Some(Verdict::Bad) { Exit::Failed } else { Exit::Done };
     match context.global.output {
-        Format::Json => out.json(&render::document(&all))?,
+        Format::Json => out.json(&document(exit, render::document(&all)))?,
         Format::Markdown => out.text(render::markdown(&all).trim_end()),
         Format::Text => out.text(render::text(&all).trim_end()),
     }
-    Ok(if render::worst(&all) == Some(Verdict::Bad) { Exit::Failed } else { Exit::Done })
+    Ok(exit)
 }
 
 fn simulated(format: Format, args: &DoctorArgs, out: &mut Out) -> Answer {
@@ -60,7 +63,10 @@ fn simulated(format: Format, args: &DoctorArgs, out: &mut Out) -> Answer {
         return Err(Failure::new(words).hint("leave --sim out to see what a real account needs"));
     }
     match format {
-        Format::Json => out.json(&render::simulated(words))?,
+        Format::Json => {
+            let nothing = Doctor { ok: true, simulated: true, fleets: Vec::new() };
+            out.json(&document(Exit::Done, nothing))?;
+        }
         Format::Text | Format::Markdown => out.text(words),
     }
     Ok(Exit::Done)

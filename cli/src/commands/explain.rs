@@ -5,12 +5,13 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
+use crate::output::document;
+use crate::output::explain::{Explain, FleetExplained};
 use crate::render::explain as render;
-use crate::render::plan_json::{OUTPUT_FORMAT, merge};
+use crate::render::explain_json;
 use crate::runs::failed;
 use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan, proven_gaps, relaxations};
 use fleet_model::{Catalog, Desired, Inputs, Limits};
-use serde_json::json;
 
 /// Runs `fleet explain`.
 pub(crate) async fn run(context: &Context, args: &ExplainArgs, out: &mut Out) -> Answer {
@@ -35,12 +36,7 @@ pub(crate) async fn run(context: &Context, args: &ExplainArgs, out: &mut Out) ->
         }
     }
     if context.global.output == Format::Json {
-        let head = json!({ "formatVersion": OUTPUT_FORMAT });
-        let body = match documents.len() {
-            1 => documents.swap_remove(0),
-            _ => json!({ "fleets": documents }),
-        };
-        out.json(&merge(body, head))?;
+        out.json(&document(Exit::Done, Explain { fleets: documents }))?;
     }
     Ok(Exit::Done)
 }
@@ -52,7 +48,7 @@ fn one(
     catalog: &Catalog,
     inputs: &Inputs,
     out: &mut Out,
-) -> Answer<Option<serde_json::Value>> {
+) -> Answer<Option<FleetExplained>> {
     let report = plan(inputs).report;
     let slots: Vec<_> = explain_slots(inputs)
         .into_iter()
@@ -63,11 +59,10 @@ fn one(
     nothing(args, inputs, pools.is_empty(), slots.is_empty())?;
     match (context.global.output, args.slot, &args.pool) {
         (Format::Json, ..) => {
-            let body = render::json(inputs, &report, &pools, &slots);
-            let relaxed = render::relaxed_json(&relaxations(inputs, catalog));
-            let gaps = render::gaps_json(proven_gaps(inputs));
-            let more = json!({ "relaxations": relaxed, "provenGap": gaps });
-            return Ok(Some(merge(body, more)));
+            let relaxed = relaxations(inputs, catalog);
+            let gaps = proven_gaps(inputs);
+            let found = (pools.as_slice(), slots.as_slice());
+            return Ok(Some(explain_json::fleet(inputs, &report, found, &relaxed, gaps)));
         }
         (Format::Markdown, ..) => out.text(render::table(inputs, &pools, args.top).trim_end()),
         (Format::Text, Some(_), _) => {

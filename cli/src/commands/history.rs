@@ -6,11 +6,12 @@ use crate::exit::Exit;
 use crate::fail::Answer;
 use crate::fleets::no_such_fleet;
 use crate::out::Out;
-use crate::render::history;
+use crate::output::document;
+use crate::output::history::History;
+use crate::render::{history, history_json};
 use crate::runs::failed;
 use fleet_model::FleetName;
 use fleet_run::Record;
-use serde_json::json;
 
 /// Runs `fleet history`.
 pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) -> Answer {
@@ -36,8 +37,9 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
     let mut worst = Exit::Done;
     for (nth, name) in wanted.iter().enumerate() {
         // One journal that cannot be read hides no other.
-        let records = match engine.history(&FleetName::new(*name)).await.map_err(failed) {
-            Ok(records) => records,
+        let fleet = FleetName::new(*name);
+        let all = match engine.history(&fleet).await.map_err(failed) {
+            Ok(all) => all,
             Err(failure) => {
                 worst = worst.max(failure.exit);
                 out.aside(failure);
@@ -46,13 +48,11 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
         };
         let since = args.since.map(|since| since.moment(now));
         let early = |record: &Record| since.is_some_and(|since| record.at < since);
-        let records = &records[records.partition_point(early)..];
-        let from = args.last.map_or(0, |last| records.len().saturating_sub(last));
-        let records = &records[from..];
+        let from = all.partition_point(early);
+        let from = args.last.map_or(from, |last| from.max(all.len().saturating_sub(last)));
+        let records = &all[from..];
         match context.global.output {
-            Format::Json => {
-                documents.push(json!({ "fleet": name, "records": history::json(records) }))
-            }
+            Format::Json => documents.push(history_json::fleet(&fleet, &all, from)),
             Format::Text => {
                 let gap = if nth > 0 { "\n" } else { "" };
                 out.text(format!("{gap}{}", history::text(name, records).trim_end()));
@@ -61,7 +61,7 @@ pub(crate) async fn run(context: &Context, args: &HistoryArgs, out: &mut Out) ->
         }
     }
     if context.global.output == Format::Json {
-        out.json(&json!({ "formatVersion": 1, "fleets": documents }))?;
+        out.json(&document(worst, History { fleets: documents }))?;
     }
     Ok(worst)
 }

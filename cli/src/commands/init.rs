@@ -1,9 +1,12 @@
 //! `fleet init`: a starter spec that works as it stands.
 
-use crate::args::InitArgs;
+use crate::args::{Format, InitArgs};
+use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
+use crate::output::document;
+use crate::output::other::Init;
 use crate::style::{ADD, BOLD};
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -16,7 +19,7 @@ const SCHEMA: &str = ".fleet-schema.json";
 const STARTER: &str = include_str!("init/starter.yaml");
 
 /// Writes the spec and its schema, and says what comes next.
-pub(crate) fn run(args: &InitArgs, out: &mut Out) -> Answer {
+pub(crate) fn run(context: &Context, args: &InitArgs, out: &mut Out) -> Answer {
     let name_ok = !args.name.is_empty()
         && args.name.len() <= 63
         && args.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
@@ -32,12 +35,17 @@ pub(crate) fn run(args: &InitArgs, out: &mut Out) -> Answer {
     write_new(&args.file, text.as_bytes())?;
     let folder = args.file.parent().unwrap_or(Path::new(""));
     let schema = folder.join(SCHEMA);
-    let document = serde_json::to_string_pretty(&fleet_spec::schema())
+    let text = serde_json::to_string_pretty(&fleet_spec::schema())
         .or_fail("cannot write the schema", schema.display())?;
     // The schema is ours, not the user's: a newer one replaces it.
-    std::fs::write(&schema, document).or_fail("cannot write the schema", schema.display())?;
+    std::fs::write(&schema, text).or_fail("cannot write the schema", schema.display())?;
 
     let spec = args.file.display();
+    if context.global.output == Format::Json {
+        let wrote = Init { spec: spec.to_string(), schema: schema.display().to_string() };
+        out.json(&document(Exit::Done, wrote))?;
+        return Ok(Exit::Done);
+    }
     out.text(format!("{ADD}wrote{ADD:#} {spec} and {}", schema.display()));
     let given =
         if args.file == Path::new("fleet.yaml") { String::new() } else { format!(" {spec}") };

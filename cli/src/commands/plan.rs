@@ -6,13 +6,14 @@ use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::tell_of_unnamed;
 use crate::out::Out;
-use crate::render::{plan_json, plan_markdown, plan_text};
+use crate::output::common::LeftOut;
+use crate::output::{document, plan as output};
+use crate::render::{plan_markdown, plan_text};
 use crate::runs::{failed, limits};
 use crate::saved::{PlanKind, SavedFleet, SavedInputs, SavedPlan, write};
 use crate::style::DIM;
 use fleet_core::{Planned, plan};
 use fleet_model::{Desired, Inputs, PLAN_FORMAT};
-use serde_json::{Value, json};
 
 /// Runs `fleet plan`.
 pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer {
@@ -81,15 +82,13 @@ fn exit(planned: &Planned, detailed: bool) -> Exit {
 fn show(
     format: Format,
     planned: &[Planned],
-    (exit, left_out): (Exit, Vec<Value>),
+    (exit, left_out): (Exit, Vec<LeftOut>),
     out: &mut Out,
 ) -> Answer<()> {
     let pairs: Vec<_> = planned.iter().map(|one| (&one.plan, &one.report)).collect();
     match format {
         Format::Json => {
-            let document = plan_json::document(&pairs);
-            let rest = json!({ "leftOut": left_out, "exitCode": exit.code() });
-            out.json(&plan_json::merge(document, rest))?;
+            out.json(&document(exit, output::plan(&pairs, left_out)))?;
         }
         Format::Markdown => out.text(plan_markdown::render(&pairs).trim_end()),
         Format::Text => {
@@ -108,7 +107,7 @@ fn show(
 /// What a plan is made from, and the fleets that there is none for.
 struct Gathered {
     inputs: Vec<Inputs>,
-    left_out: Vec<Value>,
+    left_out: Vec<LeftOut>,
     worst: Exit,
 }
 
@@ -138,7 +137,7 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Gat
             Err(failure) if fleets.len() == 1 => return Err(failure),
             Err(failure) => {
                 gathered.worst = gathered.worst.max(failure.exit);
-                gathered.left_out.push(failure.json(Some(&desired.fleet)));
+                gathered.left_out.push(LeftOut::failed(&desired.fleet, &failure));
                 out.aside(failure);
             }
         }

@@ -6,15 +6,17 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
+use crate::output::apply::Reconcile;
+use crate::output::common::LeftOut;
+use crate::output::words::Time;
+use crate::output::{Document, document};
 use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
-use crate::render::applied::{Applied, line, log_head};
-use crate::render::plan_json::merge;
+use crate::render::applied::{self, Applied};
 use crate::runs::{failed, limits, verdict};
 use crate::watch::stop_on_signal;
-use fleet_model::{Desired, Timestamp};
+use fleet_model::Desired;
 use fleet_run::{Engine, Reach, Stop};
 use futures::{StreamExt, stream};
-use serde_json::{Value, json};
 use tracing::Instrument;
 
 /// Fleets whose leases are held at once: the rest waits its turn.
@@ -35,7 +37,7 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
     let mut worst = Exit::Done;
     for broken in left_out(&loaded.broken) {
         worst = Exit::SpecInvalid;
-        out.json_line(&merge(broken, log_head(engine.now(), Exit::SpecInvalid)));
+        out.json_line(&left(&engine, Exit::SpecInvalid, broken))?;
     }
     let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
     for some in fleets.chunks(UNDER_LEASE) {
@@ -50,7 +52,7 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
             .buffer_unordered(CHANGED_AT_ONCE);
         while let Some((exit, line)) = rounds.next().await {
             worst = worst.max(exit);
-            out.json_line(&line);
+            out.json_line(&line)?;
             out.flush();
         }
     }
@@ -63,24 +65,31 @@ async fn round(
     desired: &Desired,
     ready: Option<Answer<Ready<'_>>>,
     stop: &Stop,
-) -> (Exit, Value) {
+) -> (Exit, Document<Reconcile>) {
     let span = tracing::info_span!("round", fleet = %desired.fleet);
     let done = match ready {
         Some(Ok(ready)) if !stop.asked() => converge(desired, ready, stop).instrument(span).await,
         Some(Err(failure)) => Err(failure),
-        left => {
-            if let Some(Ok(ready)) = left {
+        not_begun => {
+            if let Some(Ok(ready)) = not_begun {
                 // A lease that cannot be given back lapses by itself.
                 let _ = ready.session.finish().await;
             }
-            let not_begun = json!({ "fleet": desired.fleet, "stopped": true, "begun": false });
-            let exit = Exit::Unsettled;
-            return (exit, merge(not_begun, log_head(engine.now(), exit)));
+            Err(Failure::new("the run was stopped before this fleet was begun")
+                .hint("the next reconcile does it")
+                .exit(Exit::Unsettled))
         }
     };
     match done {
-        Ok((applied, exit)) => (exit, line(&applied, engine.now(), exit)),
-        Err(failure) => (failure.exit, report(desired, engine.now(), &failure)),
+        Ok((applied, exit)) => {
+            let fleets = applied::document(&applied).into_iter().collect();
+            let line = Reconcile { at: Time(engine.now()), fleets, left_out: Vec::new() };
+            (exit, document(exit, line))
+        }
+        Err(failure) => {
+            let one = LeftOut::failed(&desired.fleet, &failure);
+            (failure.exit, left(engine, failure.exit, one))
+        }
     }
 }
 
@@ -95,6 +104,8 @@ async fn converge(desired: &Desired, ready: Ready<'_>, stop: &Stop) -> Answer<(A
     Ok((applied, exit))
 }
 
-fn report(desired: &Desired, at: Timestamp, failure: &Failure) -> serde_json::Value {
-    merge(failure.json(Some(&desired.fleet)), log_head(at, failure.exit))
+/// The line of a fleet that nothing was done to, or not to the end.
+fn left(engine: &Engine, exit: Exit, one: LeftOut) -> Document<Reconcile> {
+    let at = Time(engine.now());
+    document(exit, Reconcile { at, fleets: Vec::new(), left_out: vec![one] })
 }

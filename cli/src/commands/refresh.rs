@@ -6,13 +6,15 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
+use crate::output::catalog::CatalogRefresh;
+use crate::output::document;
+use crate::output::words::{Time, names};
 use crate::style::{ADD, DIM, WARN};
 use crate::text::{age, clean_line, count, thousands, when};
 use fleet_catalog::{Merged, Sold};
 use fleet_model::{Catalog, Timestamp};
 use fleet_provider::{Class, Clock, Error, Listed, PriceListRequest};
 use fleet_run::SystemClock;
-use serde_json::json;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,7 +46,7 @@ pub(crate) async fn run(context: &Context, args: &RefreshArgs, out: &mut Out) ->
     }
     fleet_catalog::save(&catalog, &file).or_fail("cannot keep the catalog", file.display())?;
     match context.global.output {
-        Format::Json => out.json(&document(&catalog, &merged, &file))?,
+        Format::Json => out.json(&document(Exit::Done, body(&catalog, &merged, &file)))?,
         Format::Text | Format::Markdown => text(&catalog, &merged, &file, now, out),
     }
     Ok(Exit::Done)
@@ -141,24 +143,23 @@ fn text(catalog: &Catalog, merged: &Merged, file: &Path, now: Timestamp, out: &m
     out.text(format!("{DIM}kept in {}; {oldest}{DIM:#}", file.display()));
 }
 
-fn document(catalog: &Catalog, merged: &Merged, file: &Path) -> serde_json::Value {
-    json!({
-        "formatVersion": 1,
-        "file": file,
-        "asOf": catalog.as_of,
-        "source": catalog.source,
-        "regions": merged.regions,
-        "unlistedRegions": merged.unlisted,
-        "offers": merged.offers,
-        "offersNew": merged.offers_new,
-        "offersGone": merged.offers_gone,
-        "typesNew": merged.types_new,
-        "typesChanged": merged.types_changed,
-        "placesNew": merged.places_new,
-        "onDemandChanged": merged.on_demand_changed,
-        "onDemandKept": merged.on_demand_kept,
-        "unpriced": merged.unpriced,
-        "spotChanged": merged.spot_changed,
-        "spotKept": merged.spot_kept,
-    })
+fn body(catalog: &Catalog, merged: &Merged, file: &Path) -> CatalogRefresh {
+    CatalogRefresh {
+        file: file.display().to_string(),
+        as_of: Time(catalog.as_of),
+        source: catalog.source.to_string(),
+        regions: names(&merged.regions),
+        unlisted_regions: names(&merged.unlisted),
+        offers: merged.offers,
+        offers_new: merged.offers_new,
+        offers_gone: merged.offers_gone,
+        types_new: merged.types_new,
+        types_changed: merged.types_changed,
+        places_new: merged.places_new,
+        on_demand_changed: merged.on_demand_changed,
+        on_demand_kept: merged.on_demand_kept,
+        unpriced: merged.unpriced,
+        spot_changed: merged.spot_changed,
+        spot_kept: merged.spot_kept,
+    }
 }

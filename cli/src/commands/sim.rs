@@ -5,6 +5,9 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
+use crate::output::document;
+use crate::output::other::{SimDone, SimMachine, SimShow};
+use crate::output::words::{Time, names, usd};
 use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, span, when};
@@ -22,18 +25,27 @@ pub(crate) fn run(context: &Context, command: &SimCommand, out: &mut Out) -> Ans
         let settings = Settings { seed: *seed, preset: *preset, latency: *latency };
         Sim::create(&folder, settings, catalog, true)
             .or_fail("cannot make the simulated clouds anew", folder.display())?;
-        out.text(format!("simulated clouds begin anew: {preset}, seed {seed}"));
-        let gone = context.forget_simulated()?;
-        if !gone.is_empty() {
-            out.text(format!("forgot the journals of {}", clean_line(&gone.join(", "))));
-        }
-        return Ok(Exit::Done);
+        let done = format!("simulated clouds begin anew: {preset}, seed {seed}");
+        let forgotten = context.forget_simulated()?;
+        return told(context, SimDone { done, forgotten }, out);
     }
     let sim = context.sim(catalog.clone())?;
     let said = act(&sim, &catalog, command)?;
     match said {
-        Some(said) => out.text(said),
-        None => show(context, &sim, out)?,
+        Some(done) => told(context, SimDone { done, forgotten: Vec::new() }, out),
+        None => show(context, &sim, out),
+    }
+}
+
+/// Tells what was done.
+fn told(context: &Context, done: SimDone, out: &mut Out) -> Answer {
+    if context.global.output == Format::Json {
+        out.json(&document(Exit::Done, done))?;
+        return Ok(Exit::Done);
+    }
+    out.text(&done.done);
+    if !done.forgotten.is_empty() {
+        out.text(format!("forgot the journals of {}", clean_line(&done.forgotten.join(", "))));
     }
     Ok(Exit::Done)
 }
@@ -177,21 +189,22 @@ fn resolve(catalog: &Catalog, place: &Where) -> Answer<Area> {
     })
 }
 
-fn show(context: &Context, sim: &Sim, out: &mut Out) -> Answer<()> {
+fn show(context: &Context, sim: &Sim, out: &mut Out) -> Answer {
     let settings = sim.settings().map_err(failed)?;
     let faults = sim.faults().map_err(failed)?;
     let machines: Vec<Machine> =
         sim.machines().map_err(failed)?.into_iter().filter(|m| m.state.is_live()).collect();
     let now = sim.clock().now();
     if context.global.output == Format::Json {
-        return out.json(&serde_json::json!({
-            "formatVersion": 1,
-            "now": now,
-            "seed": settings.seed,
-            "preset": settings.preset,
-            "faults": faults.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            "machines": machines,
-        }));
+        let body = SimShow {
+            now: Time(now),
+            seed: settings.seed,
+            preset: settings.preset.to_string(),
+            faults: names(&faults),
+            machines: machines.iter().map(machine).collect(),
+        };
+        out.json(&document(Exit::Done, body))?;
+        return Ok(Exit::Done);
     }
     let (preset, seed) = (settings.preset, settings.seed);
     out.text(format!("{BOLD}simulated clouds{BOLD:#}: {}, {preset}, seed {seed}", when(now)));
@@ -212,5 +225,23 @@ fn show(context: &Context, sim: &Sim, out: &mut Out) -> Answer<()> {
     } else {
         out.text(table.render("  ").trim_end());
     }
-    Ok(())
+    Ok(Exit::Done)
+}
+
+fn machine(machine: &Machine) -> SimMachine {
+    let owner = machine.owner.as_ref();
+    SimMachine {
+        id: machine.id.to_string(),
+        provider: machine.place.cloud.into(),
+        region: machine.place.region.to_string(),
+        zone: machine.place.zone.to_string(),
+        r#type: machine.instance_type.to_string(),
+        market: machine.market.into(),
+        state: Some(machine.state).into(),
+        fleet: owner.map(|owner| owner.name.to_string()),
+        slot: owner.map(|owner| owner.slot.to_string()),
+        hourly_usd: machine.price.map(usd),
+        launched_at: Time(machine.launched_at),
+        interruption_at: machine.notice.map(|notice| Time(notice.at)),
+    }
 }

@@ -5,10 +5,15 @@ use crate::context::{Context, DEFAULT_SPEC};
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
-use crate::render::simulate;
+use crate::output::document;
+use crate::output::simulate::Simulate;
+use crate::render::simulate::{self, Replay, assumptions};
+use crate::text::clean_line;
 use fleet_model::Desired;
-use fleet_replay::{Compared, Named, Setup, Trace, compare, overall};
+use fleet_replay::{Compared, Named, Setup, Trace, compare_watched, overall, replaced};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Runs `fleet simulate`.
 pub(crate) fn run(context: &Context, args: &SimulateArgs, out: &mut Out) -> Answer {
@@ -21,27 +26,45 @@ pub(crate) fn run(context: &Context, args: &SimulateArgs, out: &mut Out) -> Answ
              JSON files of the public spot-traces set",
         )
     })?;
+    let traces: Vec<Trace> = traces.iter().map(|trace| trace.shuffled(args.seed)).collect();
+    let samples: usize = traces.iter().map(Trace::samples).sum();
+    let progress = progress(loaded.fleets.len() * policies.len() * samples);
     let mut failed = Vec::new();
-    let mut documents = Vec::new();
+    let mut fleets = Vec::new();
     for fleet in &loaded.fleets {
         let desired = &fleet.desired;
         let setup = setup(desired, args)?;
         let compared: Vec<Compared> = traces
             .iter()
-            .map(|trace| compare(&trace.shuffled(args.seed), &setup, desired, &policies))
+            .map(|trace| {
+                progress.set_message(clean_line(&format!("{} on {}", desired.fleet, trace.name)));
+                compare_watched(trace, &setup, desired, &policies, &|| progress.inc(1))
+            })
             .collect();
         let means = overall(&compared);
-        match context.global.output {
-            Format::Text => out.text(simulate::text(desired, &setup, &compared, &means)),
-            Format::Markdown => out.text(simulate::markdown(desired, &compared, &means)),
-            Format::Json => documents.push(simulate::document(desired, &setup, &compared, &means)),
-        }
+        let replay = Replay {
+            desired,
+            setup: &setup,
+            traces: &traces,
+            compared: &compared,
+            means: &means,
+            assumed: &assumptions(&setup, &traces, args.seed),
+            replaced: &replaced(desired, &traces),
+        };
+        progress.suspend(|| {
+            match context.global.output {
+                Format::Text => out.text(simulate::text(&replay)),
+                Format::Markdown => out.text(simulate::markdown(&replay)),
+                Format::Json => fleets.push(simulate::document(&replay)),
+            }
+            out.flush();
+        });
         if let Some(file) = &args.chart {
             let rows: Vec<_> = means.iter().map(|(row, _)| *row).collect();
             let title = format!("{} on {}", desired.fleet, args.traces.display());
             std::fs::write(file, fleet_replay::chart::svg(&title, &rows))
                 .or_fail("cannot write the chart", file.display())?;
-            out.aside(format!("chart written to {}", file.display()));
+            progress.suspend(|| out.aside(format!("chart written to {}", file.display())));
         }
         for one in &compared {
             for gate in args.fail_if.iter().filter(|gate| gate.fails(&one.rows[0].measures)) {
@@ -49,17 +72,25 @@ pub(crate) fn run(context: &Context, args: &SimulateArgs, out: &mut Out) -> Answ
             }
         }
     }
+    progress.finish_and_clear();
+    let exit = if failed.is_empty() { Exit::Done } else { Exit::Failed };
+    if exit == Exit::Failed {
+        out.aside(Failure::new(failed.join("; ")).at("--fail-if"));
+    }
     if context.global.output == Format::Json {
-        // One fleet is the rule; its document stands alone.
-        match documents.as_slice() {
-            [one] => out.json(one)?,
-            all => out.json(&simulate::several(all))?,
-        }
+        out.json(&document(exit, Simulate { fleets, failed }))?;
     }
-    if failed.is_empty() {
-        return Ok(Exit::Done);
-    }
-    Err(Failure::new(failed.join("; ")).at("--fail-if"))
+    Ok(exit)
+}
+
+/// A bar on a terminal; nothing elsewhere. A replay of a year takes minutes.
+fn progress(steps: usize) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(steps as u64), ProgressDrawTarget::stderr());
+    let style =
+        ProgressStyle::with_template("replaying {bar:32} {percent}%, {eta} remaining {wide_msg}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()).progress_chars("━╸─"));
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
 }
 
 /// `--policy` names policies to compare; what is no such name is a file.

@@ -6,12 +6,11 @@ use crate::exit::Exit;
 use crate::fail::Answer;
 use crate::fleets::{fleets, is_unspecified};
 use crate::out::Out;
-use crate::render::plan_json::{OUTPUT_FORMAT, merge};
+use crate::output::{document, status as output};
 use crate::render::status::Status;
 use crate::runs::failed;
 use fleet_core::plan;
 use fleet_model::{Desired, Limits, Notice};
-use serde_json::{Value, json};
 
 /// Runs `fleet status`.
 pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> Answer {
@@ -19,7 +18,7 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     let (context, specs) = &context.named(&args.spec.specs);
     let fleets = fleets(context, specs).await?;
     let engine = context.engine(catalog, &fleets)?;
-    let mut documents: Vec<Value> = Vec::new();
+    let mut documents = Vec::new();
     let wanted: Vec<&Desired> = fleets.iter().collect();
     context.same_kinds(&wanted).await?;
     let asking = context.board(wanted.len(), false).asking(&wanted);
@@ -35,7 +34,7 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         }
         let status = Status::new(&inputs, &planned.report);
         match context.global.output {
-            Format::Json => documents.push(status.json()),
+            Format::Json => documents.push(status.document()),
             Format::Markdown => out.text(status.markdown()),
             Format::Text => {
                 let gap = if nth > 0 { "\n" } else { "" };
@@ -44,28 +43,7 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         }
     }
     if context.global.output == Format::Json {
-        let head = json!({ "formatVersion": OUTPUT_FORMAT });
-        let body = match documents.len() {
-            1 => documents.swap_remove(0),
-            _ => together(documents),
-        };
-        out.json(&merge(body, head))?;
+        out.json(&document(Exit::Done, output::Status { fleets: documents }))?;
     }
     Ok(Exit::Done)
-}
-
-/// Several fleets: each by itself, and all machines and gaps in one list, each with its fleet.
-fn together(documents: Vec<Value>) -> Value {
-    let all = |field: &str| -> Vec<Value> {
-        let of = |document: &Value| {
-            let fleet = document["fleet"].clone();
-            let items = document[field].as_array().cloned().unwrap_or_default();
-            items
-                .into_iter()
-                .map(move |item| merge(item, json!({ "fleet": fleet })))
-                .collect::<Vec<_>>()
-        };
-        documents.iter().flat_map(of).collect()
-    };
-    json!({ "machines": all("machines"), "gaps": all("gaps"), "fleets": documents })
 }

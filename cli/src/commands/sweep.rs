@@ -5,15 +5,18 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
+use crate::output::common::gaps;
+use crate::output::document;
+use crate::output::sweep::{self as output, Because};
+use crate::output::words::{Time, usd};
 use crate::render::columns::{Columns, left, right};
-use crate::render::{place, plan_json};
+use crate::render::place;
 use crate::runs::failed;
 use crate::sentences;
 use crate::style::{ADD, DIM, HINT, WARN};
 use crate::text::{clean_line, count, markdown, price, when};
 use fleet_model::{Cloud, Gap, GapCause};
 use fleet_run::{Orphan, Stray, Sweep};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// Runs `fleet sweep`. Every region of every cloud is asked, whatever the specs say: an orphan
@@ -24,8 +27,14 @@ pub(crate) async fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> An
     let desired = fleets.iter().flat_map(|loaded| loaded.fleets.iter().map(|one| &one.desired));
     let engine = context.engine(catalog, desired)?;
     let sweep = engine.sweep().await.map_err(failed)?;
+    let exit = match (sweep.scopes == 0 && !sweep.gaps.is_empty(), sweep.orphans.is_empty()) {
+        // Who was not answered at all has swept nothing.
+        (true, _) => Exit::Failed,
+        (false, true) => Exit::Done,
+        (false, false) => Exit::Unsettled,
+    };
     match context.global.output {
-        Format::Json => out.json(&document(&sweep))?,
+        Format::Json => out.json(&document(exit, body(&sweep)))?,
         Format::Text => text(&sweep, out),
         Format::Markdown => {
             out.text(format!("{} found", count(sweep.orphans.len() as u64, "orphan")));
@@ -36,12 +45,13 @@ pub(crate) async fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> An
             }
         }
     }
-    // Who was not answered at all has swept nothing.
-    if sweep.scopes == 0 && !sweep.gaps.is_empty() {
-        return Err(Failure::new("no cloud answered, so nothing was swept")
-            .hint("`fleet doctor` shows what is missing"));
+    if exit == Exit::Failed {
+        out.aside(
+            Failure::new("no cloud answered, so nothing was swept")
+                .hint("`fleet doctor` shows what is missing"),
+        );
     }
-    Ok(if sweep.orphans.is_empty() { Exit::Done } else { Exit::Unsettled })
+    Ok(exit)
 }
 
 fn text(sweep: &Sweep, out: &mut Out) {
@@ -57,7 +67,7 @@ fn text(sweep: &Sweep, out: &mut Out) {
     } else {
         let orphans = count(sweep.orphans.len() as u64, "orphan");
         out.text(format!("{WARN}{orphans}{WARN:#}: {looked}, these in no journal here\n"));
-        let mut table = Columns::default();
+        let mut table = Columns::without(&["launched", "market", "$/h", "where"]);
         let heads = ["machine", "type", "where", "market", "launched", "fleet"];
         let last = [right("$/h"), left("why")];
         table.styled(DIM, heads.map(left).into_iter().chain(last));
@@ -126,36 +136,37 @@ fn by_cause(gaps: &[Gap]) -> Vec<(String, String, &Gap)> {
     lines
 }
 
-fn document(sweep: &Sweep) -> Value {
-    let one = |Orphan { machine, stray }: &Orphan| {
-        let (because, copy_of) = match stray {
-            Stray::UnknownFleet => ("unknown-fleet", None),
-            Stray::NotRecorded => ("not-recorded", None),
-            Stray::Surplus => ("surplus", None),
-            Stray::CopyOf(original) => ("copy", Some(original)),
-        };
-        json!({
-            "because": because,
-            "copyOf": copy_of,
-            "fleet": machine.owner.as_ref().map(|owner| &owner.name),
-            "id": machine.id,
-            "provider": machine.place.cloud,
-            "region": machine.place.region,
-            "zone": machine.place.zone,
-            "type": machine.instance_type,
-            "market": machine.market,
-            "state": machine.state,
-            "launchedAt": machine.launched_at,
-            "usdPerHour": machine.price.map(|price| price.as_f64()),
-            "fleetUid": machine.owner.as_ref().map(|owner| &owner.fleet),
-            "slot": machine.owner.as_ref().map(|owner| owner.slot),
-        })
+fn body(sweep: &Sweep) -> output::Sweep {
+    output::Sweep {
+        orphans: sweep.orphans.iter().map(orphan).collect(),
+        gaps: gaps(&sweep.gaps),
+        regions: sweep.scopes as u64,
+        machines: sweep.seen as u64,
+    }
+}
+
+fn orphan(Orphan { machine, stray }: &Orphan) -> output::Orphan {
+    let (because, copy_of) = match stray {
+        Stray::UnknownFleet => (Because::UnknownFleet, None),
+        Stray::NotRecorded => (Because::NotRecorded, None),
+        Stray::Surplus => (Because::Surplus, None),
+        Stray::CopyOf(original) => (Because::Copy, Some(original.to_string())),
     };
-    json!({
-        "formatVersion": 1,
-        "orphans": sweep.orphans.iter().map(one).collect::<Vec<_>>(),
-        "gaps": plan_json::gaps(&sweep.gaps),
-        "regions": sweep.scopes,
-        "machines": sweep.seen,
-    })
+    let owner = machine.owner.as_ref();
+    output::Orphan {
+        id: machine.id.to_string(),
+        because,
+        copy_of,
+        fleet: owner.map(|owner| owner.name.to_string()),
+        fleet_uid: owner.map(|owner| owner.fleet.to_string()),
+        slot: owner.map(|owner| owner.slot.to_string()),
+        provider: machine.place.cloud.into(),
+        region: machine.place.region.to_string(),
+        zone: machine.place.zone.to_string(),
+        r#type: machine.instance_type.to_string(),
+        market: machine.market.into(),
+        state: Some(machine.state).into(),
+        launched_at: Time(machine.launched_at),
+        hourly_usd: machine.price.map(usd),
+    }
 }

@@ -1,5 +1,6 @@
 //! `fleet unlock`: gives back the lease of a run that cannot do it any more.
 
+use super::apply::declined;
 use crate::args::{Format, UnlockArgs};
 use crate::ask;
 use crate::context::Context;
@@ -7,11 +8,12 @@ use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::no_such_fleet;
 use crate::out::Out;
+use crate::output::document;
+use crate::output::other::{Unlock, Unlocked};
 use crate::runs::failed;
 use crate::text::{clean_line, span};
 use fleet_model::FleetName;
 use fleet_run::{Held, Lease};
-use serde_json::json;
 
 /// Runs `fleet unlock`.
 pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> Answer {
@@ -31,8 +33,7 @@ pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> 
         out.aside(format!("Fleet {fleet} is held by {}{heard}.", clean_line(&held.holder)));
         let question = "Is that run dead, and may its lease be taken away?";
         if !ask::yes(out, question, "a holder that is dead loses its lease after 15 seconds;")? {
-            out.aside("Nothing was changed.");
-            return Ok(Exit::Failed);
+            return declined(context, Exit::Failed, out);
         }
     }
     let ended = Lease::end(&store, &fleet, &held).await.map_err(|cause| failed(cause.into()))?;
@@ -56,9 +57,14 @@ async fn holder(context: &Context, fleet: &FleetName) -> Answer<Option<Held>> {
 fn told(context: &Context, fleet: &str, held: Option<&Held>, out: &mut Out) -> Answer {
     let holder = held.map(|held| held.holder.as_str());
     match (context.global.output, holder) {
-        (Format::Json, holder) => out.json(&json!({
-            "formatVersion": 1, "fleet": fleet, "unlocked": holder.is_some(), "holder": holder,
-        }))?,
+        (Format::Json, holder) => {
+            let unlocked = Unlocked {
+                fleet: fleet.to_owned(),
+                unlocked: holder.is_some(),
+                holder: holder.map(clean_line),
+            };
+            out.json(&document(Exit::Done, Unlock { fleets: vec![unlocked] }))?;
+        }
         (_, Some(holder)) => out.text(format!(
             "Fleet {fleet} is free: its lease was taken away from {}.",
             clean_line(holder)

@@ -6,12 +6,15 @@ use crate::exit::Exit;
 use crate::fail::Answer;
 use crate::filters::{nothing_left, unknown_names};
 use crate::out::Out;
+use crate::output::common::{LeftOut, diagnostics};
+use crate::output::document;
+use crate::output::validate::{NotYetObeyed, ValidFleet, Validate};
+use crate::output::words::usd;
 use crate::style::{ADD, BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown, monthly, thousands};
 use fleet_core::eligible;
 use fleet_model::{Catalog, Desired};
 use fleet_spec::{Broken, Diagnostic, Diagnostics, LoadOptions, Loaded, LoadedFleet};
-use serde_json::{Value, json};
 
 /// Runs `fleet validate`.
 pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
@@ -39,7 +42,7 @@ pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
         return refuse(&problems, format, out);
     }
     match format {
-        Format::Json => out.json(&document(&loaded, &catalog, &problems))?,
+        Format::Json => out.json(&document(Exit::Done, body(&loaded, &catalog, &problems)))?,
         Format::Text => text(&loaded, &catalog, &problems, out),
         Format::Markdown => {
             for fleet in &loaded.fleets {
@@ -74,9 +77,8 @@ pub(crate) fn warn(loaded: &Loaded, format: Format, out: &mut Out) -> Exit {
 }
 
 /// The fleets that are left out, as a list for programs.
-pub(crate) fn left_out(broken: &[Broken]) -> Vec<Value> {
-    let one = |broken: &Broken| json!({ "fleet": broken.fleet, "diagnostics": broken.problems });
-    broken.iter().map(one).collect()
+pub(crate) fn left_out(broken: &[Broken]) -> Vec<LeftOut> {
+    broken.iter().map(LeftOut::broken).collect()
 }
 
 /// Names that the catalog does not know, as warnings: another catalog may know them.
@@ -95,12 +97,8 @@ fn unknown(fleet: &LoadedFleet, catalog: &Catalog) -> Vec<Diagnostic> {
 fn refuse(problems: &Diagnostics, format: Format, out: &mut Out) -> Answer {
     if format == Format::Json {
         let exit = Exit::SpecInvalid;
-        out.json(&json!({
-            "formatVersion": 1,
-            "exitCode": exit.code(),
-            "valid": false,
-            "diagnostics": problems,
-        }))?;
+        let diagnostics = diagnostics(problems);
+        out.json(&document(exit, Validate { valid: false, fleets: Vec::new(), diagnostics }))?;
         return Ok(exit);
     }
     let mut failure = invalid(problems);
@@ -166,26 +164,32 @@ fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Ou
     out.text(format!("\n{fleets}{policies}, {}", count(problems.0.len() as u64, "warning")));
 }
 
-fn document(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Value {
-    let fleets: Vec<Value> = loaded
-        .fleets
-        .iter()
-        .map(|fleet| {
-            let goal = &fleet.desired.capacity;
-            json!({
-                "fleet": fleet.desired.fleet,
-                "file": fleet.file,
-                "unit": goal.unit,
-                "target": goal.target.as_f64(),
-                "onDemand": goal.on_demand.as_f64(),
-                "spot": goal.spot.as_f64(),
-                "strategy": fleet.desired.placement.strategy,
-                "hourlyLimit": fleet.desired.budget.hourly.map(|limit| limit.as_f64()),
-                "pools": eligible(&fleet.desired, catalog).offerings.len(),
-                "policies": fleet.policies,
-                "notYetObeyed": fleet.not_yet_obeyed,
-            })
-        })
-        .collect();
-    json!({ "formatVersion": 1, "valid": true, "fleets": fleets, "diagnostics": problems })
+fn body(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Validate {
+    let one = |fleet: &LoadedFleet| {
+        let goal = &fleet.desired.capacity;
+        ValidFleet {
+            fleet: fleet.desired.fleet.to_string(),
+            file: fleet.file.display().to_string(),
+            unit: goal.unit.into(),
+            target: goal.target.as_f64(),
+            on_demand: goal.on_demand.as_f64(),
+            spot: goal.spot.as_f64(),
+            strategy: fleet.desired.placement.strategy.into(),
+            hourly_limit_usd: fleet.desired.budget.hourly.map(usd),
+            pools: eligible(&fleet.desired, catalog).offerings.len() as u64,
+            policies: fleet.policies.clone(),
+            not_yet_obeyed: fleet.not_yet_obeyed.iter().map(not_yet_obeyed).collect(),
+        }
+    };
+    let fleets = loaded.fleets.iter().map(one).collect();
+    Validate { valid: true, fleets, diagnostics: diagnostics(problems) }
+}
+
+fn not_yet_obeyed(field: &fleet_spec::NotYetObeyed) -> NotYetObeyed {
+    NotYetObeyed {
+        path: field.path.clone(),
+        file: field.place.file.display().to_string(),
+        line: field.place.line,
+        column: field.place.column,
+    }
 }

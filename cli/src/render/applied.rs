@@ -1,15 +1,14 @@
 //! What an apply came to.
 
 use super::attention::attention;
-use super::plan_json::{self, OUTPUT_FORMAT, merge};
-use super::{plan_text, reasons_json};
-use crate::exit::Exit;
+use super::plan_text;
+use crate::output::apply as output;
+use crate::output::common::{Cost, Summary, gaps, in_doubt, said, unplaced};
 use crate::style::{ADD, BOLD, WARN};
 use crate::text::{clean_line, count, markdown as md, monthly, thousands};
 use fleet_core::Planned;
-use fleet_model::{FleetName, GroupLine, MicroUsd, Timestamp, Units};
+use fleet_model::{FleetName, GroupLine, MicroUsd, Units};
 use fleet_run::{Converged, RoundOutcome};
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One fleet after an apply.
@@ -142,74 +141,26 @@ pub(crate) fn markdown(applied: &Applied) -> String {
     format!("- `{name}`: {}; {there} of {wanted} {unit}, {hourly} per hour", applied.done())
 }
 
-fn fleet(applied: &Applied) -> Value {
-    let rounds: Vec<Value> = applied
-        .converged
-        .rounds
-        .iter()
-        .map(|round| {
-            let told = |list: &[(fleet_model::StepId, String)]| -> Vec<Value> {
-                list.iter()
-                    .map(|(step, why)| json!({ "step": step, "why": clean_line(why) }))
-                    .collect()
-            };
-            json!({
-                "created": round.created,
-                "destroyed": round.destroyed,
-                "vacated": round.vacated,
-                "cleared": round.cleared,
-                "relabelled": round.relabelled,
-                "notRelabelled": round.not_relabelled.iter().map(|why| clean_line(why)).collect::<Vec<_>>(),
-                "skipped": round.skipped,
-                "refused": told(&round.refused),
-                "unknown": told(&round.unknown),
-            })
-        })
-        .collect();
-    let common = json!({
-        "fleet": applied.fleet,
-        "created": applied.sum(|round| round.created),
-        "destroyed": applied.sum(|round| round.destroyed),
-        "rounds": rounds,
-        "stopped": applied.stopped,
-    });
-    let Some(last) = &applied.converged.last else { return common };
+/// For programs; `None` if it came to no plan at all.
+pub(crate) fn document(applied: &Applied) -> Option<output::Applied> {
+    let last = applied.converged.last.as_ref()?;
     let report = &last.report;
     let (there, wanted, _) = have(last);
-    let left = json!({
-        "unit": report.unit,
-        "have": there.as_f64(),
-        "wanted": wanted.as_f64(),
-        "remaining": plan_json::Summary::of(report),
-        "cost": plan_json::cost(&report.cost),
-        "unplaced": report.unplaced.iter().map(reasons_json::shortfall).collect::<Vec<_>>(),
-        "held": report.held.iter().map(reasons_json::hold).collect::<Vec<_>>(),
-        "inDoubt": plan_json::in_doubt(&report.in_doubt),
-        "gaps": plan_json::gaps(&report.gaps),
-        "notices": report.notices.iter().map(reasons_json::notice).collect::<Vec<_>>(),
-    });
-    merge(common, left)
-}
-
-/// For programs.
-pub(crate) fn document(results: &[Applied], exit: Exit) -> Value {
-    let head = json!({ "formatVersion": OUTPUT_FORMAT, "exitCode": exit.code() });
-    match results {
-        [one] => merge(fleet(one), head),
-        _ => merge(json!({ "fleets": results.iter().map(fleet).collect::<Vec<_>>() }), head),
-    }
-}
-
-/// What every line of a log has.
-pub(crate) fn log_head(at: Timestamp, exit: Exit) -> Value {
-    json!({
-        "formatVersion": OUTPUT_FORMAT,
-        "at": at.to_string(),
-        "exitCode": exit.code(),
+    Some(output::Applied {
+        fleet: applied.fleet.to_string(),
+        created: applied.sum(|round| round.created),
+        destroyed: applied.sum(|round| round.destroyed),
+        stopped: applied.stopped,
+        rounds: applied.converged.rounds.iter().map(output::Round::of).collect(),
+        unit: report.unit.into(),
+        have: there.as_f64(),
+        wanted: wanted.as_f64(),
+        remaining: Summary::of(report),
+        cost: Cost::from(&report.cost),
+        unplaced: unplaced(&report.unplaced),
+        held: said(&report.held),
+        in_doubt: in_doubt(&report.in_doubt),
+        gaps: gaps(&report.gaps),
+        notices: said(&report.notices),
     })
-}
-
-/// For logs: one line.
-pub(crate) fn line(applied: &Applied, at: Timestamp, exit: Exit) -> Value {
-    merge(fleet(applied), log_head(at, exit))
 }

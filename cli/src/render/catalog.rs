@@ -1,12 +1,12 @@
 //! Types and prices.
 
 use super::columns::{Columns, left, right};
-use super::plan_json::OUTPUT_FORMAT;
+use crate::output::catalog::{self as output, CatalogList, CatalogShow, ListedOffer, ShownOffer};
+use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM};
 use crate::text::{self, clean_line, price};
 use fleet_catalog::{Listed, Range, Shown};
-use fleet_model::{Catalog, Cloud, InstanceKind, MicroUsd, Resources, Zone};
-use serde_json::{Value, json};
+use fleet_model::{Catalog, InstanceKind, MicroUsd, Resources, Zone};
 
 fn accelerators(resources: &Resources) -> String {
     let Some(accelerators) = &resources.accelerators else { return String::new() };
@@ -34,7 +34,7 @@ fn spot(has_spot: bool, spot: Option<MicroUsd>) -> String {
 
 /// Lines of a list, for people.
 pub(crate) fn table(lines: &[Listed]) -> String {
-    let mut table = Columns::default();
+    let mut table = Columns::without(&["zones", "GiB", "vcpus", "cloud", "accelerators"]);
     let heads = [left("type"), left("cloud"), left("region"), right("zones"), right("vcpus")];
     let more = [right("GiB"), left("accelerators"), right("on-demand"), right("spot")];
     table.styled(DIM, heads.into_iter().chain(more));
@@ -119,69 +119,55 @@ pub(crate) fn show(shown: &Shown) -> String {
     format!("{}\n\n{}", about(&shown.kind), table.render("  "))
 }
 
-fn kind(kind: &InstanceKind) -> Value {
+fn kind(kind: &InstanceKind) -> output::Kind {
     let InstanceKind { cloud, name, resources } = kind;
-    let cloud: Cloud = *cloud;
-    let accelerators = resources.accelerators.as_ref().map(|a| {
-        json!({
-            "name": a.name,
-            "count": f64::from(a.count_milli) / 1000.0,
-            "memoryMiB": a.memory_mib,
-            "maker": a.maker,
-        })
-    });
-    json!({
-        "type": name,
-        "provider": cloud,
-        "vcpus": resources.vcpus,
-        "memoryMiB": resources.memory_mib,
-        "architecture": resources.architecture,
-        "accelerators": accelerators,
-    })
-}
-
-fn range(range: Option<Range>) -> Value {
-    range.map_or(
-        Value::Null,
-        |Range { min, max }| json!({ "min": min.as_f64(), "max": max.as_f64() }),
-    )
-}
-
-fn document(catalog: &Catalog, offers: Vec<Value>) -> Value {
-    json!({
-        "formatVersion": OUTPUT_FORMAT,
-        "source": catalog.source,
-        "asOf": catalog.as_of,
-        "offers": offers,
-    })
+    let accelerators = |a: &fleet_model::Accelerators| output::Accelerators {
+        name: a.name.as_ref().map(ToString::to_string),
+        count: f64::from(a.count_milli) / 1000.0,
+        memory_mib: a.memory_mib,
+        maker: a.maker.map(Into::into),
+    };
+    output::Kind {
+        r#type: name.to_string(),
+        provider: (*cloud).into(),
+        vcpus: resources.vcpus,
+        memory_mib: resources.memory_mib,
+        architecture: resources.architecture.into(),
+        accelerators: resources.accelerators.as_ref().map(accelerators),
+    }
 }
 
 /// Lines of a list, for programs.
-pub(crate) fn list_json(catalog: &Catalog, lines: &[Listed]) -> Value {
-    let one = |line: &Listed| {
-        let more = json!({
-            "region": line.region,
-            "zones": line.zones,
-            "onDemandUsdPerHour": range(line.on_demand),
-            "spotUsdPerHour": range(line.spot),
-            "hasSpot": line.has_spot,
-        });
-        super::plan_json::merge(kind(&line.kind), more)
+pub(crate) fn list_document(catalog: &Catalog, lines: &[Listed]) -> CatalogList {
+    let range = |Range { min, max }: Range| output::Range { min: usd(min), max: usd(max) };
+    let one = |line: &Listed| ListedOffer {
+        kind: kind(&line.kind),
+        region: line.region.to_string(),
+        zones: line.zones as u64,
+        on_demand_hourly_usd: line.on_demand.map(range),
+        spot_hourly_usd: line.spot.map(range),
+        has_spot: line.has_spot,
     };
-    document(catalog, lines.iter().map(one).collect())
+    CatalogList {
+        source: catalog.source.to_string(),
+        as_of: Time(catalog.as_of),
+        offers: lines.iter().map(one).collect(),
+    }
 }
 
 /// One type, for programs.
-pub(crate) fn show_json(catalog: &Catalog, shown: &Shown) -> Value {
-    let one = |offer: &fleet_catalog::Offer| {
-        json!({
-            "region": offer.place.region,
-            "zone": offer.place.zone,
-            "onDemandUsdPerHour": offer.on_demand.map(|price| price.as_f64()),
-            "spotUsdPerHour": offer.spot.map(|price| price.as_f64()),
-            "hasSpot": offer.has_spot,
-        })
+pub(crate) fn show_document(catalog: &Catalog, shown: &Shown) -> CatalogShow {
+    let one = |offer: &fleet_catalog::Offer| ShownOffer {
+        region: offer.place.region.to_string(),
+        zone: offer.place.zone.to_string(),
+        on_demand_hourly_usd: offer.on_demand.map(usd),
+        spot_hourly_usd: offer.spot.map(usd),
+        has_spot: offer.has_spot,
     };
-    let offers = shown.offers.iter().map(one).collect();
-    super::plan_json::merge(document(catalog, offers), kind(&shown.kind))
+    CatalogShow {
+        source: catalog.source.to_string(),
+        as_of: Time(catalog.as_of),
+        instance: kind(&shown.kind),
+        offers: shown.offers.iter().map(one).collect(),
+    }
 }

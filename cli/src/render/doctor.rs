@@ -1,12 +1,11 @@
 //! How accounts were found.
 
-use super::plan_json::OUTPUT_FORMAT;
 use crate::commands::Examined;
+use crate::output::doctor::{self as output, Account, Doctor, FleetAccounts};
 use crate::style::{ADD, BOLD, DIM, HINT, REMOVE, WARN};
 use crate::text::{clean_line, count, markdown as escaped, wrap};
 use anstyle::Style;
 use fleet_provider::{Finding, Verdict};
-use serde_json::{Value, json};
 
 /// The worst that was found anywhere.
 pub(crate) fn worst(all: &[Examined]) -> Option<Verdict> {
@@ -90,45 +89,28 @@ pub(crate) fn markdown(all: &[Examined]) -> String {
 }
 
 /// For programs.
-pub(crate) fn document(all: &[Examined]) -> Value {
-    let finding = |finding: &Finding| {
-        let verdict = match finding.verdict {
-            Verdict::Good => "good",
-            Verdict::Doubtful => "doubtful",
-            Verdict::Bad => "bad",
+pub(crate) fn document(all: &[Examined]) -> Doctor {
+    let finding = |finding: &Finding| output::Finding {
+        verdict: finding.verdict.into(),
+        subject: finding.subject.to_string(),
+        words: finding.words.to_string(),
+        hint: finding.hint.as_ref().map(ToString::to_string),
+    };
+    let mut fleets: Vec<FleetAccounts> = Vec::new();
+    for Examined { fleet, cloud, examination } in all {
+        let account = Account {
+            provider: (*cloud).into(),
+            findings: examination.findings.iter().map(finding).collect(),
+            policy: examination.policy.clone(),
         };
-        json!({
-            "verdict": verdict,
-            "subject": finding.subject,
-            "words": finding.words,
-            "hint": finding.hint,
-        })
-    };
-    let one = |Examined { fleet, cloud, examination }: &Examined| {
-        json!({
-            "fleet": fleet,
-            "provider": cloud,
-            "findings": examination.findings.iter().map(finding).collect::<Vec<_>>(),
-            "policy": examination.policy,
-        })
-    };
-    json!({
-        "formatVersion": OUTPUT_FORMAT,
-        "ok": worst(all) != Some(Verdict::Bad),
-        "simulated": false,
-        "accounts": all.iter().map(one).collect::<Vec<_>>(),
-    })
-}
-
-/// The same where there is nothing to look over.
-pub(crate) fn simulated(words: &str) -> Value {
-    json!({
-        "formatVersion": OUTPUT_FORMAT,
-        "ok": true,
-        "simulated": true,
-        "accounts": [],
-        "note": words,
-    })
+        match fleets.iter_mut().find(|known| known.fleet == fleet.as_str()) {
+            Some(known) => known.accounts.push(account),
+            None => {
+                fleets.push(FleetAccounts { fleet: fleet.to_string(), accounts: vec![account] })
+            }
+        }
+    }
+    Doctor { ok: worst(all) != Some(Verdict::Bad), simulated: false, fleets }
 }
 
 #[cfg(test)]

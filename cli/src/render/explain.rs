@@ -1,17 +1,16 @@
 //! Why this pool, and why not that one.
 
 use super::columns::{Columns, left, right};
-use super::{place, plan_json::merge, reasons_json};
+use super::place;
 use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
 use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
 use fleet_model::{Group, Inputs, Rejection, Report};
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 
 /// A pool's verdict in a few words.
-fn verdict(verdict: &Verdict) -> String {
+pub(crate) fn verdict(verdict: &Verdict) -> String {
     match verdict {
         Verdict::Used { keep, create, destroy } => {
             let parts = [("kept", keep), ("to launch", create), ("to destroy", destroy)];
@@ -126,12 +125,8 @@ pub(crate) fn gaps(gaps: [Option<f64>; 2]) -> String {
     format!("\n{BOLD}Proven{BOLD:#}, if bought anew\n  {}\n", proven.join("; "))
 }
 
-/// The same for programs.
-pub(crate) fn gaps_json([base, burst]: [Option<f64>; 2]) -> Value {
-    json!({ "base": base, "burst": burst })
-}
-
-fn relax(relax: &Relax) -> String {
+/// A constraint that could be relaxed, in a few words.
+pub(crate) fn relax(relax: &Relax) -> String {
     match relax {
         Relax::Region { cloud, region } => format!("allow {cloud} {region}"),
         Relax::Share { of } => format!("no share limit per {of}"),
@@ -140,24 +135,10 @@ fn relax(relax: &Relax) -> String {
     }
 }
 
-/// The same for programs.
-pub(crate) fn relaxed_json(found: &[Relaxation]) -> Vec<Value> {
-    let one = |one: &Relaxation| {
-        json!({
-            "relax": relax(&one.relax),
-            "hourlyBefore": one.before.as_f64(),
-            "hourlyAfter": one.after.as_f64(),
-            "savedPercent": f64::from(one.saved().ppm()) / 10_000.0,
-            "gained": one.gained.as_f64(),
-        })
-    };
-    found.iter().map(one).collect()
-}
-
 /// One line per pool.
 pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> String {
     let unit = inputs.desired.capacity.unit;
-    let mut table = Columns::default();
+    let mut table = Columns::without(&["likely", "each/h", "market"]);
     let heads = [left("type"), left("where"), left("market"), right("each/h")];
     let more = [right(format!("$/{}", one(unit))), right("likely"), left("verdict")];
     table.styled(DIM, heads.into_iter().chain(more));
@@ -227,55 +208,6 @@ pub(crate) fn slot(shown: &SlotVerdict) -> String {
         ));
     }
     out
-}
-
-/// For programs.
-pub(crate) fn json(
-    inputs: &Inputs,
-    report: &Report,
-    verdicts: &[PoolVerdict],
-    slots: &[SlotVerdict],
-) -> Value {
-    json!({
-        "fleet": inputs.desired.fleet,
-        "unit": inputs.desired.capacity.unit,
-        "candidates": report.candidates,
-        "rejected": reasons_json::counted(&report.rejected),
-        "unplaced": report.unplaced.iter().map(reasons_json::shortfall).collect::<Vec<_>>(),
-        "pools": verdicts.iter().map(pool_json).collect::<Vec<_>>(),
-        "slots": slots.iter().map(slot_json).collect::<Vec<_>>(),
-    })
-}
-
-fn pool_json(shown: &PoolVerdict) -> Value {
-    let common = json!({
-        "pool": shown.pool,
-        "usdPerHour": shown.price.map(|price| price.as_f64()),
-        "onDemandUsdPerHour": shown.on_demand.map(|price| price.as_f64()),
-        "obtainability": shown.obtainability,
-        "weight": shown.weight.map(|weight| weight.as_f64()),
-        "used": matches!(shown.verdict, Verdict::Used { .. }),
-        "why": verdict(&shown.verdict),
-    });
-    let more = match &shown.verdict {
-        Verdict::Used { keep, create, destroy } => {
-            json!({ "keep": keep, "create": create, "destroy": destroy })
-        }
-        Verdict::NotUsed(why) => json!({ "reason": reasons_json::rejection(why) }),
-    };
-    merge(common, more)
-}
-
-fn slot_json(shown: &SlotVerdict) -> Value {
-    json!({
-        "slot": shown.slot,
-        "machine": shown.machine,
-        "pool": shown.pool,
-        "weight": shown.weight.as_f64(),
-        "usdPerHour": shown.price.map(|price| price.as_f64()),
-        "standing": shown.standing,
-        "why": shown.ends.as_ref().map(sentences::why),
-    })
 }
 
 /// For comments.

@@ -6,10 +6,9 @@ use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands};
 use fleet_model::{Departure, Event, SlotId, Timestamp};
 use fleet_run::Record;
-use serde_json::{Value, json};
 
 /// An event: its short name, what happened, and whether it is trouble.
-fn event(event: &Event) -> (&'static str, String, bool) {
+pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
     match event {
         Event::Opened { fleet, uid } => {
             ("opened", format!("fleet {fleet} begins, identity {uid}"), false)
@@ -131,7 +130,7 @@ pub(crate) fn text(fleet: &str, records: &[Record]) -> String {
     let mut last = None;
     for record in records {
         for one in &record.events {
-            let (name, what, trouble) = event(one);
+            let (name, what, trouble) = words(one);
             // A record's time is written once: what follows happened together.
             let at = if last == Some(record.seq) { String::new() } else { time(record.at) };
             last = Some(record.seq);
@@ -152,22 +151,9 @@ pub(crate) fn markdown(fleet: &str, records: &[Record]) -> String {
     let mut out = format!("### History of `{}`\n\n| when | what | |\n|---|---|---|\n", md(fleet));
     for record in records {
         for one in &record.events {
-            let (name, what, _) = event(one);
+            let (name, what, _) = words(one);
             out.push_str(&format!("| {} | {name} | {} |\n", time(record.at), md(&what)));
         }
     }
     out
-}
-
-/// For programs: each event in words, and as it is stored (money in micro-dollars).
-pub(crate) fn json(records: &[Record]) -> Vec<Value> {
-    let one = |record: &Record| {
-        let events: Vec<Value> = record
-            .events
-            .iter()
-            .map(|stored| json!({ "what": event(stored).1, "stored": stored }))
-            .collect();
-        json!({ "seq": record.seq, "epoch": record.epoch, "at": record.at, "events": events })
-    };
-    records.iter().map(one).collect()
 }

@@ -1,7 +1,7 @@
 //! A plan as a comment on a pull request: the summary first, the details folded away.
 
-use super::plan_json::{Summary, total};
 use super::plan_text::{self, is_settled};
+use crate::output::common::{Summary, total};
 use crate::sentences;
 use crate::text::{count, markdown, monthly, price};
 use fleet_model::{Cost, Plan, Report};

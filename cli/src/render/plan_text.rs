@@ -1,8 +1,8 @@
 //! A plan for people: reads like a diff, ends with the money.
 
 use super::attention::{attention, unseen};
-use super::columns::{Columns, left, right};
-use super::plan_json::Summary;
+use super::columns::{Cell, Columns, across, left, right};
+use crate::output::common::{Summary, total as total_cost};
 use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
 use crate::text::{clean_line, count, monthly, price, thousands, wrap};
@@ -129,7 +129,7 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
 /// Several fleets together.
 pub(crate) fn total(fleets: &[(&Plan, &Report)]) -> String {
     let sum = fleets.iter().fold(Summary::default(), |s, (_, report)| s.and(Summary::of(report)));
-    let cost = super::plan_json::total(fleets.iter().map(|(_, report)| &report.cost));
+    let cost = total_cost(fleets.iter().map(|(_, report)| &report.cost));
     format!(
         "\n{BOLD}All {} fleets:{BOLD:#} {} to launch, {} to destroy, {} to keep; {} → {} per hour",
         fleets.len(),
@@ -171,49 +171,45 @@ pub(crate) fn is_settled(report: &Report) -> bool {
 }
 
 fn pools(report: &Report) -> Columns {
-    let mut columns = Columns::default();
-    if report.pools.is_empty() {
-        return columns;
-    }
-    columns.styled(
-        DIM,
-        [
-            right(""),
-            left("type"),
-            left("where"),
-            left("market"),
-            right("each/h"),
-            right(if report.pools.iter().any(|line| !saving(line).is_empty()) {
-                "saves"
-            } else {
-                ""
-            }),
-            right(report.unit.as_str()),
-            left(if report.pools.iter().any(|line| line.create > 0 && line.reason.is_some()) {
-                "why here"
-            } else {
-                ""
-            }),
-        ],
-    );
+    let mut columns = Columns::without(&["saves", "why here", "each/h", "market"]);
     let rows = |pick: fn(&PoolLine) -> u32| {
         report.pools.iter().map(move |line| (line, pick(line))).filter(|(_, count)| *count > 0)
     };
+    let kept: Vec<_> = rows(|line| line.keep).collect();
+    let changes = report.pools.iter().any(|line| line.create + line.destroy > 0);
+    if changes || (1..=KEPT_LINES).contains(&kept.len()) {
+        columns.styled(DIM, heading(report));
+    }
     for (line, count) in rows(|line| line.destroy) {
         pool(&mut columns, line, '-', count, REMOVE);
     }
     for (line, count) in rows(|line| line.create) {
         pool(&mut columns, line, '+', count, ADD);
     }
-    let kept: Vec<_> = rows(|line| line.keep).collect();
     if kept.len() <= KEPT_LINES {
         kept.into_iter().for_each(|(line, count)| pool(&mut columns, line, '=', count, DIM));
     } else {
         let machines: u64 = kept.iter().map(|(_, count)| u64::from(*count)).sum();
         let text = format!("kept in {} pools (-o json lists them)", kept.len());
-        columns.styled(DIM, [right(format!("= {} ×", thousands(machines))), left(text)]);
+        columns.styled(DIM, [right(format!("= {} ×", thousands(machines))), across(text)]);
     }
     columns
+}
+
+fn heading(report: &Report) -> [Cell; 8] {
+    let some = |any: bool, head: &'static str| if any { head } else { "" };
+    let saves = report.pools.iter().any(|line| !saving(line).is_empty());
+    let why = report.pools.iter().any(|line| line.create > 0 && line.reason.is_some());
+    [
+        right(""),
+        left("type"),
+        left("where"),
+        left("market"),
+        right("each/h"),
+        right(some(saves, "saves")),
+        right(report.unit.as_str()),
+        left(some(why, "why here")),
+    ]
 }
 
 fn pool(columns: &mut Columns, line: &PoolLine, sign: char, count: u32, style: Style) {
@@ -340,7 +336,7 @@ fn outlook(report: &Report) -> String {
     let Some(expected) = report.outlook.as_ref().filter(|expected| expected.whole.is_some()) else {
         return String::new();
     };
-    let mut table = Columns::default();
+    let mut table = Columns::without(&["of target", "half live"]);
     table
         .styled(DIM, [left("spot pool"), right("granted"), right("half live"), right("of target")]);
     let pools = report.pools.iter().filter(|line| line.keep + line.create > 0);

@@ -1,6 +1,8 @@
 //! Hand-made plans, and snapshots of how they look.
 
-use super::{plan_json, plan_markdown, plan_text};
+use super::{plan_markdown, plan_text};
+use crate::exit::Exit;
+use crate::output::{document, plan as output};
 use fleet_model::*;
 use std::collections::BTreeSet;
 
@@ -175,7 +177,10 @@ fn troubled() -> (Plan, Report) {
 fn quiet() -> (Plan, Report) {
     let mut report = report();
     report.cost.hourly_before = report.cost.hourly_after;
-    report.pools.iter_mut().for_each(|line| (line.keep, line.create, line.destroy) = (2, 0, 0));
+    for line in &mut report.pools {
+        (line.keep, line.create, line.destroy) = (2, 0, 0);
+        line.kept_hourly = MicroUsd(line.price.unwrap_or_default().0 * 2);
+    }
     report.groups = vec![group(Group::Base, 16, 16, 16), group(Group::Burst, 48, 48, 48)];
     (plan(vec![]), report)
 }
@@ -188,7 +193,10 @@ fn plain(text: &str) -> String {
 fn a_plan_reads_like_a_diff() {
     let (plan, report) = changing();
     insta::assert_snapshot!("changing_text", plain(&plan_text::render(&plan, &report)));
-    insta::assert_json_snapshot!("changing_json", plan_json::document(&[(&plan, &report)]));
+    insta::assert_json_snapshot!(
+        "changing_json",
+        document(Exit::Done, output::plan(&[(&plan, &report)], Vec::new()))
+    );
     insta::assert_snapshot!("changing_markdown", plan_markdown::render(&[(&plan, &report)]));
 }
 
@@ -208,7 +216,8 @@ fn no_changes_is_said_plainly() {
 #[test]
 fn several_fleets_are_summed() {
     let (a, b) = (changing(), quiet());
-    let document = plan_json::document(&[(&a.0, &a.1), (&b.0, &b.1)]);
+    let document = output::plan(&[(&a.0, &a.1), (&b.0, &b.1)], Vec::new());
+    let document = serde_json::to_value(document).expect("JSON");
     assert_eq!(document["summary"], serde_json::json!({ "create": 4, "destroy": 1, "keep": 10 }));
     assert_eq!(document["fleets"].as_array().map(Vec::len), Some(2));
     insta::assert_snapshot!(

@@ -1,22 +1,34 @@
 //! What a replay came to.
 
+use crate::output::simulate::{self as output, FleetReplay, OutOfReach, PolicyResult, Recording};
+use crate::output::words::percent;
 use crate::render::columns::{Columns, left, right};
-use crate::style::{BOLD, DIM};
-use crate::text::clean;
+use crate::style::{BOLD, DIM, WARN};
+use crate::text::{clean, markdown as md, span, wrap};
 use fleet_model::Desired;
-use fleet_replay::{Compared, Measures, Row, Setup};
-use serde_json::{Value, json};
+use fleet_replay::{
+    Compared, Measures, Replaced, Row, SPOT_SHARE, Setup, Trace, delay_samples, rounds,
+};
+use std::time::Duration;
 
-/// Format number of the document.
-const FORMAT: u32 = 1;
+/// A replay of one fleet.
+pub(crate) struct Replay<'a> {
+    pub desired: &'a Desired,
+    pub setup: &'a Setup,
+    /// The recordings, and what came of each.
+    pub traces: &'a [Trace],
+    pub compared: &'a [Compared],
+    /// The means over them.
+    pub means: &'a [(Row, f64)],
+    /// What it takes for granted.
+    pub assumed: &'a [String],
+    /// What of the spec it does not follow.
+    pub replaced: &'a [Replaced],
+}
 
 /// For people.
-pub(crate) fn text(
-    desired: &Desired,
-    setup: &Setup,
-    compared: &[Compared],
-    means: &[(Row, f64)],
-) -> String {
+pub(crate) fn text(replay: &Replay<'_>) -> String {
+    let Replay { desired, setup, compared, means, assumed, replaced, .. } = replay;
     let mut out = format!(
         "fleet {}: {} machines, {} of them on demand, ready after {} s\n",
         clean(desired.fleet.as_str()),
@@ -24,7 +36,15 @@ pub(crate) fn text(
         setup.base,
         setup.delay_seconds
     );
-    for one in compared {
+    if !replaced.is_empty() {
+        out.push_str(&format!(
+            "\n{WARN}Not as the spec says{WARN:#}, because the recording has no such thing\n"
+        ));
+        for one in replaced.iter() {
+            out.push_str(&format!("{}\n", wrap("  - ", &one.to_string())));
+        }
+    }
+    for one in compared.iter() {
         let title = format!(
             "{BOLD}{}{BOLD:#}, {:.0} hours; who knows the future pays {:.3}",
             clean(&one.recording),
@@ -41,6 +61,10 @@ pub(crate) fn text(
         let title = format!("{BOLD}all {} recordings{BOLD:#}", compared.len());
         out.push_str(&format!("\n{title}\n{}", table(means.iter().copied())));
     }
+    out.push_str(&format!("\n{BOLD}Assumptions{BOLD:#}\n"));
+    for sentence in assumed.iter() {
+        out.push_str(&format!("{}\n", wrap("  - ", sentence)));
+    }
     out.push_str(&format!(
         "\n{DIM}cost: all on demand is 1. J10: cost plus 10 for what is missing. over bound: J10 over \
          what who knows the future pays.{DIM:#}"
@@ -49,7 +73,8 @@ pub(crate) fn text(
 }
 
 fn table(rows: impl Iterator<Item = (Row, f64)>) -> String {
-    let mut columns = Columns::default();
+    let mut columns =
+        Columns::without(&["J30", "J3", "recover", "over bound", "delivered", "lost/100h"]);
     let heads = [
         "policy",
         "cost",
@@ -83,9 +108,18 @@ fn table(rows: impl Iterator<Item = (Row, f64)>) -> String {
 }
 
 /// For comments on pull requests.
-pub(crate) fn markdown(desired: &Desired, compared: &[Compared], means: &[(Row, f64)]) -> String {
+pub(crate) fn markdown(replay: &Replay<'_>) -> String {
+    let Replay { desired, compared, means, assumed, replaced, .. } = replay;
     let mut out = format!("### Replay of `{}`\n", clean(desired.fleet.as_str()));
-    for one in compared {
+    let mut list = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            let lines: Vec<String> = lines.iter().map(|line| format!("- {}", md(line))).collect();
+            out.push_str(&format!("\n{title}\n\n{}\n", lines.join("\n")));
+        }
+    };
+    list("Not as the spec says:", replaced.iter().map(ToString::to_string).collect());
+    list("Assumptions:", assumed.to_vec());
+    for one in compared.iter() {
         let rows = one.rows.iter().map(|row| (*row, row.measures.j(10.0) / one.omniscient));
         let title = clean(&one.recording).replace('|', "\\|");
         out.push_str(&format!("\n**{title}**, {:.0} hours\n\n{}", one.hours, grid(rows)));
@@ -121,7 +155,44 @@ fn grid(rows: impl Iterator<Item = (Row, f64)>) -> String {
     out
 }
 
-fn policy(Row { policy, measures }: &Row, over: f64) -> Value {
+/// What a replay takes for granted, in sentences. Whoever believes its numbers believes these.
+pub(crate) fn assumptions(setup: &Setup, traces: &[Trace], seed: u64) -> Vec<String> {
+    let seconds = |seconds: u64| span(Duration::from_secs(seconds));
+    let each = |of: &dyn Fn(&Trace) -> String| {
+        let mut all: Vec<String> = traces.iter().map(of).collect();
+        all.dedup();
+        all.join(", ")
+    };
+    let interval = each(&|trace| seconds(trace.interval_seconds.into()));
+    let rounds = each(&|trace| rounds(trace).to_string());
+    let ready = each(&|trace| {
+        seconds(delay_samples(trace, setup) as u64 * u64::from(trace.interval_seconds))
+    });
+    let on_demand = each(&|trace| format!("${}", trace.on_demand));
+    let zones = match seed {
+        0 => "Zones stand in the order of the recording.".to_owned(),
+        seed => format!("Zones are shuffled with seed {seed}."),
+    };
+    let mut said = vec![
+        format!("A reconcile runs at every sample, every {interval}, with {rounds} rounds of requests at most."),
+        format!("A machine is ready {ready} after its launch: --delay {}, in whole samples.", seconds(setup.delay_seconds.into())),
+        "A machine is lost when its zone carries fewer: the youngest first, without notice. The reconcile of \
+         the same sample replaces it."
+            .to_owned(),
+        format!("On-demand is always granted, at {on_demand} per hour. Machines are paid for from their launch."),
+    ];
+    said.push(match traces.iter().all(|trace| trace.has_prices) {
+        true => "Spot prices are those of the recording.".to_owned(),
+        false => {
+            let share = SPOT_SHARE * 100.0;
+            format!("Where a recording has no prices, spot costs {share:.0}% of on-demand.")
+        }
+    });
+    said.push(format!("{zones} The first hour is not measured."));
+    said
+}
+
+fn policy(Row { policy, measures }: &Row, over: f64) -> PolicyResult {
     let Measures {
         cost,
         availability,
@@ -130,57 +201,59 @@ fn policy(Row { policy, measures }: &Row, over: f64) -> Value {
         interruptions_per_100h,
         recover_minutes,
     } = measures;
-    json!({
-        "name": policy.as_str(),
-        "cost": cost,
-        "availability": availability,
-        "delivered": delivered,
-        "unitHours": unit_hours,
-        "interruptionsPer100h": interruptions_per_100h,
-        "recoverMinutes": recover_minutes,
-        "j3": measures.j(3.0),
-        "j10": measures.j(10.0),
-        "j30": measures.j(30.0),
-        "j10OverBound": over,
-    })
+    PolicyResult {
+        name: policy.as_str().to_owned(),
+        relative_cost: *cost,
+        available_percent: availability * 100.0,
+        delivered_percent: delivered * 100.0,
+        unit_hours: *unit_hours,
+        interruptions_per100h: *interruptions_per_100h,
+        recover_minutes: *recover_minutes,
+        j3: measures.j(3.0),
+        j10: measures.j(10.0),
+        j30: measures.j(30.0),
+        j10_over_bound: over,
+    }
 }
 
 /// For programs. `policies` are the means over all recordings.
-pub(crate) fn document(
-    desired: &Desired,
-    setup: &Setup,
-    compared: &[Compared],
-    means: &[(Row, f64)],
-) -> Value {
-    let recordings = compared.iter().map(|one| {
-        let rows = one.rows.iter();
-        let rows = rows.map(|row| policy(row, row.measures.j(10.0) / one.omniscient));
-        json!({
-            "name": one.recording,
-            "hours": one.hours,
-            "omniscient": one.omniscient,
-            "outOfReach": one.out_of_reach.as_ref().map(|limit| json!({
-                "limit": limit.limit,
-                "share": f64::from(limit.share.ppm()) / 1e6,
-                "places": limit.places,
-                "most": limit.most,
-                "raiseTo": f64::from(limit.raise_to.ppm()) / 1e6,
-            })),
-            "policies": rows.collect::<Vec<_>>(),
-        })
-    });
-    json!({
-        "formatVersion": FORMAT,
-        "fleet": desired.fleet.as_str(),
-        "target": setup.target,
-        "base": setup.base,
-        "delaySeconds": setup.delay_seconds,
-        "policies": means.iter().map(|(row, over)| policy(row, *over)).collect::<Vec<_>>(),
-        "recordings": recordings.collect::<Vec<_>>(),
-    })
-}
-
-/// Several fleets.
-pub(crate) fn several(documents: &[Value]) -> Value {
-    json!({ "formatVersion": FORMAT, "fleets": documents })
+pub(crate) fn document(replay: &Replay<'_>) -> FleetReplay {
+    let Replay { desired, setup, traces, compared, means, assumed, replaced } = replay;
+    let recording = |(trace, one): (&Trace, &Compared)| Recording {
+        name: one.recording.clone(),
+        hours: one.hours,
+        interval_seconds: trace.interval_seconds,
+        zones: trace.zones.clone(),
+        on_demand_hourly_usd: trace.on_demand,
+        omniscient: one.omniscient,
+        out_of_reach: one.out_of_reach.as_ref().map(|limit| OutOfReach {
+            limit: limit.limit.to_owned(),
+            share_percent: percent(limit.share),
+            places: limit.places.clone(),
+            most: limit.most,
+            raise_to_percent: percent(limit.raise_to),
+        }),
+        policies: one
+            .rows
+            .iter()
+            .map(|row| policy(row, row.measures.j(10.0) / one.omniscient))
+            .collect(),
+    };
+    FleetReplay {
+        fleet: desired.fleet.to_string(),
+        target: setup.target,
+        base: setup.base,
+        delay_seconds: setup.delay_seconds,
+        assumptions: assumed.to_vec(),
+        replaced: replaced
+            .iter()
+            .map(|one| output::Replaced {
+                field: one.field.to_owned(),
+                wanted: one.wanted.clone(),
+                used: one.used.clone(),
+            })
+            .collect(),
+        policies: means.iter().map(|(row, over)| policy(row, *over)).collect(),
+        recordings: traces.iter().zip(compared.iter()).map(recording).collect(),
+    }
 }

@@ -2,15 +2,16 @@
 
 use super::attention::attention;
 use super::columns::{Columns, left, right};
-use super::plan_json::{cost, gaps, in_doubt, merge};
-use super::{place, plan_text, reasons_json};
+use super::{place, plan_text};
+use crate::output::common::{gaps, in_doubt, said, unplaced};
+use crate::output::status::{FleetStatus, GroupStatus, Machine, StatusCost};
+use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
 use fleet_model::{
-    Group, Inputs, InterruptionNotice, MachineId, MachineState, MicroUsd, PoolId, Report,
-    SETTLE_WINDOW, SlotId, SlotState, Timestamp, Units,
+    Group, GroupLine, Inputs, InterruptionNotice, MachineId, MachineState, MicroUsd, PoolId,
+    Report, SETTLE_WINDOW, SlotId, SlotState, Timestamp, Units,
 };
-use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A machine as a person asks about it.
@@ -149,7 +150,7 @@ impl<'a> Status<'a> {
             let key = (line.slot.name.group, &line.pool, line.state());
             sums.entry(key).or_default().push(line);
         }
-        let mut table = Columns::default();
+        let mut table = Columns::without(&["oldest", "market", "each/h", "state"]);
         table.styled(
             DIM,
             [
@@ -189,7 +190,7 @@ impl<'a> Status<'a> {
     }
 
     fn machines(&self) -> Columns {
-        let mut table = Columns::default();
+        let mut table = Columns::without(&["age", "market", "$/h", "where", "type"]);
         let heads = ["slot", "machine", "type", "where", "market", "state", "age"];
         table.styled(DIM, heads.map(left).into_iter().chain([right("$/h")]));
         for line in &self.lines {
@@ -208,36 +209,32 @@ impl<'a> Status<'a> {
     }
 
     /// For programs.
-    pub(crate) fn json(&self) -> Value {
-        let Report { unit, groups, cost: money, .. } = self.report;
-        let machines: Vec<Value> = self.lines.iter().map(machine).collect();
-        let groups: Vec<Value> = groups
-            .iter()
-            .map(|line| {
-                json!({
-                    "group": line.group,
-                    "wanted": line.wanted.as_f64(),
-                    "have": line.before.as_f64(),
-                })
-            })
-            .collect();
-        let money = merge(
-            json!({ "hourly": self.hourly().as_f64(), "monthly": self.hourly().per_month().as_f64() }),
-            json!({ "hourlyLimit": cost(money)["hourlyLimit"] }),
-        );
-        json!({
-            "fleet": self.inputs.desired.fleet,
-            "uid": self.inputs.recorded.uid,
-            "takenAt": self.inputs.observed.taken_at,
-            "unit": unit,
-            "groups": groups,
-            "machines": machines,
-            "gaps": gaps(&self.report.gaps),
-            "inDoubt": in_doubt(&self.report.in_doubt),
-            "notices": self.report.notices.iter().map(reasons_json::notice).collect::<Vec<_>>(),
-            "cost": money,
-            "settled": plan_text::is_settled(self.report),
-        })
+    pub(crate) fn document(&self) -> FleetStatus {
+        let Report { unit, groups, cost, .. } = self.report;
+        let group = |line: &GroupLine| GroupStatus {
+            group: line.group.into(),
+            wanted: line.wanted.as_f64(),
+            have: line.before.as_f64(),
+        };
+        FleetStatus {
+            fleet: self.inputs.desired.fleet.to_string(),
+            uid: self.inputs.recorded.uid.as_ref().map(ToString::to_string),
+            taken_at: Time(self.inputs.observed.taken_at),
+            unit: (*unit).into(),
+            settled: plan_text::is_settled(self.report),
+            groups: groups.iter().map(group).collect(),
+            machines: self.lines.iter().map(machine).collect(),
+            cost: StatusCost {
+                hourly_usd: usd(self.hourly()),
+                monthly_usd: usd(self.hourly().per_month()),
+                hourly_limit_usd: cost.hourly_limit.map(usd),
+            },
+            unplaced: unplaced(&self.report.unplaced),
+            held: said(&self.report.held),
+            in_doubt: in_doubt(&self.report.in_doubt),
+            gaps: gaps(&self.report.gaps),
+            notices: said(&self.report.notices),
+        }
     }
 
     /// For comments.
@@ -280,19 +277,19 @@ fn unlisted(inputs: &Inputs, pool: &PoolId, since: Timestamp) -> Option<Option<M
     (!settled).then_some(Some(MachineState::Pending))
 }
 
-fn machine(line: &Line) -> Value {
-    json!({
-        "id": line.id,
-        "provider": line.pool.place.cloud,
-        "region": line.pool.place.region,
-        "zone": line.pool.place.zone,
-        "type": line.pool.instance_type,
-        "market": line.pool.market,
-        "state": line.state.map_or("unknown", MachineState::as_str),
-        "slot": line.slot,
-        "group": line.slot.name.group,
-        "usdPerHour": line.price.map(|price| price.as_f64()),
-        "launchedAt": line.launched_at,
-        "interruptionAt": line.notice.map(|notice| notice.at),
-    })
+fn machine(line: &Line) -> Machine {
+    Machine {
+        id: line.id.to_string(),
+        provider: line.pool.place.cloud.into(),
+        region: line.pool.place.region.to_string(),
+        zone: line.pool.place.zone.to_string(),
+        r#type: line.pool.instance_type.to_string(),
+        market: line.pool.market.into(),
+        state: line.state.into(),
+        slot: line.slot.to_string(),
+        group: line.slot.name.group.into(),
+        hourly_usd: line.price.map(usd),
+        launched_at: Time(line.launched_at),
+        interruption_at: line.notice.map(|notice| Time(notice.at)),
+    }
 }

@@ -1,9 +1,12 @@
 //! A folder with a state and simulated clouds, the real binary, and a look at the clouds' truth.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub(crate) mod judge;
+
 use fleet_model::{Catalog, FleetUid, Machine, SlotId};
 use fleet_sim::{Preset, Settings, Sim};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Arc, LazyLock};
@@ -65,7 +68,9 @@ impl Place {
     }
 
     pub(crate) fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().expect("fleet runs")
+        let output = self.command(args).output().expect("fleet runs");
+        judge::judge(args, &output);
+        output
     }
 
     /// Runs a command that must end with a code; gives its standard output.
@@ -74,6 +79,28 @@ impl Place {
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(code), "fleet {args:?}\n{out}\n{err}");
         out
+    }
+
+    /// Runs a command on a terminal of its own, with answers typed into it; what it showed.
+    pub(crate) fn on_a_terminal(
+        &self,
+        args: &[&str],
+        env: &[(&str, &str)],
+        answers: &str,
+    ) -> String {
+        let fleet = self.command(args);
+        let words: Vec<String> = std::iter::once(fleet.get_program())
+            .chain(fleet.get_args())
+            .map(|word| format!("'{}'", word.to_str().expect("text")))
+            .collect();
+        let mut script = Command::new("script");
+        script.args(["-qec", &words.join(" "), "/dev/null"]).current_dir(self.dir.path());
+        script.envs(fleet.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        script.env_remove("COLUMNS").envs(env.iter().copied());
+        script.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut script = script.spawn().expect("script, of util-linux");
+        script.stdin.take().expect("a pipe").write_all(answers.as_bytes()).expect("answers");
+        text(&script.wait_with_output().expect("an end").stdout)
     }
 
     pub(crate) fn start(&self, args: &[&str]) -> Child {

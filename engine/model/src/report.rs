@@ -196,7 +196,7 @@ pub struct Cost {
     /// Per hour after.
     pub hourly_after: MicroUsd,
     /// The same at the prices of now: spot machines that stand are counted above at what they cost when
-    /// they were launched.
+    /// they were launched. Plans that were saved before this was counted read back as they were written.
     #[serde(default, skip_serializing_if = "is_free")]
     pub hourly_at_present: MicroUsd,
     /// The same machines at on-demand prices, after.

@@ -3,7 +3,7 @@
 use crate::baseline::{AllOnDemand, EvenSpread, LowestPrice, RoundRobin, SeesRoom, SpotHedge};
 use crate::bound::omniscient;
 use crate::engine::Engine;
-use crate::judge::{Measures, Policy, Setup, judge};
+use crate::judge::{Measures, Policy, Setup, judge_watched};
 use crate::reach::{OutOfReach, out_of_reach};
 use crate::trace::Trace;
 use fleet_model::Desired;
@@ -106,9 +106,20 @@ pub struct Compared {
 
 /// Walks policies through a recording.
 pub fn compare(trace: &Trace, setup: &Setup, desired: &Desired, policies: &[Named]) -> Compared {
+    compare_watched(trace, setup, desired, policies, &|| {})
+}
+
+/// The same, and tells of every sample of every policy that is done.
+pub fn compare_watched(
+    trace: &Trace,
+    setup: &Setup,
+    desired: &Desired,
+    policies: &[Named],
+    sampled: &dyn Fn(),
+) -> Compared {
     let row = |&policy: &Named| {
         let mut decides = policy.policy(trace, setup, desired);
-        Row { policy, measures: judge(trace, setup, decides.as_mut()) }
+        Row { policy, measures: judge_watched(trace, setup, decides.as_mut(), sampled) }
     };
     Compared {
         recording: trace.name.clone(),

@@ -255,6 +255,11 @@ pub fn delay_samples(trace: &Trace, setup: &Setup) -> usize {
     setup.delay_seconds.div_ceil(trace.interval_seconds) as usize
 }
 
+/// Rounds of requests in one sample: one a minute, five at most.
+pub fn rounds(trace: &Trace) -> u32 {
+    (trace.interval_seconds / 60).clamp(1, 5)
+}
+
 /// The first sample that is measured.
 pub fn first_measured(trace: &Trace) -> usize {
     WARM_UP_SECONDS.div_ceil(trace.interval_seconds) as usize
@@ -262,6 +267,16 @@ pub fn first_measured(trace: &Trace) -> usize {
 
 /// Walks a policy through a recording.
 pub fn judge(trace: &Trace, setup: &Setup, policy: &mut dyn Policy) -> Measures {
+    judge_watched(trace, setup, policy, &|| {})
+}
+
+/// The same, and tells of every sample that is done.
+pub fn judge_watched(
+    trace: &Trace,
+    setup: &Setup,
+    policy: &mut dyn Policy,
+    sampled: &dyn Fn(),
+) -> Measures {
     let zones = trace.zones.len();
     let mut market = Market {
         trace,
@@ -271,7 +286,7 @@ pub fn judge(trace: &Trace, setup: &Setup, policy: &mut dyn Policy) -> Measures 
         interrupted: vec![0; zones],
         room: vec![0; zones],
     };
-    let rounds = (trace.interval_seconds / 60).clamp(1, 5);
+    let rounds = rounds(trace);
     let mut tally = Tally::default();
     for sample in 0..trace.samples() {
         market.move_capacity(sample);
@@ -290,6 +305,7 @@ pub fn judge(trace: &Trace, setup: &Setup, policy: &mut dyn Policy) -> Measures 
         if sample >= first_measured(trace) {
             tally.add(&market, setup, sample);
         }
+        sampled();
     }
     tally.measures(trace, setup)
 }

@@ -13,10 +13,13 @@ pub mod gate;
 pub mod judge;
 mod raw;
 pub mod reach;
+pub mod replaced;
 pub mod trace;
 
-pub use compare::{Compared, Named, Row, compare, overall};
+pub use compare::{Compared, Named, Row, compare, compare_watched, overall};
 pub use gate::Gate;
-pub use judge::{Ask, Measures, Policy, Setup, View, judge};
+pub use judge::{Ask, Measures, Policy, Setup, View, delay_samples, judge, rounds};
+pub use raw::SPOT_SHARE;
 pub use reach::{OutOfReach, out_of_reach};
+pub use replaced::{Replaced, replaced};
 pub use trace::{Trace, TraceError};

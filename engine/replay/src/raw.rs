@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
 /// What spot costs of on-demand where a recording does not say: what it mostly does.
-const SPOT_SHARE: f64 = 0.3;
+pub const SPOT_SHARE: f64 = 0.3;
 
 #[derive(Deserialize)]
 struct File {
@@ -68,6 +68,7 @@ pub(crate) fn load(folder: &Path, files: &[PathBuf]) -> Result<Trace, TraceError
         price: vec![vec![SPOT_SHARE * on_demand; zones.len()]; samples],
         zones,
         capacity: (0..samples).map(row).collect(),
+        has_prices: false,
     })
 }
 

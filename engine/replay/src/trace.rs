@@ -21,6 +21,8 @@ pub struct Trace {
     pub capacity: Vec<Vec<u32>>,
     /// Price per hour, by sample, then by zone.
     pub price: Vec<Vec<f64>>,
+    /// Whether prices were recorded. Otherwise they are a share of on-demand.
+    pub has_prices: bool,
 }
 
 /// Why a recording cannot be read.
@@ -126,6 +128,7 @@ impl Trace {
             regions,
             capacity,
             price,
+            has_prices: true,
         })
     }
 

@@ -127,6 +127,7 @@ fn limits_that_cannot_be_met_are_named() {
         regions: ["us-east-1", "us-east-1", "us-west-2"].map(String::from).to_vec(),
         capacity: vec![vec![9; 3]],
         price: vec![vec![0.3; 3]],
+        has_prices: true,
     };
     let mut wish = desired();
     let setup = Setup::new(16, 0);

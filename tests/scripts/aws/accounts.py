@@ -48,7 +48,7 @@ def main():
     fleet.run("apply", "--yes")
     counts = [len(live(args.moto, account)) for account in ACCOUNTS]
     check(counts == [5, 5], f"{counts}, not five in each")
-    regions = {machine["region"] for machine in fleet.json("status")["machines"]}
+    regions = {machine["region"] for machine in fleet.json("status")["fleets"][0]["machines"]}
     check(regions == {f"{REGION}@{account}" for account in ACCOUNTS}, f"{regions}")
     fleet.run("plan", "--detailed-exitcode")
     fleet.run("destroy", "--yes")

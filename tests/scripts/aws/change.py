@@ -36,7 +36,7 @@ def main():
         os.makedirs(folder)
         fleet = Fleet(args.fleet, folder, args.endpoint)
         fleet.write(SPEC % (100, "one"))
-        price = fleet.json("plan")["steps"][0]["usdPerHour"]
+        price = fleet.json("plan")["fleets"][0]["steps"][0]["hourlyUsd"]
         # A cent beside it: budgets are no closer than that.
         budget = room * price + 0.01
         fleet.write(SPEC % (budget, "one"))

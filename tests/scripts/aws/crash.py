@@ -73,7 +73,7 @@ def main():
             held = fleet.run("apply", "--yes", "--allow-destroy", number, expect=(0, 3))
     check(watch.most <= bound, f"{watch.most} machines, no more than {bound} are wanted")
     stand = len(region.live())
-    doubt = fleet.json("status")["inDoubt"]
+    doubt = fleet.json("status")["fleets"][0]["inDoubt"]
     print(f"{BEFORE} at {args.share}% a pool killed with {made} made, then {args.target} for "
           f"${args.budget}/h: at most {watch.most} at once in {watch.looks} looks, {stand} in the end, "
           f"{len(doubt)} launches wait")

@@ -23,7 +23,7 @@ def findings(fleet, *args, expect=(0,)):
     told = fleet.json("doctor", *args, expect=expect)
     check(told["formatVersion"] == 1, told)
     found = {}
-    for finding in told["accounts"][0]["findings"]:
+    for finding in told["fleets"][0]["accounts"][0]["findings"]:
         found.setdefault(finding["subject"], []).append(finding)
     return told, found
 
@@ -92,13 +92,13 @@ def refresh(fleet, region):
     check({one["type"] for one in listed["offers"]} == types, "other types are listed")
     check("aws refreshed" in listed["source"], listed["source"])
     for one in listed["offers"]:
-        for price in (one["onDemandUsdPerHour"], one["spotUsdPerHour"]):
+        for price in (one["onDemandHourlyUsd"], one["spotHourlyUsd"]):
             check(price is None or price["min"] > 0, f"{one['type']} is free")
     m5 = next(one for one in listed["offers"] if one["type"] == "m5.large")
-    check(m5["onDemandUsdPerHour"]["min"] == 0.096, m5)
+    check(m5["onDemandHourlyUsd"]["min"] == 0.096, m5)
     spot = region.ec2.describe_spot_price_history(InstanceTypes=["m5.large"])["SpotPriceHistory"]
     prices = [float(one["SpotPrice"]) for one in spot]
-    check(min(prices) <= m5["spotUsdPerHour"]["min"] <= max(prices), (m5, prices))
+    check(min(prices) <= m5["spotHourlyUsd"]["min"] <= max(prices), (m5, prices))
     p4de = next(one for one in listed["offers"] if one["type"] == "p4de.24xlarge")
     check(p4de["accelerators"]["name"] == "A100-80GB", p4de)
     # A type that both know is the same machine in both.

@@ -35,14 +35,14 @@ def main():
     region = Region(args.moto, "us-east-1")
     fleet.write(SPEC)
 
-    steps = fleet.json("plan")["steps"]
+    steps = fleet.json("plan")["fleets"][0]["steps"]
     check(len(steps) == 2, f"{len(steps)} requests for two markets")
     check(all(len(step["others"]) > 1 for step in steps), f"no choice: {steps}")
     text = fleet.run("plan").stdout
     check("from any of" in text, text)
 
     fleet.run("apply", "--yes")
-    told = {machine["id"]: machine for machine in fleet.json("status")["machines"]}
+    told = {machine["id"]: machine for machine in fleet.json("status")["fleets"][0]["machines"]}
     seen = {instance["InstanceId"]: instance for instance in region.live()}
     check(len(seen) == 24, f"{len(seen)} instances, not 24")
     check(told.keys() == seen.keys(), "status and EC2 name different instances")

@@ -53,7 +53,7 @@ def main():
     check(said == (args.status, args.code), f"the pool says {said}")
 
     fleet.write(SPEC)
-    planned = [step for step in fleet.json("plan")["steps"] if args.pool in step["pool"]]
+    planned = [step for step in fleet.json("plan")["fleets"][0]["steps"] if args.pool in step["pool"]]
     check(planned, "nothing is planned in the pool that refuses")
     fleet.run("apply", "--yes")
     live = region.live()
@@ -63,7 +63,7 @@ def main():
         check(stands != args.pool, f"{one['InstanceId']} stands where nothing is to be had")
     history = fleet.run("history").stdout
     check(args.code in history, history)
-    doubt = fleet.json("status")["inDoubt"]
+    doubt = fleet.json("status")["fleets"][0]["inDoubt"]
     check(not doubt, f"in doubt: {doubt}")
     fleet.run("plan", "--detailed-exitcode")
     fleet.run("destroy", "--yes")

@@ -54,7 +54,7 @@ def main():
         judge(regions, None, turn)
         fleet.run(*command)
         judge(regions, target, turn)
-        told = fleet.json("status")["machines"]
+        told = fleet.json("status")["fleets"][0]["machines"]
         told = {machine["id"] for machine in told if machine["state"] != "terminated"}
         seen = {i["InstanceId"] for region in regions for i in region.live()}
         print(f"round {turn}: {before} -> {target}", file=sys.stderr, flush=True)

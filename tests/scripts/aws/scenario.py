@@ -33,7 +33,7 @@ def main():
     fleet.write(SPEC)
 
     fleet.run("apply", "--yes")
-    told = {machine["id"]: machine for machine in fleet.json("status")["machines"]}
+    told = {machine["id"]: machine for machine in fleet.json("status")["fleets"][0]["machines"]}
     seen = {}
     for region in regions:
         for instance in region.live():

@@ -214,9 +214,9 @@ def main():
     amazon.take_back(taken)
     fleet.write(SPEC % (72, 40))
     plan = fleet.json("plan")
-    text = json.dumps(plan["steps"])
+    text = json.dumps(plan["fleets"][0]["steps"])
     check("gcp/" not in text, f"the plan touches a cloud that does not answer: {text}")
-    gaps = {(gap["provider"], gap["region"]) for gap in plan["gaps"]}
+    gaps = {(gap["provider"], gap["region"]) for gap in plan["fleets"][0]["gaps"]}
     check(gaps == {("gcp", "us-central1"), ("gcp", "us-east1")}, f"gaps: {gaps}")
     # Done as far as it goes, and it says so.
     fleet.run("apply", "--yes", expect=(3,))

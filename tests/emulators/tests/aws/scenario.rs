@@ -207,7 +207,7 @@ async fn a_broken_answer_freezes_its_slots_and_is_told() {
     assert!(said.contains("InternalError"), "{said}");
     let sent = proxy.calls("RunInstances");
     let (_, status) = run(&["status", "-o", "json"]).await;
-    assert!(status.contains("inDoubt"), "{status}");
+    assert!(!status.contains("\"inDoubt\": []"), "{status}");
     // Nothing else fills the slots meanwhile; the same request with the same token settles it.
     proxy.set(Faults::default());
     let (exit, said) = run(&["apply", "--yes"]).await;

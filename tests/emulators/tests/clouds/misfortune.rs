@@ -139,7 +139,7 @@ impl Run {
         let (code, out, errors) = self.said(&["plan", "-o", "json"]).await;
         assert_eq!(code, 0, "{out}\n{errors}");
         let plan: Value = serde_json::from_str(&out).expect("JSON");
-        let pools = plan["pools"].as_array().cloned().unwrap_or_default();
+        let pools = plan["fleets"][0]["pools"].as_array().cloned().unwrap_or_default();
         let life = |pool: &Value| {
             let minutes = pool["belief"]["lifeMinutes"].as_f64()?;
             Some((pool["pool"].as_str()?.to_owned(), minutes))
@@ -160,7 +160,7 @@ impl Run {
 }
 
 fn holds(line: &Value) -> BTreeSet<String> {
-    let held = line["held"].as_array().cloned().unwrap_or_default();
+    let held = line["fleets"][0]["held"].as_array().cloned().unwrap_or_default();
     held.iter().filter_map(|hold| hold["is"].as_str().map(str::to_owned)).collect()
 }
 
@@ -281,7 +281,7 @@ async fn a_fleet_that_never_comes_up_rests() {
 /// What a storm leaves behind in the books: pools that lost machines are trusted less than before,
 /// and no pool more.
 async fn judge(run: &Run, before: &BTreeMap<String, f64>, line: &Value, lost: u64) -> String {
-    assert_eq!(line["created"], lost, "{line}");
+    assert_eq!(line["fleets"][0]["created"], lost, "{line}");
     assert_eq!(holds(line), BTreeSet::new(), "{line}");
     assert_eq!(line["exitCode"], 0, "{line}");
     let after = run.lives().await;

@@ -1,0 +1,340 @@
+//! What several documents have in common.
+
+use super::reasons::{Counted, Said, counted};
+use super::words::{GapCause, Group, Provider, Severity, Time, Unit, names, usd};
+use crate::fail::Failure;
+use crate::sentences;
+use crate::text::clean_line;
+use fleet_model as model;
+use fleet_spec::{Broken, Diagnostics};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Something that is wrong with a spec.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Diagnostic {
+    /// How bad it is.
+    pub severity: Severity,
+    /// What is wrong.
+    pub message: String,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// The file; `null` if it is about none.
+    pub file: Option<String>,
+    /// Line, from 1; `null` if it is about the file as a whole.
+    pub line: Option<u32>,
+    /// Column in characters, from 1; `null` if it is about the file as a whole.
+    pub column: Option<u32>,
+    /// How many characters are meant.
+    pub length: u32,
+    /// The field, such as `spec.capacity.target`; `null` if it is about none.
+    pub path: Option<String>,
+    /// The line of the file, safe to print: a part of a long line, and user data masked.
+    pub text: String,
+    /// Characters of the line before `text`.
+    pub text_skipped: u32,
+}
+
+/// What is wrong with specs.
+pub(crate) fn diagnostics(problems: &Diagnostics) -> Vec<Diagnostic> {
+    let one = |problem: &fleet_spec::Diagnostic| {
+        let fleet_spec::Diagnostic {
+            severity,
+            file,
+            line,
+            column,
+            length,
+            message,
+            text,
+            text_skipped,
+            hint,
+            path,
+        } = problem.clone();
+        Diagnostic {
+            severity: severity.into(),
+            message,
+            hint,
+            file: Some(file.display().to_string()).filter(|file| !file.is_empty()),
+            line: Some(line).filter(|line| *line > 0),
+            column: Some(column).filter(|column| *column > 0),
+            length,
+            path: Some(path).filter(|path| !path.is_empty()),
+            text,
+            text_skipped,
+        }
+    };
+    problems.0.iter().map(one).collect()
+}
+
+/// A fleet that the command could not do its work for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct LeftOut {
+    /// Which fleet; `null` if its file cannot be read that far.
+    pub fleet: Option<String>,
+    /// The exit code that this fleet alone would have given.
+    pub exit_code: u8,
+    /// What happened. Of many problems with its spec, the first.
+    pub error: String,
+    /// Where: a file, a URL, a flag.
+    pub place: Option<String>,
+    /// What to do about it.
+    pub hint: Option<String>,
+    /// What is wrong with its spec.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl LeftOut {
+    /// A fleet that something happened to.
+    pub(crate) fn failed(fleet: &model::FleetName, failure: &Failure) -> Self {
+        LeftOut::new(Some(fleet), failure)
+    }
+
+    /// A fleet whose spec is invalid.
+    pub(crate) fn broken(broken: &Broken) -> Self {
+        LeftOut::new(broken.fleet.as_ref(), &Failure::invalid(&broken.problems))
+    }
+
+    fn new(fleet: Option<&model::FleetName>, failure: &Failure) -> Self {
+        let (error, place, hint) = failure.told();
+        LeftOut {
+            fleet: fleet.map(ToString::to_string),
+            exit_code: failure.exit.code(),
+            error,
+            place,
+            hint,
+            diagnostics: diagnostics(&failure.diagnostics),
+        }
+    }
+}
+
+/// A region that could not be seen, or only in part.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Gap {
+    /// The cloud.
+    pub provider: Provider,
+    /// The region.
+    pub region: String,
+    /// Why.
+    pub cause: GapCause,
+    /// What happened, in words.
+    pub detail: String,
+    /// What to do about it.
+    pub next: String,
+}
+
+/// Regions that could not be seen.
+pub(crate) fn gaps(gaps: &[model::Gap]) -> Vec<Gap> {
+    let one = |gap: &model::Gap| Gap {
+        provider: gap.scope.cloud.into(),
+        region: gap.scope.region.to_string(),
+        cause: gap.cause.into(),
+        detail: clean_line(&gap.detail),
+        next: sentences::gap_next(gap.cause).to_string(),
+    };
+    gaps.iter().map(one).collect()
+}
+
+/// A launch whose outcome is not known. Its slots wait until it is.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InDoubt {
+    /// The token of the request.
+    pub token: String,
+    /// The pool that it was sent to.
+    pub pool: String,
+    /// The slots that wait for it.
+    pub slots: Vec<String>,
+    /// Since when.
+    pub since: Time,
+}
+
+/// Launches in doubt.
+pub(crate) fn in_doubt(doubts: &[model::InDoubt]) -> Vec<InDoubt> {
+    let one = |doubt: &model::InDoubt| {
+        let model::InDoubt { token, pool, slots, since } = doubt;
+        InDoubt {
+            token: token.to_string(),
+            pool: pool.to_string(),
+            slots: names(slots),
+            since: Time(*since),
+        }
+    };
+    doubts.iter().map(one).collect()
+}
+
+/// Capacity that could not be placed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Unplaced {
+    /// The part of the fleet that is short.
+    pub group: Group,
+    /// By how much.
+    pub missing: f64,
+    /// In what unit.
+    pub unit: Unit,
+    /// What rules pools out, most pools first.
+    pub because: Vec<Counted>,
+    /// The same in a sentence.
+    pub why: String,
+    /// What would change it.
+    pub next: Option<String>,
+}
+
+/// Capacity that could not be placed, with everything that stood in the way.
+pub(crate) fn unplaced(shortfalls: &[model::Shortfall]) -> Vec<Unplaced> {
+    let one = |short: &model::Shortfall| {
+        let said = sentences::shortfall(short);
+        Unplaced {
+            group: short.group.into(),
+            missing: short.missing.as_f64(),
+            unit: short.unit.into(),
+            because: counted(&short.because),
+            why: said.what,
+            next: said.next,
+        }
+    };
+    shortfalls.iter().map(one).collect()
+}
+
+/// Reasons of one kind, each with its sentence.
+pub(crate) fn said<'a, M: 'a, R>(all: &'a [M]) -> Vec<Said<R>>
+where
+    Said<R>: From<&'a M>,
+{
+    all.iter().map(Said::from).collect()
+}
+
+/// Money, before and after.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Cost {
+    /// Per hour now.
+    pub hourly_before_usd: f64,
+    /// Per hour afterwards.
+    pub hourly_after_usd: f64,
+    /// Per month (730 hours) now.
+    pub monthly_before_usd: f64,
+    /// Per month (730 hours) afterwards.
+    pub monthly_after_usd: f64,
+    /// Per hour afterwards at the prices of now. The others count spot machines at what they cost when they
+    /// were launched.
+    pub hourly_at_present_usd: f64,
+    /// Per hour afterwards, if the same machines were on-demand.
+    pub hourly_on_demand_usd: f64,
+    /// The limit per hour; `null` without one. Of several fleets: the sum, if each has one.
+    pub hourly_limit_usd: Option<f64>,
+    /// Machines without a known price: no amount counts them.
+    pub unpriced_machines: u32,
+    /// Machines that are paid for already: they add no cost.
+    pub committed_machines: u32,
+    /// The end of the way, where this plan is a part of it; `null` otherwise, and in a sum of fleets.
+    pub when_done: Option<WhenDone>,
+}
+
+/// The end of a way that takes several applies.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WhenDone {
+    /// Per hour then, at the prices of now.
+    pub hourly_usd: f64,
+    /// Per month (730 hours) then.
+    pub monthly_usd: f64,
+    /// About how many applies it takes, this one included.
+    pub applies: u32,
+    /// The number for `--allow-destroy` that makes it one apply; `null` if none does.
+    pub allow_destroy: Option<u32>,
+}
+
+impl From<&model::Cost> for Cost {
+    fn from(cost: &model::Cost) -> Self {
+        let model::Cost {
+            hourly_before,
+            hourly_after,
+            hourly_at_present,
+            hourly_on_demand,
+            hourly_limit,
+            unpriced,
+            committed,
+            when_done,
+        } = cost;
+        Cost {
+            hourly_before_usd: usd(*hourly_before),
+            hourly_after_usd: usd(*hourly_after),
+            monthly_before_usd: usd(hourly_before.per_month()),
+            monthly_after_usd: usd(hourly_after.per_month()),
+            hourly_at_present_usd: usd(*hourly_at_present),
+            hourly_on_demand_usd: usd(*hourly_on_demand),
+            hourly_limit_usd: hourly_limit.map(usd),
+            unpriced_machines: *unpriced,
+            committed_machines: *committed,
+            when_done: when_done.map(|done| WhenDone {
+                hourly_usd: usd(done.hourly),
+                monthly_usd: usd(done.hourly.per_month()),
+                applies: done.applies,
+                allow_destroy: done.allow_destroy,
+            }),
+        }
+    }
+}
+
+/// Numbers of machines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Summary {
+    /// To launch.
+    pub create: u32,
+    /// To destroy.
+    pub destroy: u32,
+    /// To keep.
+    pub keep: u32,
+}
+
+impl Summary {
+    /// The summary of a report.
+    pub(crate) fn of(report: &model::Report) -> Self {
+        report.pools.iter().fold(Summary::default(), |sum, pool| Summary {
+            create: sum.create + pool.create,
+            destroy: sum.destroy + pool.destroy,
+            keep: sum.keep + pool.keep,
+        })
+    }
+
+    /// Both together.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Summary {
+            create: self.create + other.create,
+            destroy: self.destroy + other.destroy,
+            keep: self.keep + other.keep,
+        }
+    }
+}
+
+/// The sum of several costs. There is a limit for all only if there is one for each.
+pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a model::Cost>) -> model::Cost {
+    let nothing = model::Cost {
+        hourly_before: Default::default(),
+        hourly_after: Default::default(),
+        hourly_at_present: Default::default(),
+        hourly_on_demand: Default::default(),
+        hourly_limit: None,
+        unpriced: 0,
+        committed: 0,
+        when_done: None,
+    };
+    // Each fleet has an end of its own, and a number of its own to allow.
+    let costs = costs.map(|cost| model::Cost { when_done: None, ..*cost });
+    let sum = costs.reduce(|sum, cost| model::Cost {
+        hourly_before: sum.hourly_before + cost.hourly_before,
+        hourly_after: sum.hourly_after + cost.hourly_after,
+        hourly_at_present: sum.hourly_at_present + cost.hourly_at_present,
+        hourly_on_demand: sum.hourly_on_demand + cost.hourly_on_demand,
+        hourly_limit: sum.hourly_limit.zip(cost.hourly_limit).map(|(a, b)| a + b),
+        unpriced: sum.unpriced + cost.unpriced,
+        committed: sum.committed + cost.committed,
+        when_done: None,
+    });
+    sum.unwrap_or(nothing)
+}

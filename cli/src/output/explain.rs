@@ -1,0 +1,117 @@
+//! The document of `fleet explain`.
+
+use super::bodies;
+use super::common::Unplaced;
+use super::plan::Obtainability;
+use super::reasons::{Counted, Rejection, Said, Why};
+use super::words::Unit;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Why each pool is used or not used.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Explain {
+    /// The fleets.
+    pub fleets: Vec<FleetExplained>,
+}
+
+bodies! { Explain: "explain", "explain"; }
+
+/// One fleet and its pools.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FleetExplained {
+    /// The fleet's name.
+    pub fleet: String,
+    /// The unit of capacity.
+    pub unit: Unit,
+    /// How many pools the spec allows.
+    pub candidates: u32,
+    /// What rules out the other pools of the catalog.
+    pub rejected: Vec<Counted>,
+    /// What could not be placed.
+    pub unplaced: Vec<Unplaced>,
+    /// Pools, best first: those that the spec allows, or those that `--pool` names.
+    pub pools: Vec<ExplainedPool>,
+    /// Slots and what fills them: all, or the one that `--slot` names.
+    pub slots: Vec<ExplainedSlot>,
+    /// What constraints cost, the dearest first.
+    pub relaxations: Vec<Relaxation>,
+    /// The largest possible distance from the least cost under the strategy.
+    pub proven_gap: ProvenGap,
+}
+
+/// A pool and its verdict.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExplainedPool {
+    /// The pool, as `provider/region/zone/type/market`.
+    pub pool: String,
+    /// Whether the plan uses it.
+    pub used: bool,
+    /// The verdict as a sentence.
+    pub why: String,
+    /// Why it is not used; `null` if it is.
+    pub reason: Option<Said<Rejection>>,
+    /// Machines to keep.
+    pub keep: u32,
+    /// Machines to launch.
+    pub create: u32,
+    /// Machines to destroy.
+    pub destroy: u32,
+    /// Price of one machine per hour.
+    pub hourly_usd: Option<f64>,
+    /// The on-demand price of the same.
+    pub on_demand_hourly_usd: Option<f64>,
+    /// The cloud's word on launches.
+    pub obtainability: Option<Obtainability>,
+    /// Capacity of one machine; `null` if it counts for nothing.
+    pub weight: Option<f64>,
+}
+
+/// A slot and what fills it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExplainedSlot {
+    /// The slot.
+    pub slot: String,
+    /// The machine; `null` while its launch is in doubt.
+    pub machine: Option<String>,
+    /// Its pool.
+    pub pool: String,
+    /// Its capacity.
+    pub weight: f64,
+    /// Its price per hour.
+    pub hourly_usd: Option<f64>,
+    /// How it stands, in a few words.
+    pub standing: String,
+    /// Why it will be destroyed; `null` if it stays.
+    pub reason: Option<Said<Why>>,
+}
+
+/// What a constraint of the spec costs, if everything were bought anew.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Relaxation {
+    /// What to relax, in a few words.
+    pub relax: String,
+    /// Per hour with the constraint.
+    pub hourly_before_usd: f64,
+    /// Per hour without it.
+    pub hourly_after_usd: f64,
+    /// How much cheaper that is.
+    pub saved_percent: f64,
+    /// Capacity that can be placed without it only.
+    pub gained: f64,
+}
+
+/// How close to the least cost the optimiser proves to be.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ProvenGap {
+    /// Of the on-demand part; `null` without a proof.
+    pub base_percent: Option<f64>,
+    /// Of the spot part; `null` without a proof.
+    pub burst_percent: Option<f64>,
+}

@@ -1,0 +1,137 @@
+//! Why something is held back.
+
+use super::Said;
+use crate::output::words::{Group, Provider, Time, Unit, usd};
+use crate::sentences;
+use fleet_model as model;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Why something that the spec asks for is held back.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum Hold {
+    /// More machines would be destroyed than one apply may destroy.
+    DestroyLimit {
+        /// How many one apply may destroy.
+        allowed: u32,
+        /// How many the spec asks to destroy.
+        wanted: u32,
+        /// How many of those are held back.
+        held: u32,
+        /// The number of `--allow-destroy`, which is not the number wanted.
+        said: Option<u32>,
+        /// How many of those wanted the lowered target asks for, where they are more than one apply may
+        /// destroy without a person.
+        lowered: u32,
+    },
+    /// Replacements are not up yet; the old machines stay.
+    WaitingForReplacement {
+        /// How many machines.
+        machines: u32,
+    },
+    /// More than the target and its surge would stand at once.
+    Surge {
+        /// Capacity that waits.
+        missing: f64,
+        /// The unit.
+        unit: Unit,
+        /// How much may stand beyond the target.
+        surge: f64,
+    },
+    /// Many machines vanished: nothing is changed until a person has looked.
+    Frozen {
+        /// How many vanished.
+        missing: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// There is no journal, and machines carry this fleet's name.
+    JournalLost {
+        /// How many machines.
+        machines: u32,
+    },
+    /// A slot was tried as often as it may be in an hour.
+    AttemptLimit {
+        /// The slot.
+        slot: String,
+        /// How often it was tried.
+        tries: u32,
+        /// Until when.
+        until: Time,
+    },
+    /// Machines ended right after their launch, several in a row.
+    BootFailures {
+        /// The part of the fleet.
+        group: Group,
+        /// How many.
+        failures: u32,
+        /// Until when.
+        until: Time,
+    },
+    /// The target does not fit into the budget, and the spec says to wait then.
+    Budget {
+        /// The limit per hour.
+        limit_hourly_usd: f64,
+        /// What the target would cost per hour.
+        needed_hourly_usd: f64,
+    },
+    /// Launched moments ago, and not listed yet.
+    NotSeenYet {
+        /// How many machines.
+        machines: u32,
+    },
+    /// A region did not answer, so its machines are left as they are.
+    Gap {
+        /// The cloud.
+        provider: Provider,
+        /// The region.
+        region: String,
+        /// How many machines.
+        machines: u32,
+    },
+}
+
+impl From<&model::Hold> for Said<Hold> {
+    fn from(hold: &model::Hold) -> Self {
+        use model::Hold as Model;
+        let reason = match hold {
+            Model::DestroyLimit { allowed, wanted, held, said, lowered } => Hold::DestroyLimit {
+                allowed: *allowed,
+                wanted: *wanted,
+                held: *held,
+                said: *said,
+                lowered: *lowered,
+            },
+            Model::WaitingForReplacement { machines } => {
+                Hold::WaitingForReplacement { machines: *machines }
+            }
+            Model::Surge { missing, unit, surge } => Hold::Surge {
+                missing: missing.as_f64(),
+                unit: (*unit).into(),
+                surge: surge.as_f64(),
+            },
+            Model::Frozen { missing, of } => Hold::Frozen { missing: *missing, of: *of },
+            Model::JournalLost { machines } => Hold::JournalLost { machines: *machines },
+            Model::AttemptLimit { slot, tries, until } => {
+                Hold::AttemptLimit { slot: slot.to_string(), tries: *tries, until: Time(*until) }
+            }
+            Model::BootFailures { group, failures, until } => Hold::BootFailures {
+                group: (*group).into(),
+                failures: *failures,
+                until: Time(*until),
+            },
+            Model::Budget { limit, needed } => {
+                Hold::Budget { limit_hourly_usd: usd(*limit), needed_hourly_usd: usd(*needed) }
+            }
+            Model::NotSeenYet { machines } => Hold::NotSeenYet { machines: *machines },
+            Model::Gap { scope, machines } => Hold::Gap {
+                provider: scope.cloud.into(),
+                region: scope.region.to_string(),
+                machines: *machines,
+            },
+        };
+        let said = sentences::hold(hold);
+        Said { reason, why: said.what, next: said.next }
+    }
+}

@@ -1,0 +1,220 @@
+//! What else there is to know.
+
+use super::Said;
+use crate::output::words::{Departure, Provider};
+use crate::sentences;
+use fleet_model as model;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Something to know that is no change.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(tag = "is", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub(crate) enum Notice {
+    /// A part of a commitment is not used.
+    CommitmentUnused {
+        /// The cloud.
+        provider: Provider,
+        /// The region.
+        region: String,
+        /// The instance type.
+        r#type: String,
+        /// How many machines are paid for.
+        count: u32,
+        /// How many of them will not run.
+        unused: u32,
+    },
+    /// The cloud recommends to move off a machine.
+    AtRisk {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+    },
+    /// A machine carries our tags, and the journal does not know it. It is left alone.
+    NotRecorded {
+        /// The machine's id.
+        machine: String,
+        /// The pool, as `provider/region/zone/type/market`.
+        pool: String,
+    },
+    /// Machines carry this fleet's name and another identity.
+    Namesakes {
+        /// How many machines.
+        machines: u32,
+        /// The identity that they carry.
+        uid: String,
+    },
+    /// A machine does not work.
+    Failed {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+        /// The cloud's words.
+        words: String,
+    },
+    /// A machine is shut down and still paid for.
+    Stopped {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+        /// The cloud's words.
+        words: String,
+    },
+    /// A machine that was recorded as gone is there after all.
+    CameBack {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+    },
+    /// A machine of the journal no longer carries our tags. It is left alone.
+    TagsLost {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+    },
+    /// A machine is gone.
+    Gone {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+        /// How it left.
+        how: Departure,
+        /// The cloud's words; empty where it has none.
+        words: String,
+    },
+    /// A machine is gone, and disks or interfaces of it are still there.
+    LeftBehind {
+        /// The machine's id.
+        machine: String,
+        /// The cloud.
+        provider: Provider,
+        /// The region.
+        region: String,
+    },
+    /// Machines run an older template than the spec's.
+    OldTemplate {
+        /// How many machines.
+        machines: u32,
+    },
+    /// Machines carry labels of an earlier spec, and their cloud cannot change them.
+    OldLabels {
+        /// The cloud.
+        provider: Provider,
+        /// How many machines.
+        machines: u32,
+    },
+    /// The machines stand in fewer zones than asked for.
+    FewerZones {
+        /// Reached.
+        zones: u32,
+        /// Asked for.
+        wanted: u32,
+    },
+    /// A cloud made a machine that nobody asked for. It is left alone.
+    Surplus {
+        /// The machine's id.
+        machine: String,
+    },
+    /// The catalog does not know the type of some machines. They stay, and count for nothing.
+    UnknownType {
+        /// The pool, as `provider/region/zone/type/market`.
+        pool: String,
+        /// How many machines.
+        machines: u32,
+    },
+    /// The cloud did not say its prices anew.
+    OldPrices {
+        /// The cloud.
+        provider: Provider,
+        /// How old the oldest price is.
+        seconds: u64,
+    },
+    /// Machines without a known price: no amount counts them.
+    UnpricedMachines {
+        /// How many machines.
+        machines: u32,
+    },
+}
+
+impl From<&model::Notice> for Said<Notice> {
+    fn from(notice: &model::Notice) -> Self {
+        let said = sentences::notice(notice);
+        Said { reason: Notice::from(notice), why: said.what, next: said.next }
+    }
+}
+
+impl From<&model::Notice> for Notice {
+    fn from(notice: &model::Notice) -> Self {
+        use model::Notice as Model;
+        match notice {
+            Model::CommitmentUnused { cloud, region, instance_type, count, unused } => {
+                Notice::CommitmentUnused {
+                    provider: (*cloud).into(),
+                    region: region.clone(),
+                    r#type: instance_type.to_string(),
+                    count: *count,
+                    unused: *unused,
+                }
+            }
+            Model::AtRisk { machine, slot } => {
+                Notice::AtRisk { machine: machine.to_string(), slot: slot.to_string() }
+            }
+            Model::NotRecorded { machine, pool } => {
+                Notice::NotRecorded { machine: machine.to_string(), pool: pool.to_string() }
+            }
+            Model::Namesakes { machines, uid } => {
+                Notice::Namesakes { machines: *machines, uid: uid.to_string() }
+            }
+            Model::Failed { machine, slot, words } => Notice::Failed {
+                machine: machine.to_string(),
+                slot: slot.to_string(),
+                words: words.clone(),
+            },
+            Model::Stopped { machine, slot, words } => Notice::Stopped {
+                machine: machine.to_string(),
+                slot: slot.to_string(),
+                words: words.clone(),
+            },
+            Model::CameBack { machine, slot } => {
+                Notice::CameBack { machine: machine.to_string(), slot: slot.to_string() }
+            }
+            Model::TagsLost { machine, slot } => {
+                Notice::TagsLost { machine: machine.to_string(), slot: slot.to_string() }
+            }
+            Model::Gone { machine, slot, how, words } => Notice::Gone {
+                machine: machine.to_string(),
+                slot: slot.to_string(),
+                how: (*how).into(),
+                words: words.clone(),
+            },
+            Model::LeftBehind { machine, scope } => Notice::LeftBehind {
+                machine: machine.to_string(),
+                provider: scope.cloud.into(),
+                region: scope.region.to_string(),
+            },
+            Model::OldTemplate { machines } => Notice::OldTemplate { machines: *machines },
+            Model::OldLabels { cloud, machines } => {
+                Notice::OldLabels { provider: (*cloud).into(), machines: *machines }
+            }
+            Model::FewerZones { zones, wanted } => {
+                Notice::FewerZones { zones: *zones, wanted: *wanted }
+            }
+            Model::Surplus { machine } => Notice::Surplus { machine: machine.to_string() },
+            Model::UnknownType { pool, machines } => {
+                Notice::UnknownType { pool: pool.to_string(), machines: *machines }
+            }
+            Model::OldPrices { cloud, seconds } => {
+                Notice::OldPrices { provider: (*cloud).into(), seconds: *seconds }
+            }
+            Model::UnpricedMachines { machines } => {
+                Notice::UnpricedMachines { machines: *machines }
+            }
+        }
+    }
+}

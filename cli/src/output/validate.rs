@@ -1,0 +1,63 @@
+//! The document of `fleet validate`.
+
+use super::bodies;
+use super::common::Diagnostic;
+use super::words::{Strategy, Unit};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// Whether specs are valid, and what is wrong with them.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Validate {
+    /// Whether every spec can be used.
+    pub valid: bool,
+    /// The fleets; empty if a spec is invalid.
+    pub fleets: Vec<ValidFleet>,
+    /// Errors and warnings.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+bodies! { Validate: "validate", "validate"; }
+
+/// A fleet as its spec describes it.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ValidFleet {
+    /// The fleet's name.
+    pub fleet: String,
+    /// The file of its spec.
+    pub file: String,
+    /// The unit of capacity.
+    pub unit: Unit,
+    /// Capacity in all.
+    pub target: f64,
+    /// Capacity of the on-demand part.
+    pub on_demand: f64,
+    /// Capacity of the spot part.
+    pub spot: f64,
+    /// How pools are chosen.
+    pub strategy: Strategy,
+    /// The limit per hour; `null` without one.
+    pub hourly_limit_usd: Option<f64>,
+    /// How many pools of the catalog the spec allows.
+    pub pools: u64,
+    /// Policies that it complies with.
+    pub policies: Vec<String>,
+    /// Fields that are read and checked, and not obeyed yet.
+    pub not_yet_obeyed: Vec<NotYetObeyed>,
+}
+
+/// A field that is not obeyed yet.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NotYetObeyed {
+    /// The field, such as `spec.updates.maxUnavailable`.
+    pub path: String,
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
