@@ -3,7 +3,7 @@
 use crate::args::LimitArgs;
 use crate::exit::Exit;
 use crate::fail::Failure;
-use fleet_core::Planned;
+use fleet_core::{Planned, Stale};
 use fleet_model::Limits;
 use fleet_provider::with_causes;
 use fleet_run::{JournalError, LeaseError, RunError, StoreError, StoreFault};
@@ -24,6 +24,12 @@ pub(crate) fn failed(cause: RunError) -> Failure {
                  holder that is dead",
             )
             .exit(Exit::LeaseHeld),
+        RunError::Stale(Stale::Spec) => failure
+            .hint(
+                "make a new plan: `fleet plan SPEC --out FILE`. A spec with variables needs the values that \
+                 it was planned with: --var and the environment",
+            )
+            .exit(Exit::PlanStale),
         RunError::Stale(_) => {
             failure.hint("make a new plan: `fleet plan SPEC --out FILE`").exit(Exit::PlanStale)
         }

@@ -1,6 +1,6 @@
 //! `fleet validate`: everything that can be known without a cloud.
 
-use crate::args::{Format, SpecArgs};
+use crate::args::{Format, ValidateArgs};
 use crate::context::{Context, invalid};
 use crate::exit::Exit;
 use crate::fail::Answer;
@@ -10,17 +10,16 @@ use crate::style::{ADD, BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown, monthly, thousands};
 use fleet_core::eligible;
 use fleet_model::{Catalog, Desired};
-use fleet_spec::{Broken, Diagnostic, Diagnostics, LoadOptions, Loaded, LoadedFleet};
+use fleet_spec::{Broken, Diagnostic, Diagnostics, Loaded, LoadedFleet};
 use serde_json::{Value, json};
 
+mod effective;
+
 /// Runs `fleet validate`.
-pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
+pub(crate) fn run(context: &Context, args: &ValidateArgs, out: &mut Out) -> Answer {
     let catalog = context.catalog()?;
-    let paths = context.paths(&args.specs)?;
-    let options = LoadOptions {
-        policies: context.global.policy.clone(),
-        select: context.global.fleet.clone(),
-    };
+    let paths = context.paths(&args.spec.specs)?;
+    let options = context.options(&context.global.policy);
     let format = context.global.output;
     let mut loaded = match fleet_spec::load(&paths, &options) {
         Ok(loaded) => loaded,
@@ -39,7 +38,8 @@ pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
         return refuse(&problems, format, out);
     }
     match format {
-        Format::Json => out.json(&document(&loaded, &catalog, &problems))?,
+        Format::Json => out.json(&document(&loaded, &catalog, &problems, args.show))?,
+        Format::Text if args.show => effective::text(&loaded.fleets, out),
         Format::Text => text(&loaded, &catalog, &problems, out),
         Format::Markdown => {
             for fleet in &loaded.fleets {
@@ -143,6 +143,9 @@ fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Ou
         let file = fleet.file.display();
         out.text(format!("{ADD}ok{ADD:#}  {BOLD}{name}{BOLD:#}  {DIM}{file}{DIM:#}"));
         out.text(crate::text::wrap("    ", &summary(&fleet.desired, catalog)));
+        if !fleet.defaults.is_empty() {
+            out.text(format!("    over defaults {}", clean_line(&fleet.defaults.join(", "))));
+        }
         if !fleet.policies.is_empty() {
             out.text(format!("    under policy {}", clean_line(&fleet.policies.join(", "))));
         }
@@ -163,16 +166,23 @@ fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Ou
         1 => ", 1 policy".into(),
         n => format!(", {n} policies"),
     };
-    out.text(format!("\n{fleets}{policies}, {}", count(problems.0.len() as u64, "warning")));
+    let defaults = match loaded.defaults.len() {
+        0 => String::new(),
+        n => format!(", {}", count(n as u64, "Defaults document")),
+    };
+    out.text(format!(
+        "\n{fleets}{defaults}{policies}, {}",
+        count(problems.0.len() as u64, "warning")
+    ));
 }
 
-fn document(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Value {
+fn document(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, show: bool) -> Value {
     let fleets: Vec<Value> = loaded
         .fleets
         .iter()
         .map(|fleet| {
             let goal = &fleet.desired.capacity;
-            json!({
+            let mut document = json!({
                 "fleet": fleet.desired.fleet,
                 "file": fleet.file,
                 "unit": goal.unit,
@@ -183,8 +193,13 @@ fn document(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Value
                 "hourlyLimit": fleet.desired.budget.hourly.map(|limit| limit.as_f64()),
                 "pools": eligible(&fleet.desired, catalog).offerings.len(),
                 "policies": fleet.policies,
+                "defaults": fleet.defaults,
                 "notYetObeyed": fleet.not_yet_obeyed,
-            })
+            });
+            if show {
+                document["effective"] = effective::json(fleet);
+            }
+            document
         })
         .collect();
     json!({ "formatVersion": 1, "valid": true, "fleets": fleets, "diagnostics": problems })
