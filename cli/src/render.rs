@@ -6,6 +6,8 @@ pub(crate) mod catalog;
 pub(crate) mod columns;
 pub(crate) mod doctor;
 pub(crate) mod explain;
+#[cfg(test)]
+mod guards_page;
 pub(crate) mod history;
 pub(crate) mod plan_json;
 pub(crate) mod plan_markdown;

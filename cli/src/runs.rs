@@ -41,8 +41,15 @@ pub(crate) fn failed(cause: RunError) -> Failure {
             "nothing was changed; bring that record back from a backup or an older version of the \
              object. Without one: docs/state.md, \"A damaged journal\"",
         ),
-        RunError::Journal(_) => failure,
-        RunError::Lease(_) | RunError::Unsound { .. } => failure,
+        RunError::Journal(JournalError::Fenced { .. }) => {
+            failure.hint("the other run continues; `fleet history` shows what each of them did")
+        }
+        RunError::Unsound { .. } => failure.hint(
+            "this is a bug in fleet; please report it with the file of `fleet plan SPEC --save-inputs FILE`",
+        ),
+        RunError::Lease(LeaseError::Io { .. }) => failure.hint(
+            "check the folder of --state and its permissions",
+        ),
     }
 }
 
