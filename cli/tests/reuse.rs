@@ -11,7 +11,7 @@ const DEFAULTS: &str = "\
 apiVersion: fleet/v1
 kind: Defaults
 metadata: { name: house }
-variables: { REGION: us-east-1, SECRET: null }
+variables: { REGION: us-east-1, BOOT_ARG: null }
 spec:
   instances: { types: [m6i.xlarge] }
   placement:
@@ -19,7 +19,7 @@ spec:
       - provider: aws
         regions: [\"${REGION}\"]
   template:
-    userData: echo ${SECRET}
+    userData: echo ${BOOT_ARG}
 ";
 
 const FLEET: &str = "\
@@ -43,13 +43,13 @@ fn place() -> Place {
 #[test]
 fn variables_change_the_fleet_and_defaults_hold() {
     let place = place();
-    let hush = ["--var", "SECRET=hush"];
-    place.expect(0, &["apply", "--yes", "--var", "SECRET=hush"]);
+    let hush = ["--var", "BOOT_ARG=hush"];
+    place.expect(0, &["apply", "--yes", "--var", "BOOT_ARG=hush"]);
     assert_eq!(place.live().len(), 2);
     // The same values are the same fleet, from wherever they come.
     let output = place
         .command(&["plan", "--detailed-exitcode"])
-        .env("SECRET", "hush")
+        .env("BOOT_ARG", "hush")
         .env("SIZE", "2")
         .output()
         .expect("fleet runs");
@@ -58,7 +58,7 @@ fn variables_change_the_fleet_and_defaults_hold() {
         place.expect(2, &["plan", "--detailed-exitcode", hush[0], hush[1], "--var", "SIZE=3"]);
     assert!(said.contains("1 to launch"), "{said}");
     // A value of the template counts, as if it were written there.
-    let said = place.expect(2, &["plan", "--detailed-exitcode", "--var", "SECRET=other"]);
+    let said = place.expect(2, &["plan", "--detailed-exitcode", "--var", "BOOT_ARG=other"]);
     assert!(said.contains("older template"), "{said}");
 }
 
@@ -66,13 +66,13 @@ fn variables_change_the_fleet_and_defaults_hold() {
 fn a_value_that_is_missing_or_unknown_changes_nothing() {
     let place = place();
     for args in
-        [&["apply", "--yes"][..], &["apply", "--yes", "--var", "SECRET=x", "--var", "SIZ=3"]]
+        [&["apply", "--yes"][..], &["apply", "--yes", "--var", "BOOT_ARG=x", "--var", "SIZ=3"]]
     {
         let output = place.run(args);
         assert_eq!(output.status.code(), Some(4), "{args:?}");
         assert!(place.live().is_empty());
     }
-    let output = place.run(&["plan", "--var", "SECRET"]);
+    let output = place.run(&["plan", "--var", "BOOT_ARG"]);
     assert_eq!(output.status.code(), Some(64));
     assert!(text(&output.stderr).contains("NAME=VALUE"), "{}", text(&output.stderr));
 }
@@ -80,13 +80,13 @@ fn a_value_that_is_missing_or_unknown_changes_nothing() {
 #[test]
 fn a_saved_plan_asks_for_the_values_again_and_holds_none() {
     let place = place();
-    let flags = ["--var", "SECRET=hush", "--var", "SIZE=3"];
+    let flags = ["--var", "BOOT_ARG=hush", "--var", "SIZE=3"];
     let plan = [&["plan", "--out", "it.plan"][..], &flags].concat();
     let output = place.run(&plan);
-    assert!(text(&output.stderr).contains("--var SECRET=… --var SIZE=…"), "{output:?}");
+    assert!(text(&output.stderr).contains("--var BOOT_ARG=… --var SIZE=…"), "{output:?}");
     let saved = std::fs::read_to_string(place.path("it.plan")).expect("a plan");
     assert!(!saved.contains("hush"));
-    let output = place.run(&["apply", "--yes", "it.plan", "--var", "SECRET=hush"]);
+    let output = place.run(&["apply", "--yes", "it.plan", "--var", "BOOT_ARG=hush"]);
     assert_eq!(output.status.code(), Some(5));
     assert!(text(&output.stderr).contains("--var and the environment"), "{output:?}");
     place.expect(0, &[&["apply", "--yes", "it.plan"][..], &flags].concat());
@@ -96,14 +96,14 @@ fn a_saved_plan_asks_for_the_values_again_and_holds_none() {
 #[test]
 fn the_effective_spec_says_where_values_come_from_and_hides_scripts() {
     let place = place();
-    let shown = place.expect(0, &["validate", "--show", "--var", "SECRET=hush"]);
+    let shown = place.expect(0, &["validate", "--show", "--var", "BOOT_ARG=hush"]);
     for part in [
         "target: 2 ",
         "# fleet.yaml:7, SIZE from its default at fleet.yaml:4:20",
         "- us-east-1 ",
         "# defaults.yaml:10 (defaults), REGION from its default at defaults.yaml:4:22",
         "# userData: 9 bytes, never shown",
-        "SECRET from --var",
+        "BOOT_ARG from --var",
     ] {
         assert!(shown.contains(part), "`{part}` is not in:\n{shown}");
     }
@@ -114,7 +114,7 @@ fn the_effective_spec_says_where_values_come_from_and_hides_scripts() {
     other.write("fleet.yaml", &written);
     other.expect(0, &["apply", "--yes"]);
 
-    let json = place.expect(0, &["validate", "--show", "-o", "json", "--var", "SECRET=hush"]);
+    let json = place.expect(0, &["validate", "--show", "-o", "json", "--var", "BOOT_ARG=hush"]);
     assert!(!json.contains("hush"));
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let fleet = &json["fleets"][0];

@@ -39,7 +39,17 @@ pub(crate) fn run(context: &Context, args: &ValidateArgs, out: &mut Out) -> Answ
     }
     match format {
         Format::Json => out.json(&document(&loaded, &catalog, &problems, args.show))?,
-        Format::Text if args.show => effective::text(&loaded.fleets, out),
+        Format::Text if args.show => {
+            if !problems.is_empty() {
+                out.aside(format!("{}\n", problems.render(true).trim_end()));
+            }
+            effective::text(&loaded.fleets, out);
+        }
+        Format::Markdown if args.show => {
+            out.text("```yaml");
+            effective::text(&loaded.fleets, out);
+            out.text("```");
+        }
         Format::Text => text(&loaded, &catalog, &problems, out),
         Format::Markdown => {
             for fleet in &loaded.fleets {

@@ -72,6 +72,35 @@ fn why_held(hold: &Hold) -> &'static str {
     }
 }
 
+/// When a hold comes into force.
+fn when_held(hold: &Hold) -> &'static str {
+    match hold {
+        Hold::DestroyLimit { said: Some(_), .. } => "--allow-destroy names another number",
+        Hold::DestroyLimit { allowed: 0, .. } => "after an apply that destroyed as many as it may",
+        Hold::DestroyLimit { .. } => {
+            "an apply would destroy more than one machine in ten, and more than one"
+        }
+        Hold::WaitingForReplacement { .. } => "a replacement is launched and does not run yet",
+        Hold::Surge { .. } => "many machines are to be replaced at once",
+        Hold::Frozen { .. } => {
+            "more than three machines, and more than 30 %, are missing and their clouds do not say why"
+        }
+        Hold::JournalLost { .. } => "machines carry the fleet's name, and there is no journal",
+        Hold::AttemptLimit { .. } => "a slot was tried 60 times within an hour",
+        Hold::BootFailures { .. } => {
+            "three machines of a group in a row never came up or failed soon after launch, or three \
+             on-demand machines in a row were gone within ten minutes of it; the group launches \
+             nothing for half an hour"
+        }
+        Hold::Budget { .. } => {
+            "the target does not fit into the budget. Requests in doubt count at the highest price \
+             that they may cost"
+        }
+        Hold::NotSeenYet { .. } => "a destroy right after a launch",
+        Hold::Gap { .. } => "a region with machines of the fleet does not answer in full",
+    }
+}
+
 fn gaps() -> Vec<GapCause> {
     vec![
         GapCause::Unreachable,
@@ -179,9 +208,10 @@ fn holds_table() -> String {
         let said = sentences::hold(hold);
         let is = json["is"].as_str().expect("a kind").to_owned();
         let next = said.next.unwrap_or_default();
-        vec![format!("`{is}`"), said.what, why_held(hold).into(), next]
+        vec![format!("`{is}`"), when_held(hold).into(), said.what, why_held(hold).into(), next]
     };
-    table(&["JSON", "message", "why it exists", "way out"], holds().iter().map(row).collect())
+    let heads = ["JSON", "when", "message", "why it exists", "way out"];
+    table(&heads, holds().iter().map(row).collect())
 }
 
 fn gaps_table() -> String {

@@ -304,7 +304,8 @@ impl Work<'_> {
         let at = declared.at;
         let (value, given_by) = if let Some(value) = self.values.flags.get(name) {
             (value.clone(), GivenBy::Flag)
-        } else if let Some(value) = self.values.environment.get(name) {
+        } else if let Some(value) = self.values.environment.get(name).filter(|_| !is_private(name))
+        {
             let Some(value) = value.to_str() else {
                 let what = format!("the value of `{name}` in the environment is not UTF-8 text");
                 return Err((what, how));
@@ -314,6 +315,12 @@ impl Work<'_> {
             (default.clone(), GivenBy::Default)
         } else {
             let place = location(self.reader.parts, at);
+            let how = match is_private(name) {
+                true => format!(
+                    "give it on purpose, with --var {name}=VALUE: a name like this is not read from the environment, where a spec could carry off a secret"
+                ),
+                false => how,
+            };
             return Err((
                 format!("variable `{name}` has no value"),
                 format!("{how}; it is declared at {place}"),
@@ -386,9 +393,49 @@ pub(crate) fn is_name(text: &str) -> bool {
     first && text.len() <= 64 && text.chars().all(good)
 }
 
+/// Names under which clouds, CI and people keep credentials. A spec from a pull request must not be
+/// able to put a runner's secrets into labels or scripts, so these come from flags alone.
+fn is_private(name: &str) -> bool {
+    const OWNERS: [&str; 14] = [
+        "AWS_",
+        "AZURE_",
+        "ARM_",
+        "GOOGLE_",
+        "GCLOUD_",
+        "CLOUDSDK_",
+        "LAMBDA_",
+        "GITHUB_",
+        "GH_",
+        "GITLAB_",
+        "ACTIONS_",
+        "CI_",
+        "SSH_",
+        "FLEET_",
+    ];
+    const WORDS: [&str; 7] =
+        ["SECRET", "TOKEN", "PASSWORD", "PASSWD", "CREDENTIAL", "PRIVATE", "APIKEY"];
+    let name = name.to_ascii_uppercase();
+    OWNERS.iter().any(|owner| name.starts_with(owner))
+        || WORDS.iter().any(|word| name.contains(word))
+        || name == "KEY"
+        || name.ends_with("_KEY")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_credentials_are_private() {
+        for name in
+            ["AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "db_password", "SSH_KEY", "MY_API_KEY"]
+        {
+            assert!(is_private(name), "{name}");
+        }
+        for name in ["REGION", "IMAGE", "STAGE", "KEYS", "MONKEY", "SIZE"] {
+            assert!(!is_private(name), "{name}");
+        }
+    }
 
     #[test]
     fn texts_are_split_at_names_in_braces() {

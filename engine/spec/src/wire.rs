@@ -58,7 +58,8 @@ wire! {
         "metadata" metadata: Metadata,
         /// Variables, each with its default, or with `null` if a value must be given. `${NAME}` in a
         /// value under metadata and spec is replaced: by `--var NAME=VALUE`, else by NAME in the
-        /// environment, else by the default.
+        /// environment, else by the default. Names of credentials, such as `…TOKEN`, are not read from the
+        /// environment. An undeclared `${NAME}` stays in userData and is an error elsewhere.
         "variables" variables: Option<Variables>,
         /// What should exist.
         "spec" spec: FleetSpec,

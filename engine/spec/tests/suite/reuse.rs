@@ -150,6 +150,40 @@ fn the_effective_spec_means_the_same() {
     assert_eq!(only(again.load(&["x.yaml"])).desired, fleet.desired);
 }
 
+/// Every value of a spec as a variable, and every section in Defaults: the fleet is the same.
+#[test]
+fn a_spec_of_variables_and_defaults_alone_means_the_same() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fleet-specs/llm-training.yaml");
+    let other = std::fs::read_to_string(path).expect("a spec");
+    for text in [crate::TRAIN, &other] {
+        let fleet = crate::only(crate::accept(text));
+        let mut variables = String::from("variables:\n");
+        let mut lines: Vec<String> = Vec::new();
+        for (at, line) in fleet.effective().into_iter().enumerate() {
+            let Some((path, Some(value))) = line.value else {
+                lines.push(line.text);
+                continue;
+            };
+            if !path.starts_with("spec.") {
+                lines.push(line.text);
+                continue;
+            }
+            let end = line.text.find(": ").or(line.text.find("- ")).expect("a value") + 2;
+            lines.push(format!("{}\"${{V{at}}}\"", &line.text[..end]));
+            variables += &format!("  V{at}: {}\n", serde_json::Value::from(value));
+        }
+        let text = lines.join("\n");
+        let spec = text.find("\nspec:\n").expect("a spec") + 1;
+        let fleet_only = format!("{}{variables}{}", &text[..spec], &text[spec..]);
+        assert_eq!(crate::only(crate::accept(&fleet_only)).desired, fleet.desired);
+
+        let head = "apiVersion: fleet/v1\nkind: Defaults\nmetadata: { name: d }\n";
+        let defaults = format!("{head}{variables}{}\n", &text[spec..]);
+        let tree = Tree::new(&[("defaults.yaml", &defaults), ("fleet.yaml", &text[..spec])]);
+        assert_eq!(only(tree.load(&["fleet.yaml"])).desired, fleet.desired);
+    }
+}
+
 #[test]
 fn scripts_keep_what_is_theirs_and_are_never_shown() {
     let text = "apiVersion: fleet/v1\nkind: Fleet\nmetadata: { name: a }\nvariables: { KEY: hush }\n\
@@ -240,6 +274,25 @@ fn a_total_counts_budgets_from_defaults() {
     ]);
     let said = says(&tree, "a.yaml", &given(&[("IMAGE", "ami-1")], &[]));
     assert!(said.contains("fleets may cost $6.00"), "{said}");
+}
+
+/// A spec from a pull request must not put a runner's secrets where they can be read.
+#[test]
+fn credentials_of_the_environment_are_out_of_reach() {
+    let fleet = "apiVersion: fleet/v1\nkind: Fleet\nvariables: { AWS_SECRET_ACCESS_KEY: null }\n\
+                 metadata: { name: a, labels: { a: \"${AWS_SECRET_ACCESS_KEY}\" } }\n\
+                 spec: { capacity: { target: 1 } }\n";
+    let tree = Tree::new(&[("a.yaml", fleet)]);
+    let name = "AWS_SECRET_ACCESS_KEY";
+    let said = says(&tree, "a.yaml", &given(&[], &[(name, "hush")]));
+    assert!(!said.contains("hush"), "{said}");
+    assert!(said.contains("is not read from the environment"), "{said}");
+    // With a default the environment is passed over as well.
+    let tree = Tree::new(&[("a.yaml", &fleet.replace("null", "none"))]);
+    let fleet = only(tree.load_with(&["a.yaml"], &given(&[], &[(name, "hush")])));
+    assert_eq!(fleet.desired.labels["a"], "none");
+    let fleet = only(tree.load_with(&["a.yaml"], &given(&[(name, "mine")], &[(name, "hush")])));
+    assert_eq!(fleet.desired.labels["a"], "mine");
 }
 
 #[test]
