@@ -296,6 +296,20 @@ fn credentials_of_the_environment_are_out_of_reach() {
 }
 
 #[test]
+fn values_do_not_grow_without_end() {
+    let labels: String = (0..100).map(|at| format!("l{at}: \"${{A}}\", ")).collect();
+    let fleet = format!(
+        "{{apiVersion: fleet/v1, kind: Fleet, variables: {{ A: null }}, metadata: {{ name: a, labels: {{ {labels} }} }}, spec: {{ capacity: {{ target: 1 }} }} }}"
+    );
+    let tree = Tree::new(&[("a.yaml", &fleet)]);
+    let said = says(&tree, "a.yaml", &given(&[("A", &"x".repeat(16 * 1024))], &[]));
+    assert!(said.contains("variables add more than 1048576 bytes"), "{said}");
+    let said = says(&tree, "a.yaml", &given(&[("A", &"x".repeat(16 * 1024 + 1))], &[]));
+    assert!(said.contains("the value of `A` has 16385 bytes"), "{said}");
+    assert!(!said.contains("xxxxxxxx"), "{said}");
+}
+
+#[test]
 fn values_are_not_printed_by_accident() {
     let options = given(&[("A", "hush")], &[("B", "hush")]);
     assert!(!format!("{options:?}").contains("hush"));
