@@ -216,11 +216,13 @@ fn holds_table() -> String {
 
 fn gaps_table() -> String {
     let row = |cause: &GapCause| {
-        let detail = match cause {
-            GapCause::NoCredentials => "set LAMBDA_API_KEY",
-            _ => "",
+        let gap = match cause {
+            GapCause::NoCredentials => {
+                let scope = Scope { cloud: Cloud::Lambda, ..region() };
+                Gap { scope, cause: *cause, detail: "set LAMBDA_API_KEY".into() }
+            }
+            _ => Gap { scope: region(), cause: *cause, detail: String::new() },
         };
-        let gap = Gap { scope: region(), cause: *cause, detail: detail.into() };
         let said = sentences::gaps(&[gap]).remove(0);
         let is = serde_json::to_value(cause).expect("a word");
         let is = is.as_str().expect("a word").to_owned();
@@ -255,14 +257,14 @@ const EARLY: [Early; 7] = [
     Early {
         source: include_str!("../simulated.rs"),
         exit: Exit::Failed,
-        words: "stands on simulated clouds",
+        words: "fleet `{fleet}` stands on simulated clouds",
         why: "simulated machines would look lost to a real cloud, and real ones would be launched",
         way_out: "add --sim, or use another --state for real clouds",
     },
     Early {
         source: include_str!("../simulated.rs"),
         exit: Exit::Failed,
-        words: "does not stand on simulated clouds",
+        words: "fleet `{fleet}` does not stand on simulated clouds",
         why: "a simulation must not write into the journal of real machines",
         way_out: "leave --sim out, or use another --state to simulate",
     },
@@ -305,7 +307,8 @@ const EARLY: [Early; 7] = [
 
 fn early_table() -> String {
     let row = |Early { exit, words, why, way_out, .. }: &Early| {
-        vec![exit.code().to_string(), (*words).into(), (*why).into(), (*way_out).into()]
+        let words = words.replace("{fleet}", "web");
+        vec![exit.code().to_string(), words, (*why).into(), (*way_out).into()]
     };
     let heads = ["exit code", "message", "why it exists", "way out"];
     table(&heads, EARLY.iter().map(row).collect())
@@ -338,7 +341,7 @@ fn the_page_has_every_guard() {
         std::fs::write(&file, now).expect("the page can be written");
         return;
     }
-    assert_eq!(page, now, "docs/tasks/guards.md is out of date; run `cargo xtask docs`");
+    assert!(page == now, "docs/tasks/guards.md is out of date; run `cargo xtask docs`");
 }
 
 /// The variants of an enum, as its source lists them.
