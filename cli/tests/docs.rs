@@ -19,14 +19,8 @@ const ELLIPSIS: &str = "…";
 const CARGO: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec fleet \"$@\"\n";
 
 /// Blocks with commands that are not run, by their first line, and why.
-const BY_HAND: [(&str, &str); 3] = [
-    ("$ cargo xtask test", "it is what runs this test"),
-    (
-        "$ rm -r .fleet; fleet sim reset --latency 100ms",
-        "a kill hits another moment each time: kill.rs",
-    ),
-    ("$ rm -r .fleet; fleet sim reset --latency 200ms", "it depends on the clock: scenarios.rs"),
-];
+const BY_HAND: [(&str, &str); 1] = [("$ cargo xtask test", "it is what runs this test")];
+
 /// A folder for the commands of one page.
 struct Reader(tempfile::TempDir);
 
