@@ -53,6 +53,9 @@ pub(crate) struct Global {
     /// Policy files that every fleet must comply with, besides those among the specs
     #[arg(long, global = true, value_name = "FILE")]
     pub policy: Vec<PathBuf>,
+    /// Value of a variable that a spec declares; wins over the environment
+    #[arg(long, global = true, value_name = "NAME=VALUE", value_parser = variable)]
+    pub var: Vec<(String, String)>,
     /// Only these fleets
     #[arg(short, long, global = true, value_name = "NAME", value_delimiter = ',')]
     pub fleet: Vec<String>,
@@ -68,6 +71,14 @@ pub(crate) struct Global {
     /// Never use colour (NO_COLOR does the same)
     #[arg(long, global = true)]
     pub no_color: bool,
+}
+
+/// `NAME=VALUE`. The value may be empty and hold further `=`.
+fn variable(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text
+        .split_once('=')
+        .ok_or_else(|| "write NAME=VALUE, such as REGION=us-east-1".to_owned())?;
+    Ok((name.to_owned(), value.to_owned()))
 }
 
 /// How results are printed.
@@ -96,7 +107,7 @@ pub(crate) enum Command {
     /// Write a starter spec and its schema
     Init(InitArgs),
     /// Check specs: syntax, values, policies, and that at least one pool matches
-    Validate(SpecArgs),
+    Validate(ValidateArgs),
     /// Show what apply would change, and what it would cost
     Plan(PlanArgs),
     /// Make the clouds match the spec
@@ -209,6 +220,17 @@ pub(crate) struct FleetArgs {
     /// Files or folders with fleets, or names of fleets [default: fleet.yaml]
     #[arg(value_name = "SPEC|FLEET")]
     pub specs: Vec<PathBuf>,
+}
+
+/// `fleet validate`.
+#[derive(Debug, Args)]
+pub(crate) struct ValidateArgs {
+    /// The specs.
+    #[command(flatten)]
+    pub spec: SpecArgs,
+    /// Print each fleet as it is after Defaults and variables, and where each value comes from
+    #[arg(long)]
+    pub show: bool,
 }
 
 /// Specs to read.

@@ -8,7 +8,7 @@ use fleet_model::{Catalog, Cloud, Desired};
 use fleet_provider::{Clock, Provider, with_causes};
 use fleet_run::{Engine, Fresh, Store, SystemClock};
 use fleet_sim::{Preset, Sim};
-use fleet_spec::{Broken, Diagnostics, LoadOptions, Loaded};
+use fleet_spec::{Broken, Diagnostics, LoadOptions, Loaded, Values};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -88,15 +88,24 @@ impl Context {
         self.loaded(paths, fleet_spec::load(paths, &self.options(policies)))
     }
 
-    fn options(&self, policies: &[PathBuf]) -> LoadOptions {
-        LoadOptions { policies: policies.to_vec(), select: self.global.fleet.clone() }
+    /// What to load besides the paths. The environment is handed over here and nowhere else.
+    pub(crate) fn options(&self, policies: &[PathBuf]) -> LoadOptions {
+        let environment = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+            .collect();
+        let flags = self.global.var.iter().cloned().collect();
+        LoadOptions {
+            policies: policies.to_vec(),
+            select: self.global.fleet.clone(),
+            values: Values { flags, environment },
+        }
     }
 
     fn loaded(&self, paths: &[PathBuf], loaded: Result<Loaded, Diagnostics>) -> Answer<Loaded> {
         let mut loaded = loaded.map_err(|problems| invalid(&problems))?;
         if loaded.fleets.is_empty() {
             let paths: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
-            return Err(Failure::new("there is no fleet here, only policies")
+            return Err(Failure::new("there is no fleet here, only policies or Defaults")
                 .at(paths.join(", "))
                 .exit(Exit::SpecInvalid));
         }

@@ -7,6 +7,8 @@ pub(crate) mod columns;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod explain_json;
+#[cfg(test)]
+mod guards_page;
 pub(crate) mod history;
 pub(crate) mod history_json;
 pub(crate) mod plan_markdown;

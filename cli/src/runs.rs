@@ -3,7 +3,7 @@
 use crate::args::LimitArgs;
 use crate::exit::Exit;
 use crate::fail::Failure;
-use fleet_core::Planned;
+use fleet_core::{Planned, Stale};
 use fleet_model::Limits;
 use fleet_provider::with_causes;
 use fleet_run::{JournalError, LeaseError, RunError, StoreError, StoreFault};
@@ -24,6 +24,12 @@ pub(crate) fn failed(cause: RunError) -> Failure {
                  holder that is dead",
             )
             .exit(Exit::LeaseHeld),
+        RunError::Stale(Stale::Spec) => failure
+            .hint(
+                "make a new plan: `fleet plan SPEC --out FILE`. A spec with variables needs the values that \
+                 it was planned with: --var and the environment",
+            )
+            .exit(Exit::PlanStale),
         RunError::Stale(_) => {
             failure.hint("make a new plan: `fleet plan SPEC --out FILE`").exit(Exit::PlanStale)
         }
@@ -35,8 +41,15 @@ pub(crate) fn failed(cause: RunError) -> Failure {
             "nothing was changed; bring that record back from a backup or an older version of the \
              object. Without one: docs/state.md, \"A damaged journal\"",
         ),
-        RunError::Journal(_) => failure,
-        RunError::Lease(_) | RunError::Unsound { .. } => failure,
+        RunError::Journal(JournalError::Fenced { .. }) => {
+            failure.hint("the other run continues; `fleet history` shows what each of them did")
+        }
+        RunError::Unsound { .. } => failure.hint(
+            "this is a bug in fleet; please report it with the file of `fleet plan SPEC --save-inputs FILE`",
+        ),
+        RunError::Lease(LeaseError::Io { .. }) => failure.hint(
+            "check the folder of --state and its permissions",
+        ),
     }
 }
 

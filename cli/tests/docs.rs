@@ -1,9 +1,11 @@
 //! Every block of output in the docs comes from the binary. Blocks that begin with "```console" are run,
 //! from top to bottom, each page in a fresh folder on simulated clouds; `cargo xtask docs` writes what
-//! differs.
+//! differs. A block that names a file ("```yaml web.yaml") is written to that file first; one that names a
+//! file of examples/ is that file.
 
 mod support;
 
+use std::path::Path;
 use std::process::Command;
 use support::judge::schema;
 use support::root;
@@ -16,6 +18,9 @@ const ELLIPSIS: &str = "…";
 
 /// `cargo run … -- ARGS` runs the binary that is built already.
 const CARGO: &str = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec fleet \"$@\"\n";
+
+/// Blocks with commands that are not run, by their first line, and why.
+const BY_HAND: [(&str, &str); 1] = [("$ cargo xtask test", "it is what runs this test")];
 
 /// A folder for the commands of one page.
 struct Reader(tempfile::TempDir);
@@ -34,6 +39,13 @@ impl Reader {
         std::fs::create_dir(&here).expect("a folder");
         symlink(root().join("fleet-specs"), here.join("fleet-specs")).expect("a link");
         Reader(folder)
+    }
+
+    /// Writes a file that a page shows.
+    fn write(&self, name: &str, lines: &[&str]) {
+        let file = self.0.path().join("here").join(name);
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, lines.join("\n") + "\n").expect("a file");
     }
 
     /// Runs a command as a shell does; both streams in order.
@@ -88,23 +100,71 @@ fn regenerated(page: &str) -> String {
     let lines: Vec<&str> = page.lines().collect();
     let mut now: Vec<String> = Vec::new();
     let mut rest = &lines[..];
+    let mut specs = Vec::new();
     while let Some((&line, after)) = rest.split_first() {
         now.push(line.to_owned());
         rest = after;
-        if line.trim_start() != "```console" {
+        let Some(opening) = line.trim_start().strip_prefix("```") else {
             continue;
-        }
+        };
         let end = rest.iter().position(|line| line.trim_start() == "```").expect("an end");
-        for step in steps(&rest[..end]) {
-            let command = step.command.join("\n");
-            let command = command.strip_prefix("$ ").expect("a block begins with a command");
-            let output = reader.run(command);
-            now.extend(step.command.iter().map(|&line| line.to_owned()));
-            now.extend(shortened(&output, &step.shown));
+        let block = &rest[..end];
+        match opening.split_once(' ') {
+            Some((_, name)) if name.starts_with("examples/") => {
+                now.extend(lines_of(&root().join(name)));
+            }
+            Some((_, name)) => {
+                reader.write(name, block);
+                now.extend(block.iter().map(|&line| line.to_owned()));
+                if block.iter().any(|line| line.starts_with("apiVersion: fleet/")) {
+                    specs.push(name);
+                }
+            }
+            None if opening == "console" => now.extend(run(&reader, block)),
+            None => {
+                runs_or_says_why(block);
+                now.extend(block.iter().map(|&line| line.to_owned()));
+            }
         }
-        rest = &rest[end..];
+        now.push(rest[end].to_owned());
+        rest = &rest[end + 1..];
+    }
+    for spec in specs {
+        let said = reader.run(&format!("fleet validate {spec} && echo is valid"));
+        assert!(said.ends_with("is valid\n"), "{spec}: {said}");
     }
     now.join("\n") + "\n"
+}
+
+/// A block with every output as it is now.
+fn run(reader: &Reader, block: &[&str]) -> Vec<String> {
+    let mut now = Vec::new();
+    for step in steps(block) {
+        let command = step.command.join("\n");
+        let command = command.strip_prefix("$ ").expect("a block begins with a command");
+        let output = reader.run(command);
+        now.extend(step.command.iter().map(|&line| line.to_owned()));
+        now.extend(shortened(&output, &step.shown));
+    }
+    now
+}
+
+fn lines_of(file: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(file).unwrap_or_else(|_| panic!("{}", file.display()));
+    text.lines().map(str::to_owned).collect()
+}
+
+/// Nothing that looks like a command or a spec is only printed.
+fn runs_or_says_why(block: &[&str]) {
+    let first = block.first().copied().unwrap_or_default();
+    if BY_HAND.iter().any(|(line, _)| *line == first) {
+        return;
+    }
+    let command = |line: &&&str| line.starts_with("$ ") || line.starts_with("fleet ");
+    let found = block.iter().find(command);
+    assert!(found.is_none(), "this command is not run: {found:?}; begin its block with ```console");
+    let spec = block.iter().any(|line| line.starts_with("apiVersion: fleet/"));
+    assert!(!spec, "this spec has no file: {block:?}; begin its block with ```yaml NAME.yaml");
 }
 
 fn check(name: &str) {
@@ -174,6 +234,23 @@ fn schemas_are_published() {
     }
     let published = std::fs::read_dir(folder).expect("schemas").count();
     assert_eq!(published, kinds.len(), "docs/schemas has a file of no document");
+}
+
+/// Pages for one task each: whatever lies there is run.
+#[test]
+fn tasks() {
+    let folder = root().join("docs/tasks");
+    let mut pages: Vec<String> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name().into_string().expect("UTF-8"))
+        .collect();
+    pages.sort();
+    let index = std::fs::read_to_string(root().join("docs/guide.md")).expect("the guide");
+    for page in &pages {
+        check(&format!("docs/tasks/{page}"));
+        assert!(index.contains(&format!("(tasks/{page})")), "docs/guide.md does not link {page}");
+    }
+    assert!(pages.len() >= 8, "{pages:?}");
 }
 
 #[test]

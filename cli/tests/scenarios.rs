@@ -50,13 +50,18 @@ fn apply_then_plan_is_empty_for_every_spec_we_ship() {
     }
 }
 
-/// Fleets, by file; policies are found by the fleets themselves.
+/// Whether a file holds for the fleets around it, which find it themselves.
+fn shared(path: &Path) -> bool {
+    ["policy.yaml", "defaults.yaml"].iter().any(|name| path.ends_with(name))
+}
+
+/// Fleets, by file.
 fn collect(folder: &Path, specs: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
             collect(&path, specs);
-        } else if path.extension().is_some_and(|e| e == "yaml") && !path.ends_with("policy.yaml") {
+        } else if path.extension().is_some_and(|e| e == "yaml") && !shared(&path) {
             specs.push(path);
         }
     }

@@ -52,7 +52,7 @@ enum Command {
     },
     /// Hand damaged specs, plans, journals and price lists to their readers
     Fuzz(Amount),
-    /// Write docs/spec.md, docs/clouds.md, docs/fleet.schema.json and the output blocks of the docs
+    /// Write docs/spec.md, docs/clouds.md, docs/fleet.schema.json, the tables of guards and the output blocks of the docs
     Docs {
         /// Only compare
         #[arg(long)]

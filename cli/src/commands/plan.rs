@@ -57,8 +57,15 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
         };
         write(file, &saved)?;
         out.aside(format!(
-            "plan saved; apply exactly this with `fleet apply {}{}`",
+            "plan saved; apply exactly this with `fleet apply {}{}{}`",
             if context.global.sim { "--sim " } else { "" },
+            // By name: a value may be part of user data, and the plan does not hold it.
+            context
+                .global
+                .var
+                .iter()
+                .map(|(name, _)| format!("--var {name}=… "))
+                .collect::<String>(),
             file.display()
         ));
     }

@@ -1,6 +1,6 @@
 //! `fleet validate`: everything that can be known without a cloud.
 
-use crate::args::{Format, SpecArgs};
+use crate::args::{Format, ValidateArgs};
 use crate::context::{Context, invalid};
 use crate::exit::Exit;
 use crate::fail::Answer;
@@ -14,16 +14,15 @@ use crate::style::{ADD, BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown, monthly, thousands};
 use fleet_core::eligible;
 use fleet_model::{Catalog, Desired};
-use fleet_spec::{Broken, Diagnostic, Diagnostics, LoadOptions, Loaded, LoadedFleet};
+use fleet_spec::{Broken, Diagnostic, Diagnostics, Loaded, LoadedFleet};
+
+mod effective;
 
 /// Runs `fleet validate`.
-pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
+pub(crate) fn run(context: &Context, args: &ValidateArgs, out: &mut Out) -> Answer {
     let catalog = context.catalog()?;
-    let paths = context.paths(&args.specs)?;
-    let options = LoadOptions {
-        policies: context.global.policy.clone(),
-        select: context.global.fleet.clone(),
-    };
+    let paths = context.paths(&args.spec.specs)?;
+    let options = context.options(&context.global.policy);
     let format = context.global.output;
     let mut loaded = match fleet_spec::load(&paths, &options) {
         Ok(loaded) => loaded,
@@ -42,7 +41,20 @@ pub(crate) fn run(context: &Context, args: &SpecArgs, out: &mut Out) -> Answer {
         return refuse(&problems, format, out);
     }
     match format {
-        Format::Json => out.json(&document(Exit::Done, body(&loaded, &catalog, &problems)))?,
+        Format::Json => {
+            out.json(&document(Exit::Done, body(&loaded, &catalog, &problems, args.show)))?
+        }
+        Format::Text if args.show => {
+            if !problems.is_empty() {
+                out.aside(format!("{}\n", problems.render(true).trim_end()));
+            }
+            effective::text(&loaded.fleets, out);
+        }
+        Format::Markdown if args.show => {
+            out.text("```yaml");
+            effective::text(&loaded.fleets, out);
+            out.text("```");
+        }
         Format::Text => text(&loaded, &catalog, &problems, out),
         Format::Markdown => {
             for fleet in &loaded.fleets {
@@ -141,6 +153,9 @@ fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Ou
         let file = fleet.file.display();
         out.text(format!("{ADD}ok{ADD:#}  {BOLD}{name}{BOLD:#}  {DIM}{file}{DIM:#}"));
         out.text(crate::text::wrap("    ", &summary(&fleet.desired, catalog)));
+        if !fleet.defaults.is_empty() {
+            out.text(format!("    over defaults {}", clean_line(&fleet.defaults.join(", "))));
+        }
         if !fleet.policies.is_empty() {
             out.text(format!("    under policy {}", clean_line(&fleet.policies.join(", "))));
         }
@@ -161,10 +176,17 @@ fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Ou
         1 => ", 1 policy".into(),
         n => format!(", {n} policies"),
     };
-    out.text(format!("\n{fleets}{policies}, {}", count(problems.0.len() as u64, "warning")));
+    let defaults = match loaded.defaults.len() {
+        0 => String::new(),
+        n => format!(", {}", count(n as u64, "Defaults document")),
+    };
+    out.text(format!(
+        "\n{fleets}{defaults}{policies}, {}",
+        count(problems.0.len() as u64, "warning")
+    ));
 }
 
-fn body(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Validate {
+fn body(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, show: bool) -> Validate {
     let one = |fleet: &LoadedFleet| {
         let goal = &fleet.desired.capacity;
         ValidFleet {
@@ -178,6 +200,8 @@ fn body(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics) -> Validate 
             hourly_limit_usd: fleet.desired.budget.hourly.map(usd),
             pools: eligible(&fleet.desired, catalog).offerings.len() as u64,
             policies: fleet.policies.clone(),
+            defaults: fleet.defaults.clone(),
+            effective: show.then(|| effective::values(fleet)),
             not_yet_obeyed: fleet.not_yet_obeyed.iter().map(not_yet_obeyed).collect(),
         }
     };

@@ -44,6 +44,10 @@ pub(crate) struct ValidFleet {
     pub pools: u64,
     /// Policies that it complies with.
     pub policies: Vec<String>,
+    /// Defaults that it takes values from, nearest first.
+    pub defaults: Vec<String>,
+    /// Every value as if it had been written out, with `--show`; `null` without.
+    pub effective: Option<Vec<EffectiveValue>>,
     /// Fields that are read and checked, and not obeyed yet.
     pub not_yet_obeyed: Vec<NotYetObeyed>,
 }
@@ -60,4 +64,66 @@ pub(crate) struct NotYetObeyed {
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
+}
+
+/// A value of the spec, and where it comes from.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct EffectiveValue {
+    /// The field, such as `spec.capacity.target`.
+    pub path: String,
+    /// Its value as text; `null` for user data.
+    pub value: Option<String>,
+    /// Where it is written.
+    pub place: Place,
+    /// Whether Defaults say so, and not the fleet itself.
+    pub is_default: bool,
+    /// The variables that the value came from.
+    pub variables: Vec<UsedVariable>,
+}
+
+/// A place in a file.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Place {
+    /// The file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in characters, from 1.
+    pub column: u32,
+}
+
+/// A variable that a value came from.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UsedVariable {
+    /// Its name.
+    pub name: String,
+    /// Who gave it its value.
+    pub given_by: GivenBy,
+    /// Where it is declared.
+    pub declared: Place,
+}
+
+/// Who gave a variable its value.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum GivenBy {
+    /// `--var` on the command line.
+    Flag,
+    /// The environment.
+    Environment,
+    /// The declaration.
+    Default,
+}
+
+impl From<fleet_spec::GivenBy> for GivenBy {
+    fn from(by: fleet_spec::GivenBy) -> Self {
+        match by {
+            fleet_spec::GivenBy::Flag => GivenBy::Flag,
+            fleet_spec::GivenBy::Environment => GivenBy::Environment,
+            fleet_spec::GivenBy::Default => GivenBy::Default,
+        }
+    }
 }

@@ -200,7 +200,7 @@ mod tests {
     #[test]
     fn colours_are_only_added() {
         let source = Source::new(Path::new("a.yaml"), "base: 96\n");
-        let span = Span { line: 1, column: 7, length: 2 };
+        let span = Span { line: 1, column: 7, length: 2, document: 0 };
         let one = Diagnostic::at(&source, span, "too much".into(), Some("less".into()));
         let plain =
             "error: too much\n  --> a.yaml:1:7\n  |\n1 | base: 96\n  |       ^^\nhint: less\n";

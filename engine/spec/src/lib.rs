@@ -22,6 +22,7 @@ mod diagnostic;
 mod enforce;
 mod fleet;
 mod input;
+mod layers;
 mod load;
 mod number;
 mod places;
@@ -33,6 +34,7 @@ mod schema;
 mod source;
 mod total;
 mod user_data;
+mod variables;
 mod wire;
 mod wire_scalar;
 mod words;
@@ -40,9 +42,11 @@ mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use load::{
-    Broken, LoadOptions, Loaded, LoadedFleet, NotYetObeyed, load, load_bytes, load_sound, load_str,
+    Broken, EffectiveLine, LoadOptions, Loaded, LoadedFleet, NotYetObeyed, load, load_bytes,
+    load_sound, load_str,
 };
 pub use places::Location;
 pub use policy::Policy;
 pub use reference::reference_markdown;
 pub use schema::schema;
+pub use variables::{GivenBy, Used, Values};

@@ -1,6 +1,10 @@
 //! Files and folders → fleets, held against their policies.
 
+mod defaults;
+mod effective;
 mod files;
+
+pub use effective::EffectiveLine;
 
 use crate::canonical;
 use crate::diagnostic::{Diagnostic, Diagnostics};
@@ -9,13 +13,17 @@ use crate::fleet::Draft;
 use crate::places::{Location, Places};
 use crate::policy::Policy;
 use crate::reader::near;
+use crate::variables::{Values, is_name};
+use crate::yaml::Node;
 use crate::{input, source::quote, total, yaml};
+use defaults::Document;
 use files::{Files, Found, Scope};
 use fleet_model::{Desired, FleetName, MicroUsd};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// What to load besides the paths.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +32,8 @@ pub struct LoadOptions {
     pub policies: Vec<PathBuf>,
     /// Only these fleets, by name; empty: all. What is wrong with others alone does not matter.
     pub select: Vec<String>,
+    /// Values for variables that fleets and Defaults declare.
+    pub values: Values,
 }
 
 /// What was loaded.
@@ -33,6 +43,8 @@ pub struct Loaded {
     pub fleets: Vec<LoadedFleet>,
     /// Every policy that was found.
     pub policies: Vec<Policy>,
+    /// Names of the Defaults that were found.
+    pub defaults: Vec<String>,
     /// What the authors should know.
     pub warnings: Diagnostics,
     /// Fleets that cannot be used, while the others can.
@@ -69,7 +81,10 @@ pub struct LoadedFleet {
     pub not_yet_obeyed: Vec<NotYetObeyed>,
     /// Names of the policies that were applied.
     pub policies: Vec<String>,
+    /// Names of the Defaults under it, nearest first.
+    pub defaults: Vec<String>,
     places: Places,
+    document: Arc<Node>,
 }
 
 /// Without the templates: user data is never printed.
@@ -105,8 +120,9 @@ impl LoadedFleet {
 /// Loads files and folders. Everything that is wrong is told at once.
 ///
 /// A folder is searched for `*.yaml` and `*.yml`, hidden folders left out; files of others in it
-/// are passed over. A policy holds for its own folder and below; besides, `policy.yaml` and
-/// `policy.yml` are looked for from each path upward to the root of the repository.
+/// are passed over. A policy holds for its own folder and below, and so do Defaults; besides,
+/// `policy.yaml` and `defaults.yaml` are looked for from each path upward to the root of the
+/// repository.
 pub fn load(paths: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Diagnostics> {
     load_sound(paths, options)?.all_sound()
 }
@@ -125,13 +141,13 @@ pub fn load_sound(paths: &[PathBuf], options: &LoadOptions) -> Result<Loaded, Di
     for path in paths {
         files.discover(path);
     }
-    if files.drafts.is_empty() && files.policies.is_empty() && files.problems.is_empty() {
+    if files.is_empty() {
         let named: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let message = format!("no fleet found in {}", quote(&named.join(", ")));
         let hint = "a spec begins with `apiVersion: fleet/v1`; `fleet init` writes one";
         files.problems.push(Diagnostic::general(message, Some(hint.to_owned())));
     }
-    finish(files, &options.select)
+    finish(files, options)
 }
 
 /// Loads the text of one file. Policies in it hold for every fleet in it.
@@ -152,10 +168,14 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, Diagnostics> {
         Ok(text) => files.text(Path::new(name), None, &text, Found::Named),
         Err(refusal) => files.refuse(Path::new(name), &refusal),
     }
-    finish(files, &[])?.all_sound()
+    finish(files, &LoadOptions::default())?.all_sound()
 }
 
-fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
+fn finish(mut files: Files, options: &LoadOptions) -> Result<Loaded, Diagnostics> {
+    let LoadOptions { policies: _, select, values } = options;
+    let defaults = files.defaults.iter().map(Document::name).collect();
+    let declared = files.resolve(values);
+    files.problems.extend(undeclared(values, &declared));
     duplicates(&mut files);
     let mut applied: Vec<Vec<String>> = Vec::new();
     for (draft, file) in &mut files.drafts {
@@ -164,7 +184,7 @@ fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
         enforce(draft, &holds);
         applied.push(holds.iter().map(|policy| policy.name.clone()).collect());
     }
-    totals(&mut files);
+    totals(&mut files, values);
     for (draft, _) in &mut files.drafts {
         unlimited(draft);
     }
@@ -190,6 +210,8 @@ fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
             desired,
             not_yet_obeyed: draft.not_yet_obeyed,
             policies,
+            defaults: draft.defaults,
+            document: Arc::new(draft.document),
             places: draft.places,
         });
     }
@@ -222,7 +244,7 @@ fn finish(mut files: Files, select: &[String]) -> Result<Loaded, Diagnostics> {
         let of_file = errors.iter().filter(|one| one.file == *file).cloned();
         broken.push(Broken { fleet: None, problems: Diagnostics(of_file.collect()) });
     }
-    Ok(Loaded { fleets: usable, policies, warnings: Diagnostics(warnings), broken })
+    Ok(Loaded { fleets: usable, policies, defaults, warnings: Diagnostics(warnings), broken })
 }
 
 /// Whether every error is about a file.
@@ -264,13 +286,13 @@ fn duplicates(files: &mut Files) {
     }
 }
 
-fn totals(files: &mut Files) {
+fn totals(files: &mut Files, values: &Values) {
     let policies = files.policies.clone();
     for (policy, scope) in &policies {
         if policy.total.is_none() {
             continue;
         }
-        let others = others(policy, scope, files);
+        let others = others(policy, scope, files, values);
         let under = files.drafts.iter_mut().filter(|(_, file)| scope.covers(file.as_ref()));
         let mut under: Vec<&mut Draft> = under.map(|(draft, _)| draft).collect();
         total::check(policy, &mut under, others);
@@ -289,7 +311,7 @@ fn unlimited(draft: &mut Draft) {
 }
 
 /// What fleets in a policy's folder that were not asked for may cost.
-fn others(policy: &Policy, scope: &Scope, files: &Files) -> MicroUsd {
+fn others(policy: &Policy, scope: &Scope, files: &Files, values: &Values) -> MicroUsd {
     let Scope::Folder(folder) = scope else {
         return MicroUsd(0);
     };
@@ -297,6 +319,8 @@ fn others(policy: &Policy, scope: &Scope, files: &Files) -> MicroUsd {
         files.drafts.iter().map(|(draft, _)| draft.desired.fleet.as_str()).collect();
     let mut all = Files::default();
     all.add(folder);
+    all.discover(folder);
+    all.resolve(values);
     all.drafts
         .iter()
         .filter(|(draft, _)| !named.contains(draft.desired.fleet.as_str()))
@@ -315,6 +339,24 @@ fn unknown(select: &[String], fleets: &[LoadedFleet]) -> Vec<Diagnostic> {
                 None => format!("fleets here: {}", names.join(", ")),
             };
             Diagnostic::general(format!("there is no fleet `{}`", quote(name)), hint)
+        })
+        .collect()
+}
+
+/// Values on the command line that no fleet asks for: a misspelt one would change nothing.
+fn undeclared(values: &Values, declared: &BTreeSet<String>) -> Vec<Diagnostic> {
+    let names: Vec<&str> = declared.iter().map(String::as_str).collect();
+    let unknown = values.flags.keys().filter(|name| !declared.contains(*name));
+    unknown
+        .map(|name| {
+            let hint = match near(name, &names) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if !is_name(name) => "write --var NAME=VALUE".into(),
+                None if names.is_empty() => "no spec here declares `variables`".into(),
+                None => format!("declared: {}", names.join(", ")),
+            };
+            let message = format!("--var: no fleet here has a variable `{}`", quote(name));
+            Diagnostic::general(message, hint)
         })
         .collect()
 }

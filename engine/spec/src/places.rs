@@ -2,12 +2,14 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::reader::Field;
-use crate::source::{Source, Span};
+use crate::source::{Part, Span};
+use crate::variables::Given;
 use crate::yaml::Node;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A place in a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -27,47 +29,54 @@ impl fmt::Display for Location {
     }
 }
 
-/// The places of every field of one document.
+/// The places of every field of one document, and of the Defaults under it.
 #[derive(Clone)]
 pub(crate) struct Places {
-    source: Source,
-    spans: BTreeMap<String, Span>,
+    parts: Arc<[Part]>,
+    written: BTreeMap<String, Written>,
+}
+
+/// Where a field stands, and which variables its text came from.
+#[derive(Clone, Default)]
+struct Written {
+    span: Span,
+    given: Option<Arc<Given>>,
 }
 
 impl Places {
-    pub(crate) fn of(source: &Source, document: &Node) -> Self {
-        let mut places = Places { source: source.clone(), spans: BTreeMap::new() };
+    pub(crate) fn of(parts: &[Part], document: &Node) -> Self {
+        let mut places = Places { parts: parts.into(), written: BTreeMap::new() };
         places.walk(&Field::document(document));
         places
     }
 
     fn walk(&mut self, field: &Field<'_>) {
-        self.spans.insert(field.path.clone(), field.place());
+        let written = Written { span: field.place(), given: field.node.given.clone() };
+        self.written.insert(field.path.clone(), written);
         field.entries().for_each(|(_, inner)| self.walk(&inner));
         field.items().for_each(|inner| self.walk(&inner));
     }
 
     /// The place of a field, or of the nearest field around it that is written down.
-    fn span(&self, path: &str) -> Span {
+    fn nearest(&self, path: &str) -> Written {
         let mut path = path;
         loop {
-            if let Some(span) = self.spans.get(path) {
-                return *span;
+            if let Some(written) = self.written.get(path) {
+                return written.clone();
             }
             match path.rfind(['.', '[']) {
                 Some(end) => path = &path[..end],
-                None => return self.spans.get("").copied().unwrap_or_default(),
+                None => return self.written.get("").cloned().unwrap_or_default(),
             }
         }
     }
 
     pub(crate) fn has(&self, path: &str) -> bool {
-        self.spans.contains_key(path)
+        self.written.contains_key(path)
     }
 
     pub(crate) fn location(&self, path: &str) -> Location {
-        let Span { line, column, .. } = self.span(path);
-        Location { file: self.source.file.clone(), line, column }
+        location(&self.parts, self.nearest(path).span)
     }
 
     pub(crate) fn diagnostic(
@@ -76,7 +85,27 @@ impl Places {
         message: String,
         hint: Option<String>,
     ) -> Diagnostic {
-        let diagnostic = Diagnostic::at(&self.source, self.span(path), message, hint);
+        let Written { span, given } = self.nearest(path);
+        let hint = match given {
+            Some(given) => Some(given.hint(hint, &self.parts)),
+            None => hint,
+        };
+        let diagnostic = match self.parts.get(usize::from(span.document)) {
+            Some(part) => Diagnostic::at(&part.source, span, message, hint),
+            None => Diagnostic::general(message, hint),
+        };
         Diagnostic { path: path.to_owned(), ..diagnostic }
     }
+
+    /// The documents that the fleet is made up of, its own first.
+    pub(crate) fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+}
+
+/// A span as people write it.
+pub(crate) fn location(parts: &[Part], span: Span) -> Location {
+    let part = parts.get(usize::from(span.document));
+    let file = part.map(|part| part.source.file.clone()).unwrap_or_default();
+    Location { file, line: span.line, column: span.column }
 }

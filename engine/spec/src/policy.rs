@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::fleet::{commitments, metadata, subject, tighter};
 use crate::reader::{Field, Object, Reader};
-use crate::source::{Source, quote};
+use crate::source::{Part, Source, quote};
 use crate::wire;
 use crate::words::CLOUDS;
 use crate::yaml::{Kind, Node};
@@ -43,7 +43,8 @@ pub struct Policy {
 /// Reads a document of kind `Policy`.
 pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>) {
     let top = Field::document(document);
-    let mut reader = Reader::new(source, subject("policy", document));
+    let parts = [Part::alone(source, subject("policy", document))];
+    let mut reader = Reader::new(&parts, document);
     let object = reader.object(&top, wire::Policy::FIELDS);
     let (name, _) = metadata(&mut reader, object.as_ref());
     let mut policy = Policy {

@@ -1,7 +1,7 @@
 //! Walking a document: every reader reports what it does not like and goes on.
 
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::source::{Source, Span, quote};
+use crate::source::{Part, Span, quote};
 use crate::yaml::{Kind, MAX_PROBLEMS, Node};
 
 /// A value, the key it stands under and its path from the top of the document.
@@ -76,7 +76,7 @@ impl<'n> Field<'n> {
     }
 }
 
-fn join(path: &str, key: &str) -> String {
+pub(crate) fn join(path: &str, key: &str) -> String {
     if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
 }
 
@@ -114,9 +114,13 @@ impl<'n> Object<'n> {
                 .take(MAX_PROBLEMS)
                 .find(|key| !self.known.contains(key) && near(key, &[name]).is_some());
             // A misspelt field is told once, as misspelt.
-            if near.is_none() {
+            if near.is_none() && !reader.may_lack(path, name) {
                 let hint = format!("add `{name}:`; `fleet schema` describes every field");
-                reader.error(&self.field, format!("`{name}` is missing{inside}"), Some(hint));
+                let what = format!("`{name}` is missing{inside}");
+                // Defaults may leave it out; the fleet over them may not.
+                let place = self.field.place();
+                let at = if place.document == 0 { place } else { reader.top };
+                reader.error_at(at, path, what, Some(hint));
             }
         }
         self.get(reader, name)
@@ -129,19 +133,36 @@ impl<'n> Object<'n> {
 
 /// Collects what is wrong with one document.
 pub(crate) struct Reader<'s> {
-    pub(crate) source: &'s Source,
-    /// Who is spoken of, e.g. "fleet `train`".
-    pub(crate) subject: String,
+    /// The documents it is made up of, its own first.
+    pub(crate) parts: &'s [Part],
+    /// Where the document begins.
+    pub(crate) top: Span,
+    /// Whether a fleet will add what is missing.
+    pub(crate) is_defaults: bool,
     pub(crate) problems: Vec<Diagnostic>,
 }
 
 impl<'s> Reader<'s> {
-    pub(crate) fn new(source: &'s Source, subject: String) -> Self {
-        Reader { source, subject, problems: Vec::new() }
+    pub(crate) fn new(parts: &'s [Part], document: &Node) -> Self {
+        Reader { parts, top: document.span, is_defaults: false, problems: Vec::new() }
+    }
+
+    /// Whether a field that a fleet must have may be absent here.
+    fn may_lack(&self, path: &str, name: &str) -> bool {
+        self.is_defaults
+            && matches!((path, name), ("spec", "capacity") | ("spec.capacity", "target"))
     }
 
     pub(crate) fn error(&mut self, field: &Field<'_>, message: String, hint: Option<String>) {
-        self.error_at(field.place(), &field.path, message, hint);
+        match &field.node.given {
+            None => self.error_at(field.place(), &field.path, message, hint),
+            // A variable without a value is told once, as that.
+            Some(given) if given.unresolved => {}
+            Some(given) => {
+                let hint = given.hint(hint, self.parts);
+                self.error_at(field.place(), &field.path, message, Some(hint));
+            }
+        }
     }
 
     pub(crate) fn error_at(&mut self, at: Span, path: &str, what: String, hint: Option<String>) {
@@ -149,17 +170,31 @@ impl<'s> Reader<'s> {
         if self.problems.len() > MAX_PROBLEMS {
             return;
         }
-        let message = match self.subject.as_str() {
+        let Some(part) = self.parts.get(usize::from(at.document)) else {
+            return;
+        };
+        let message = match part.subject.as_str() {
             "" => what,
             subject => format!("{subject}: {what}"),
         };
-        let diagnostic = Diagnostic::at(self.source, at, message, hint);
+        let diagnostic = Diagnostic::at(&part.source, at, message, hint);
         self.problems.push(Diagnostic { path: path.to_owned(), ..diagnostic });
+    }
+
+    pub(crate) fn warn_at(&mut self, at: Span, path: &str, what: String, hint: Option<String>) {
+        let before = self.problems.len();
+        self.error_at(at, path, what, hint);
+        self.soften(before);
     }
 
     pub(crate) fn warn(&mut self, field: &Field<'_>, message: String, hint: Option<String>) {
         let before = self.problems.len();
         self.error(field, message, hint);
+        self.soften(before);
+    }
+
+    /// Makes warnings of what was told last.
+    fn soften(&mut self, before: usize) {
         for diagnostic in self.problems.drain(before..).collect::<Vec<_>>() {
             self.problems.push(diagnostic.into_warning());
         }

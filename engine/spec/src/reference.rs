@@ -12,12 +12,12 @@ pub fn reference_markdown() -> String {
     let mut out = String::from(
         "# Spec reference: fleet/v1\n\n\
          Generated from the JSON Schema that `fleet schema` prints; do not edit.\n\n\
-         A file holds one or more documents, each a Fleet or a Policy. A *share* is written \
+         A file holds one or more documents, each a Fleet, Defaults or a Policy. A *share* is written \
          `25%`; a *pattern* may hold `*` and `?`, and upper and lower case are alike; dollars \
          are per hour unless the field says per month, and a month has 730 hours.\n",
     );
     let mut told = BTreeSet::new();
-    for name in ["Fleet", "Policy"] {
+    for name in ["Fleet", "Defaults", "Policy"] {
         section(name, definitions, &mut told, &mut out);
     }
     out
@@ -42,7 +42,8 @@ fn section(
     out.push_str("| field | type | | meaning |\n|---|---|---|---|\n");
     let required = definition["required"].as_array().cloned().unwrap_or_default();
     let mut inner = Vec::new();
-    let fields = crate::wire::TYPES.iter().find(|(known, _)| *known == name);
+    let like = crate::wire::like(name);
+    let fields = crate::wire::TYPES.iter().find(|(known, _)| *known == like);
     for field in fields.into_iter().flat_map(|(_, fields)| *fields) {
         let schema = &definition["properties"][field];
         let must = if required.iter().any(|name| name == field) { "required" } else { "" };
@@ -65,7 +66,8 @@ fn shape(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
         return format!("[{name}](#{})", name.to_lowercase());
     }
-    if let Some(words) = schema["enum"].as_array() {
+    let words = [&schema["enum"], &schema["anyOf"][0]["enum"]];
+    if let Some(words) = words.into_iter().find_map(Value::as_array) {
         let words: Vec<String> =
             words.iter().filter_map(Value::as_str).map(|word| format!("`{word}`")).collect();
         return words.join(", ");

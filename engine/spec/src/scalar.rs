@@ -5,7 +5,7 @@ use crate::reader::{Field, Reader, near};
 use crate::source::quote;
 use crate::wire;
 use crate::words::{MEANT, Words, names};
-use crate::yaml::Kind;
+use crate::yaml::{Kind, Style};
 use fleet_model::{Bounds, MicroUsd, Pattern, Share};
 
 /// What a number may be.
@@ -96,8 +96,12 @@ impl Reader<'_> {
     /// `true` or `false`.
     pub(crate) fn flag(&mut self, field: &Field<'_>) -> Option<bool> {
         match &field.node.kind {
-            Kind::Scalar { text, plain: true } if text == "true" => return Some(true),
-            Kind::Scalar { text, plain: true } if text == "false" => return Some(false),
+            Kind::Scalar { text, style } if *style != Style::Quoted && text == "true" => {
+                return Some(true);
+            }
+            Kind::Scalar { text, style } if *style != Style::Quoted && text == "false" => {
+                return Some(false);
+            }
             Kind::Scalar { .. } | Kind::List(_) | Kind::Map(_) => {}
         }
         let found = field.node.describe();
@@ -110,7 +114,7 @@ impl Reader<'_> {
     pub(crate) fn number(&mut self, field: &Field<'_>, rule: Number) -> Option<u64> {
         let name = field.name().to_owned();
         let (text, plain) = match &field.node.kind {
-            Kind::Scalar { text, plain } => (text.as_str(), *plain),
+            Kind::Scalar { text, style } => (text.as_str(), *style != Style::Quoted),
             Kind::List(_) | Kind::Map(_) => {
                 let message = format!("`{name}` must be a number, found {}", field.node.describe());
                 self.error(field, message, Some("write one number, such as 8".into()));
@@ -311,7 +315,7 @@ impl Reader<'_> {
 
     /// `{ min, max }` of a number.
     pub(crate) fn bounds(&mut self, field: &Field<'_>, rule: Number) -> Bounds {
-        if let Kind::Scalar { text, plain: true } = &field.node.kind
+        if let Kind::Scalar { text, style: Style::Plain } = &field.node.kind
             && decimal(text, rule.places).is_ok()
         {
             let message = format!("`{}` must be a mapping with min and max", field.name());

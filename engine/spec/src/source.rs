@@ -11,6 +11,8 @@ pub(crate) struct Span {
     pub(crate) column: u32,
     /// Characters, on the first line only.
     pub(crate) length: u32,
+    /// In which of the documents that make up a fleet: 0 is its own, the rest are Defaults.
+    pub(crate) document: u16,
 }
 
 /// A line longer than this is shown in part: a flow document may be one line of a megabyte.
@@ -80,6 +82,23 @@ impl Source {
     }
 }
 
+/// One of the documents that make up a fleet.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) source: Source,
+    /// Who is spoken of, e.g. "fleet `train`".
+    pub(crate) subject: String,
+    /// Where files named by it are looked for.
+    pub(crate) folder: Option<PathBuf>,
+}
+
+impl Part {
+    /// A document that names no files.
+    pub(crate) fn alone(source: &Source, subject: String) -> Self {
+        Part { source: source.clone(), subject, folder: None }
+    }
+}
+
 /// A character that is safe on a terminal and one column of text.
 pub(crate) fn visible(char: char) -> char {
     match char {
@@ -109,7 +128,8 @@ mod tests {
     fn long_lines_are_cut_around_the_place() {
         let text = format!("a: {}HERE{}", "x".repeat(5000), "y".repeat(5000));
         let source = Source::new(Path::new("f"), &text);
-        let (shown, skipped) = source.excerpt(Span { line: 1, column: 5004, length: 4 });
+        let (shown, skipped) =
+            source.excerpt(Span { line: 1, column: 5004, length: 4, document: 0 });
         assert_eq!(shown.chars().count(), SHOWN_COLUMNS);
         let at = 5003 - skipped as usize;
         assert_eq!(shown.chars().skip(at).take(4).collect::<String>(), "HERE");
@@ -118,7 +138,7 @@ mod tests {
     #[test]
     fn nothing_in_a_line_reaches_the_terminal_as_a_command() {
         let source = Source::new(Path::new("f"), "a: \u{1b}[31m\u{202e}x\t\r\n");
-        let (shown, _) = source.excerpt(Span { line: 1, column: 1, length: 1 });
+        let (shown, _) = source.excerpt(Span { line: 1, column: 1, length: 1, document: 0 });
         assert_eq!(shown, "a: ·[31m·x ");
     }
 }

@@ -43,12 +43,9 @@ pub(crate) fn fits(
 
 /// Reads a file that a spec names. The file must lie in the spec's folder or below, links
 /// followed: a spec from a pull request must not carry a runner's secrets into the user data.
-pub(crate) fn read(
-    reader: &mut Reader<'_>,
-    field: &Field<'_>,
-    path: &str,
-    folder: Option<&Path>,
-) -> Option<String> {
+pub(crate) fn read(reader: &mut Reader<'_>, field: &Field<'_>, path: &str) -> Option<String> {
+    let part = reader.parts.get(usize::from(field.node.span.document));
+    let folder = part.and_then(|part| part.folder.clone());
     let outside = "name a file in the spec's own folder or below, relative to it";
     let mut refuse = |what: String, hint: &str| {
         reader.error(field, format!("`{}` {what}", quote(path)), Some(hint.into()));

@@ -4,10 +4,10 @@
 //! reader knows. Nothing is deserialised into them: serde would stop at the first error.
 
 use crate::wire_scalar::{
-    AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, Flag, FleetKind,
-    FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud, PolicyKind,
-    Positive, PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text, TogetherWord,
-    UnitWord, UpdateStrategy, Usd, UsdOrShare, Whole,
+    AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, DefaultsKind,
+    Flag, FleetKind, FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud,
+    PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text,
+    TogetherWord, UnitWord, UpdateStrategy, Usd, UsdOrShare, Variables, Whole,
 };
 use schemars::JsonSchema;
 
@@ -33,6 +33,20 @@ macro_rules! wire {
     };
 }
 
+/// The spec of Defaults, which the schema makes from that of a fleet.
+pub(crate) const DEFAULTS_SPEC: &str = "DefaultsSpec";
+/// The capacity in Defaults, made from that of a fleet.
+pub(crate) const DEFAULTS_CAPACITY: &str = "DefaultsCapacity";
+
+/// The type that has the fields of another one.
+pub(crate) fn like(name: &str) -> &str {
+    match name {
+        DEFAULTS_SPEC => "FleetSpec",
+        DEFAULTS_CAPACITY => "Capacity",
+        name => name,
+    }
+}
+
 wire! {
     /// A fleet: how much capacity of what kind should exist, where, and at what price.
     Fleet {
@@ -42,8 +56,30 @@ wire! {
         "kind" kind: FleetKind,
         /// What the fleet is called.
         "metadata" metadata: Metadata,
+        /// Variables, each with its default, or with `null` if a value must be given. `${NAME}` in a
+        /// value under metadata and spec is replaced: by `--var NAME=VALUE`, else by NAME in the
+        /// environment, else by the default. Names of credentials, such as `…TOKEN`, are not read from the
+        /// environment. An undeclared `${NAME}` stays in userData and is an error elsewhere.
+        "variables" variables: Option<Variables>,
         /// What should exist.
         "spec" spec: FleetSpec,
+    }
+
+    /// What fleets have in common. They hold for every fleet in the folder of their file, which is
+    /// named `defaults.yaml`, and below. The nearest folder wins key by key, and the fleet wins over
+    /// all: mappings are merged, lists and single values are replaced. Of two keys that say the same
+    /// thing, such as userData and userDataFile, the nearer one holds.
+    Defaults {
+        /// The version of the language.
+        "apiVersion" api_version: ApiVersion,
+        /// What this document is.
+        "kind" kind: DefaultsKind,
+        /// What the Defaults are called. Their labels are labels of every fleet.
+        "metadata" metadata: Metadata,
+        /// Variables for every fleet, as in a Fleet.
+        "variables" variables: Option<Variables>,
+        /// As in a Fleet, each field optional.
+        "spec" spec: Option<FleetSpec>,
     }
 
     /// What a thing is called.

@@ -17,7 +17,7 @@ macro_rules! scalars {
                 stringify!($name).into()
             }
             fn json_schema(_: &mut SchemaGenerator) -> Schema {
-                let mut schema: Schema = $schema.try_into().unwrap_or_default();
+                let mut schema: Schema = or_variable($schema).try_into().unwrap_or_default();
                 schema.insert("title".into(), $title.into());
                 schema
             }
@@ -27,6 +27,27 @@ macro_rules! scalars {
 
 /// `25%`, with up to four digits after the point, 100 % at most.
 const SHARE: &str = r"^(100(\.0+)?|[0-9]{1,2}(\.[0-9]{1,4})?) ?%$";
+
+/// A value, or text with a variable in it. Text of any kind and fixed words need no such choice.
+fn or_variable(schema: Value) -> Value {
+    let is_open = schema.get("pattern").is_none() && schema["type"].is_array();
+    if is_open || schema.get("const").is_some() || schema["type"] == "object" {
+        return schema;
+    }
+    let variable = json!({ "type": "string", "pattern": VARIABLE });
+    match schema {
+        Value::Object(mut fields) if fields.contains_key("anyOf") => {
+            if let Some(Value::Array(options)) = fields.get_mut("anyOf") {
+                options.push(variable);
+            }
+            Value::Object(fields)
+        }
+        schema => json!({ "anyOf": [schema, variable] }),
+    }
+}
+
+/// `${NAME}` somewhere in a text.
+const VARIABLE: &str = r"\$\{[A-Za-z_][A-Za-z0-9_]*\}";
 
 fn word(names: Vec<&'static str>) -> Value {
     json!({ "type": "string", "enum": names })
@@ -40,7 +61,13 @@ fn text() -> Value {
 scalars! {
     ApiVersion "version" = json!({ "const": words::API_VERSION });
     FleetKind "kind" = json!({ "const": "Fleet" });
+    DefaultsKind "kind" = json!({ "const": "Defaults" });
     PolicyKind "kind" = json!({ "const": "Policy" });
+    Variables "mapping from name to default" = json!({
+        "type": "object",
+        "propertyNames": { "pattern": "^[A-Za-z_][A-Za-z0-9_]{0,63}$" },
+        "additionalProperties": { "not": { "type": ["object", "array"] } },
+    });
     Name "name" = json!({ "type": "string", "pattern": "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" });
     Text "text" = text();
     Glob "name or pattern" = json!({

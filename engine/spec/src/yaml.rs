@@ -5,9 +5,11 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::source::{Source, Span, quote};
+use crate::variables::Given;
 use granit_parser::{ErrorKind, Event, Marker, Parser, ScalarStyle};
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Deeper than any spec, shallow enough for recursion over the tree.
 pub(crate) const MAX_DEPTH: usize = 64;
@@ -21,6 +23,8 @@ pub(crate) const MAX_PROBLEMS: usize = 100;
 pub(crate) struct Node {
     pub(crate) span: Span,
     pub(crate) kind: Kind,
+    /// Which variables its text came from, if any.
+    pub(crate) given: Option<Arc<Given>>,
     /// This value and all below it; long texts count for several.
     size: usize,
     /// Levels in it.
@@ -29,9 +33,20 @@ pub(crate) struct Node {
 
 #[derive(Clone)]
 pub(crate) enum Kind {
-    Scalar { text: String, plain: bool },
+    Scalar { text: String, style: Style },
     List(Vec<Node>),
     Map(Vec<Entry>),
+}
+
+/// How a scalar was written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Without quotes: a number, a flag or nothing, if it looks like one.
+    Plain,
+    /// Text, whatever it looks like.
+    Quoted,
+    /// From a variable: a number or a flag where the field wants one. Never nothing.
+    Variable,
 }
 
 #[derive(Clone)]
@@ -44,7 +59,7 @@ pub(crate) struct Entry {
 impl Node {
     /// Whether nothing was written: empty, `~` or `null`.
     pub(crate) fn is_null(&self) -> bool {
-        matches!(&self.kind, Kind::Scalar { text, plain: true }
+        matches!(&self.kind, Kind::Scalar { text, style: Style::Plain }
             if matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL"))
     }
 
@@ -158,7 +173,12 @@ fn hide_user_data(source: Source, mut secret: Vec<Range<usize>>, whole: bool) ->
 }
 
 fn point(marker: &Marker) -> Span {
-    Span { line: narrow(marker.line()).max(1), column: narrow(marker.col()) + 1, length: 1 }
+    Span {
+        line: narrow(marker.line()).max(1),
+        column: narrow(marker.col()) + 1,
+        length: 1,
+        document: 0,
+    }
 }
 
 fn narrow(number: usize) -> u32 {
@@ -208,8 +228,9 @@ impl Builder {
             Event::DocumentStart(..) => self.anchors.clear(),
             Event::Scalar(text, style, anchor, _) => {
                 let plain = style == ScalarStyle::Plain;
+                let style = if plain { Style::Plain } else { Style::Quoted };
                 let bytes = span.start.byte_offset().zip(span.end.byte_offset());
-                let kind = Kind::Scalar { text: text.into_owned(), plain };
+                let kind = Kind::Scalar { text: text.into_owned(), style };
                 self.value(leaf(spanned(span), kind), anchor, bytes)?;
             }
             Event::SequenceStart(_, anchor, _) => self.start(Kind::List(Vec::new()), anchor, span),
@@ -228,7 +249,7 @@ impl Builder {
                     let what = "this alias is inside the value that it names".to_owned();
                     let hint = Some("write the value out".to_owned());
                     self.problems.push((spanned(span), what, hint));
-                    let kind = Kind::Scalar { text: String::new(), plain: true };
+                    let kind = Kind::Scalar { text: String::new(), style: Style::Plain };
                     self.value(leaf(spanned(span), kind), 0, None)?;
                 }
             },
@@ -304,7 +325,7 @@ fn leaf(span: Span, kind: Kind) -> Node {
         Kind::Scalar { text, .. } => 1 + text.len() / 32,
         Kind::List(_) | Kind::Map(_) => 1,
     };
-    Node { span, kind, size, depth: 1 }
+    Node { span, kind, given: None, size, depth: 1 }
 }
 
 /// A value in the place of a key. Keys are single words, each once.

@@ -13,13 +13,12 @@ pub(crate) use instances::covers;
 use crate::diagnostic::Diagnostic;
 use crate::places::Places;
 use crate::reader::{Field, Object, Reader};
-use crate::source::{Source, quote};
+use crate::source::{Part, quote};
 use crate::words::AT_CAP;
 use crate::yaml::{Kind, Node};
 use crate::{NotYetObeyed, wire};
 use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, Share, Together, digest};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 /// A fleet as read, before policies. Only without errors is it whole.
 pub(crate) struct Draft {
@@ -29,24 +28,46 @@ pub(crate) struct Draft {
     pub(crate) problems: Vec<Diagnostic>,
     /// Paths of what could not be read: lists there are shorter than in the file.
     pub(crate) broken: Vec<String>,
+    /// Names of the Defaults under it, nearest first.
+    pub(crate) defaults: Vec<String>,
+    /// What was read: its own document over its Defaults, with variables replaced.
+    pub(crate) document: Node,
 }
 
-/// Reads a document of kind `Fleet`. `folder` is where files named by it are looked for.
-pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> Draft {
+/// What is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reading {
+    /// A fleet, with the Defaults under it.
+    Fleet,
+    /// A document of kind `Defaults` alone: a fleet will add what is missing.
+    Defaults,
+}
+
+/// Reads a fleet. `parts` are the documents it is made up of; `problems` were found on the way.
+pub(crate) fn read(
+    parts: &[Part],
+    document: &Node,
+    reading: Reading,
+    problems: Vec<Diagnostic>,
+) -> Draft {
     let top = Field::document(document);
-    let mut reader = Reader::new(source, subject("fleet", document));
-    let places = Places::of(source, document);
+    let mut reader = Reader::new(parts, document);
+    reader.problems = problems;
+    reader.is_defaults = reading == Reading::Defaults;
+    let places = Places::of(parts, document);
     let object = reader.object(&top, wire::Fleet::FIELDS);
     let (name, labels) = metadata(&mut reader, object.as_ref());
-    let spec = object
-        .and_then(|object| object.require(&mut reader, "spec"))
-        .and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
+    let spec = object.and_then(|object| match reading {
+        Reading::Fleet => object.require(&mut reader, "spec"),
+        Reading::Defaults => object.get(&mut reader, "spec"),
+    });
+    let spec = spec.and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
     let (capacity, hedge) = capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
     let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
     placement.hedge = hedge;
     let budget = budget(&mut reader, spec.as_ref());
-    let mut templates = template::read(&mut reader, spec.as_ref(), &placement.clouds, folder);
+    let mut templates = template::read(&mut reader, spec.as_ref(), &placement.clouds);
     if placement.together == Some(Together::Zone) && !says_network(document) {
         for rule in &placement.clouds {
             templates.entry(rule.cloud).or_default().fast_network = true;
@@ -65,7 +86,9 @@ pub(crate) fn read(source: &Source, document: &Node, folder: Option<&Path>) -> D
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();
-    Draft { desired, places, not_yet_obeyed, problems: reader.problems, broken }
+    let problems = reader.problems;
+    let document = document.clone();
+    Draft { desired, places, not_yet_obeyed, problems, broken, defaults: Vec::new(), document }
 }
 
 /// Whether the spec says which network its machines have.

@@ -9,7 +9,6 @@ use crate::words::{CLOUDS, names};
 use crate::yaml::Kind;
 use fleet_model::{Cloud, CloudRule, Disk, Secret, Template};
 use std::collections::BTreeMap;
-use std::path::Path;
 
 type PerCloud<T> = BTreeMap<Cloud, T>;
 
@@ -17,7 +16,6 @@ pub(super) fn read(
     reader: &mut Reader<'_>,
     spec: Option<&Object<'_>>,
     clouds: &[CloudRule],
-    folder: Option<&Path>,
 ) -> BTreeMap<Cloud, Template> {
     let mut templates = BTreeMap::new();
     let object = spec
@@ -41,7 +39,7 @@ pub(super) fn read(
     let mut security_groups = lists(reader, &object, "securityGroups");
     let mut disks = per_cloud(reader, &object, "disk", is_cloud_map, disk);
     let mut tags = per_cloud(reader, &object, "tags", has_maps, tags);
-    let mut user_data = user_data(reader, &object, folder);
+    let mut user_data = user_data(reader, &object);
     for rule in clouds {
         let template = Template {
             image: image.remove(&rule.cloud),
@@ -182,11 +180,7 @@ fn tags(
     Some(tags)
 }
 
-fn user_data(
-    reader: &mut Reader<'_>,
-    object: &Object<'_>,
-    folder: Option<&Path>,
-) -> PerCloud<String> {
+fn user_data(reader: &mut Reader<'_>, object: &Object<'_>) -> PerCloud<String> {
     let inline = per_cloud(reader, object, "userData", any_map, |reader, field, cloud| {
         let Kind::Scalar { text, .. } = &field.node.kind else {
             return reader.text(field);
@@ -195,7 +189,7 @@ fn user_data(
     });
     let files = per_cloud(reader, object, "userDataFile", any_map, |reader, field, cloud| {
         let path = reader.text(field)?;
-        let text = user_data::read(reader, field, &path, folder)?;
+        let text = user_data::read(reader, field, &path)?;
         user_data::fits(reader, field, cloud, &text).then_some(text)
     });
     if let Some(cloud) = inline.keys().find(|cloud| files.contains_key(cloud)) {

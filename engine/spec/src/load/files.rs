@@ -1,11 +1,13 @@
 //! Finding and reading the documents.
 
+use super::defaults::{self, Document};
 use crate::diagnostic::Diagnostic;
-use crate::fleet::{self, Draft};
+use crate::fleet::Draft;
 use crate::input::{self, Refusal};
 use crate::policy::{self, Policy};
 use crate::reader::{Field, Reader, near};
-use crate::source::{Source, quote};
+use crate::source::{Part, Source, quote};
+use crate::variables::Values;
 use crate::words::API_VERSION;
 use crate::yaml::{self, Node};
 use std::collections::BTreeSet;
@@ -17,6 +19,8 @@ const MAX_FOLDERS: usize = 32;
 const MAX_FILES: usize = 10_000;
 /// Names under which a policy is found from below.
 const POLICY_FILES: [&str; 2] = ["policy.yaml", "policy.yml"];
+/// Names of files that hold Defaults.
+pub(super) const DEFAULTS_FILES: [&str; 2] = ["defaults.yaml", "defaults.yml"];
 
 /// How a file came to be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +29,7 @@ pub(super) enum Found {
     Named,
     /// In a folder: it may be somebody else's.
     Folder,
-    /// As the policy of a folder above: only its policies count.
+    /// As the policy or the Defaults of a folder above: its fleets do not count.
     Above,
     /// As a policy by name: only its policies count, and there must be one.
     Policy,
@@ -57,7 +61,7 @@ pub(super) struct Origin {
     /// The file itself.
     real: PathBuf,
     /// The folder it is seen in.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
 }
 
 impl Origin {
@@ -72,6 +76,9 @@ impl Origin {
 #[derive(Default)]
 pub(super) struct Files {
     seen: BTreeSet<PathBuf>,
+    /// Documents of kind `Fleet`; `resolve` makes drafts of them.
+    pub(super) fleets: Vec<Document>,
+    pub(super) defaults: Vec<Document>,
     /// Fleets, each with the place of its file, if it has one.
     pub(super) drafts: Vec<(Draft, Option<Origin>)>,
     pub(super) policies: Vec<(Policy, Scope)>,
@@ -82,6 +89,12 @@ pub(super) struct Files {
 }
 
 impl Files {
+    /// Whether nothing of ours was found, and nothing was wrong.
+    pub(super) fn is_empty(&self) -> bool {
+        let documents = self.fleets.is_empty() && self.defaults.is_empty();
+        documents && self.policies.is_empty() && self.problems.is_empty()
+    }
+
     /// A path that the user named: a file, or a folder with all below it.
     pub(super) fn add(&mut self, path: &Path) {
         if !path.is_dir() {
@@ -111,8 +124,8 @@ impl Files {
         }
     }
 
-    /// Looks for policies from a path upward to the root of its repository, so that naming one
-    /// file does not slip past the organisation's limits.
+    /// Looks for policies and Defaults from a path upward to the root of its repository, so that
+    /// naming one file does not slip past the organisation's limits, nor miss a part of the fleet.
     pub(super) fn discover(&mut self, path: &Path) {
         let Some(Origin { real, folder }) = Origin::of(path) else {
             return;
@@ -127,7 +140,7 @@ impl Files {
     fn upward(&mut self, from: &Path) {
         let here = std::env::current_dir().and_then(|here| here.canonicalize());
         for folder in from.ancestors() {
-            for name in POLICY_FILES {
+            for name in POLICY_FILES.into_iter().chain(DEFAULTS_FILES) {
                 let file = folder.join(name);
                 if file.is_file() {
                     // Shown as the user would write it.
@@ -159,7 +172,7 @@ impl Files {
                 if !others {
                     self.refuse(path, &refusal);
                     // Nobody can say what is in it.
-                    self.concerns_all |= found != Found::Folder || is_policy_file(path);
+                    self.concerns_all |= found != Found::Folder || holds_for_others(path);
                 }
             }
         }
@@ -191,7 +204,7 @@ impl Files {
             self.problems.push(Diagnostic::about_file(path, message, hint));
         }
         if !parsed.problems.is_empty() {
-            let policies = is_policy_file(path) || text.contains("Policy");
+            let policies = holds_for_others(path) || text.contains("Policy");
             self.concerns_all |= policies || matches!(found, Found::Above | Found::Policy);
         }
         self.problems.extend(parsed.problems);
@@ -207,15 +220,18 @@ impl Files {
         origin: Option<&Origin>,
         found: Found,
     ) {
-        let mut reader = Reader::new(source, String::new());
+        let parts = [Part::alone(source, String::new())];
+        let mut reader = Reader::new(&parts, document);
         let kind = kind(&mut reader, document);
         self.problems.extend(reader.problems);
+        let ours =
+            || Document { source: source.clone(), node: document.clone(), origin: origin.cloned() };
         let folder = origin.map(|origin| origin.folder.as_path());
         match kind {
             Some(DocumentKind::Fleet) if matches!(found, Found::Named | Found::Folder) => {
-                let draft = fleet::read(source, document, folder);
-                self.drafts.push((draft, origin.cloned()));
+                self.fleets.push(ours());
             }
+            Some(DocumentKind::Defaults) if found != Found::Policy => self.defaults.push(ours()),
             Some(DocumentKind::Policy) => {
                 let (policy, problems) = policy::read(source, document);
                 self.concerns_all |= problems.iter().any(Diagnostic::is_error);
@@ -226,8 +242,26 @@ impl Files {
                 };
                 self.policy(policy, scope, source, found);
             }
-            Some(DocumentKind::Fleet) | None => {}
+            Some(DocumentKind::Fleet | DocumentKind::Defaults) | None => {}
         }
+    }
+
+    /// Makes drafts of the fleets, each laid over its Defaults, with its variables replaced. Gives
+    /// the names of all variables that are declared.
+    pub(super) fn resolve(&mut self, values: &Values) -> BTreeSet<String> {
+        let (fleets, all) = (std::mem::take(&mut self.fleets), std::mem::take(&mut self.defaults));
+        let checked = defaults::check(&all, values);
+        self.concerns_all |= checked.problems.iter().any(Diagnostic::is_error);
+        let mut declared = checked.declared;
+        for fleet in fleets {
+            let (mut draft, names) = defaults::fleet(&fleet, &all, values);
+            // What is wrong with Defaults is told once, not by every fleet.
+            draft.problems.retain(|one| !checked.problems.iter().any(|told| same_place(told, one)));
+            declared.extend(names);
+            self.drafts.push((draft, fleet.origin));
+        }
+        self.problems.extend(checked.problems);
+        declared
     }
 
     fn policy(&mut self, policy: Policy, scope: Scope, source: &Source, found: Found) {
@@ -246,8 +280,14 @@ impl Files {
     }
 }
 
-fn is_policy_file(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| POLICY_FILES.iter().any(|policy| name == *policy))
+/// Whether a file is one whose name says that it holds for others.
+fn holds_for_others(path: &Path) -> bool {
+    let names = POLICY_FILES.iter().chain(&DEFAULTS_FILES);
+    path.file_name().is_some_and(|file| names.into_iter().any(|name| file == *name))
+}
+
+fn same_place(one: &Diagnostic, other: &Diagnostic) -> bool {
+    (&one.file, one.line, one.column) == (&other.file, other.line, other.column)
 }
 
 /// The YAML files of a folder and below, sorted; hidden folders and links to folders left out.
@@ -290,11 +330,15 @@ fn is_ours(document: &Node) -> bool {
 #[derive(Clone, Copy)]
 enum DocumentKind {
     Fleet,
+    Defaults,
     Policy,
 }
 
-const KINDS: crate::words::Words<DocumentKind> =
-    &[("Fleet", DocumentKind::Fleet), ("Policy", DocumentKind::Policy)];
+const KINDS: crate::words::Words<DocumentKind> = &[
+    ("Fleet", DocumentKind::Fleet),
+    ("Defaults", DocumentKind::Defaults),
+    ("Policy", DocumentKind::Policy),
+];
 
 /// Version and kind of a document. With a wrong version, the rest is still read: its other errors
 /// are worth telling.
@@ -328,7 +372,11 @@ fn kind(reader: &mut Reader<'_>, document: &Node) -> Option<DocumentKind> {
     match field("kind") {
         None => {
             let message = "`kind` is missing".into();
-            reader.error(&top, message, Some("add `kind: Fleet` or `kind: Policy`".into()));
+            reader.error(
+                &top,
+                message,
+                Some("add `kind: Fleet`, `kind: Defaults` or `kind: Policy`".into()),
+            );
             None
         }
         Some(field) => reader.word(&field, "kind", KINDS),

@@ -7,6 +7,7 @@ mod files;
 mod hostile;
 mod laws;
 mod policy;
+mod reuse;
 
 use fleet_spec::{Loaded, LoadedFleet};
 

@@ -119,7 +119,8 @@ fn a_policy_by_name_holds_everywhere() {
         ("elsewhere/limits.yaml", &policy("{ providers: [aws] }")),
         ("specs/a.yaml", &named("a")),
     ]);
-    let options = |name: &str| LoadOptions { policies: vec![tree.path(name)], select: Vec::new() };
+    let options =
+        |name: &str| LoadOptions { policies: vec![tree.path(name)], ..LoadOptions::default() };
     let loaded = tree.load_with(&["specs"], &options("elsewhere/limits.yaml")).expect("valid");
     assert_eq!(loaded.fleets[0].desired.placement.clouds.len(), 1);
     for (name, says) in [("specs/a.yaml", "holds no policy"), ("nowhere", "no such file")] {
