@@ -4,8 +4,8 @@ use crate::api::Api;
 use crate::tags;
 use crate::wire::{Instance, Kind};
 use fleet_model::{
-    Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, MicroUsd, Place, Scope,
-    Timestamp, Zone,
+    Access, Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, MicroUsd, Place,
+    Scope, Timestamp, Zone, address, dns_name,
 };
 use fleet_provider::{Error, Listing};
 use std::time::Duration;
@@ -38,6 +38,18 @@ pub(crate) fn machine(instance: &Instance, now: Timestamp) -> Machine {
         owner: tags::owner(instance),
         notice: None,
         cause,
+        access: access(instance),
+    }
+}
+
+/// How it is reached. The image's user is `ubuntu` on every instance, and no field says so.
+fn access(instance: &Instance) -> Access {
+    Access {
+        public_ip: address(instance.ip.as_deref()),
+        private_ip: address(instance.private_ip.as_deref()),
+        dns_name: dns_name(instance.hostname.as_deref()).filter(|name| address(Some(name)).is_none()),
+        user: None,
+        key: instance.ssh_key_names.first().cloned(),
     }
 }
 

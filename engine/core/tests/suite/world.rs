@@ -221,6 +221,7 @@ fn machine(
         }),
         notice: None,
         cause: None,
+        access: Default::default(),
     }
 }
 
