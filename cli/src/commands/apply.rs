@@ -84,7 +84,7 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     finish(context, ready, (worst, left_out), out).await
 }
 
-fn nobody(with_yes: &str) -> Failure {
+pub(crate) fn nobody(with_yes: &str) -> Failure {
     Failure::new("there is no terminal to ask for confirmation")
         .hint(format!("look at `fleet plan` first; `{with_yes}` does not ask"))
 }
@@ -142,7 +142,7 @@ fn all_at_once(one: &mut Ready<'_>, out: &mut Out) -> Answer<()> {
         Hold::DestroyLimit { wanted, .. } => Some(*wanted),
         _ => None,
     });
-    let Some(wanted) = limit.filter(|_| !one.exactly) else { return Ok(()) };
+    let Some(wanted) = limit.filter(|_| one.reach != Reach::Plan) else { return Ok(()) };
     let mut inputs = one.inputs.clone();
     inputs.limits.allow_destroy = Some(wanted);
     let all = plan(&inputs);
@@ -236,7 +236,7 @@ pub(crate) async fn finish(
 }
 
 /// Gives a fleet back that was not begun when somebody asked to stop.
-async fn leave(ready: Ready<'_>) -> Answer<Converged> {
+pub(crate) async fn leave(ready: Ready<'_>) -> Answer<Converged> {
     let Ready { session, planned, .. } = ready;
     session.finish().await.map_err(failed)?;
     Ok(Converged { rounds: Vec::new(), last: Some(planned) })
@@ -244,9 +244,8 @@ async fn leave(ready: Ready<'_>) -> Answer<Converged> {
 
 /// Carries out one fleet's plan under its lease.
 pub(crate) async fn carry_out(ready: Ready<'_>, stop: &Stop) -> Answer<Converged> {
-    let Ready { session, inputs, planned, exactly, watch, holder } = ready;
+    let Ready { session, inputs, planned, reach, watch, holder } = ready;
     let on = |news| watch.on(news);
-    let reach = if exactly { Reach::Plan } else { Reach::Spec };
     let done = session.converge(&holder, (inputs, planned), reach, stop, &on).await;
     watch.end();
     let converged = done.map_err(failed)?;

@@ -10,7 +10,10 @@ use crate::render::plan_json::{OUTPUT_FORMAT, merge};
 use crate::render::status::Status;
 use crate::runs::failed;
 use fleet_core::plan;
-use fleet_model::{Desired, Limits, Notice};
+use crate::style::WARN;
+use crate::text::clean;
+use fleet_model::{Cloud, Desired, Limits, Notice};
+use fleet_provider::Error;
 use serde_json::{Value, json};
 
 /// Runs `fleet status`.
@@ -25,8 +28,12 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     let asking = context.board(wanted.len(), false).asking(&wanted);
     let gathered = engine.gather_all(&wanted, Limits::default()).await;
     drop(asking);
+    let mut gathered = gathered.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    // Only where they are shown: some clouds have to be asked for addresses.
+    if args.machines || context.global.output == Format::Json {
+        tell_of_silence(&engine.add_addresses(&mut gathered).await, out);
+    }
     for (nth, (desired, inputs)) in fleets.iter().zip(gathered).enumerate() {
-        let inputs = inputs.map_err(failed)?;
         let mut planned = plan(&inputs);
         if is_unspecified(desired) {
             // What a plan towards nothing would say is no news of the fleet.
@@ -52,6 +59,16 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         out.json(&merge(body, head))?;
     }
     Ok(Exit::Done)
+}
+
+/// Says of which clouds the addresses are not known.
+pub(crate) fn tell_of_silence(silent: &[(Cloud, Error)], out: &mut Out) {
+    for (cloud, error) in silent {
+        out.aside(format!(
+            "{WARN}warning:{WARN:#} addresses of machines on {cloud} are not known: {}",
+            clean(&error.to_string())
+        ));
+    }
 }
 
 /// Several fleets: each by itself, and all machines and gaps in one list, each with its fleet.

@@ -40,6 +40,8 @@ pub(crate) fn why(why: &Why) -> Value {
         }
         Why::OverBudget { limit } => json!({ "is": "overBudget", "limitUsdPerHour": usd(*limit) }),
         Why::TemplateChanged => json!({ "is": "templateChanged" }),
+        Why::ReplaceRequested { group } => json!({ "is": "replaceRequested", "group": group }),
+        Why::Requested => json!({ "is": "requested" }),
         Why::ReplaceOldTemplate { group } => {
             json!({ "is": "replaceOldTemplate", "group": group })
         }
@@ -60,6 +62,9 @@ pub(crate) fn hold(hold: &Hold) -> Value {
         Hold::JournalLost { machines } => json!({ "is": "journalLost", "machines": machines }),
         Hold::WaitingForReplacement { machines } => {
             json!({ "is": "waitingForReplacement", "machines": machines })
+        }
+        Hold::SuccessorsNotUp { slots, starting } => {
+            json!({ "is": "successorsNotUp", "slots": slots, "starting": starting })
         }
         Hold::NotSeenYet { machines } => json!({ "is": "notSeenYet", "machines": machines }),
         Hold::Surge { missing, unit, surge } => json!({

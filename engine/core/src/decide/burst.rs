@@ -203,6 +203,7 @@ impl Burst<'_> {
                     old_template: false,
                     ending: false,
                     labels: 0,
+                    starting: true,
                 });
             }
         }
