@@ -71,12 +71,13 @@ impl Line {
         }
     }
 
-    /// The address to reach it at: the public one, else the one in its own network. `private` asks for
-    /// the latter alone.
+    /// The address to reach it at: the public one, else the one in its own network, unless a public one
+    /// may still come. `private` asks for its own network's alone.
     pub(crate) fn address(&self, private: bool) -> Option<IpAddr> {
+        let Access { public_ip, private_ip, .. } = self.access;
         match private {
-            true => self.access.private_ip,
-            false => self.access.public_ip.or(self.access.private_ip),
+            true => private_ip,
+            false => public_ip.or(private_ip.filter(|_| self.state != Some(MachineState::Pending))),
         }
     }
 

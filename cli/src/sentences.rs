@@ -130,15 +130,12 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             format!("{} are kept until their replacements are up", count(*machines, "old machine")),
             "apply again in a few minutes",
         ),
-        Hold::SuccessorsNotUp { slots, starting } => {
+        Hold::SuccessorsNotUp { slots, starting: _ } => {
             let names: Vec<String> = slots.iter().take(5).map(ToString::to_string).collect();
             let more = if slots.len() > names.len() { ", …" } else { "" };
             said(
-                format!("to be replaced, and kept until a successor is up: {}{more}", names.join(", ")),
-                match starting {
-                    0 => "apply again later; `fleet replace FLEET SLOT --cancel` withdraws the request",
-                    _ => "successors are starting: apply again in a few minutes",
-                },
+                format!("destroyed when a successor is up, as you asked: {}{more}", names.join(", ")),
+                "each apply goes on with it; `fleet replace FLEET SLOT --cancel` withdraws the request",
             )
         }
         Hold::NotSeenYet { machines } => said(

@@ -105,7 +105,7 @@ pub(crate) struct ExecArgs {
 pub(crate) struct ReplaceArgs {
     /// The fleet, or its spec
     #[arg(value_name = "SPEC|FLEET")]
-    pub fleet: PathBuf,
+    pub which: PathBuf,
     /// Its machines to replace: burst-3
     #[arg(value_name = "SLOT", required = true)]
     pub slots: Vec<Slot>,

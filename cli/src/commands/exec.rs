@@ -32,7 +32,8 @@ pub(crate) fn run(context: &Context, args: &ExecArgs, out: &mut Out) -> Answer {
     run_all(tasks, usize::from(args.parallel), args.timeout, |news| match news {
         News::Line { at, error, text: said } => {
             if text {
-                let line = format!("{:width$} | {}", chosen[at].slot.name, clean(&said));
+                let slot = chosen[at].slot.name.to_string();
+                let line = format!("{slot:width$} | {}", clean(&said));
                 if error { out.aside(line) } else { out.text(line) }
             }
             results[at].hear(error, &said, text);

@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, args: &ReplaceArgs, out: &mut Out) ->
         return Err(nobody("fleet replace FLEET SLOT --yes"));
     }
     let catalog = context.catalog()?;
-    let (context, specs) = &context.named(std::slice::from_ref(&args.fleet));
+    let (context, specs) = &context.named(std::slice::from_ref(&args.which));
     let loaded = context.launchable(context.specs(specs)?, &catalog)?;
     let [fleet] = loaded.fleets.as_slice() else {
         let names: Vec<&str> =

@@ -85,7 +85,7 @@ impl<'a> Executed<'a> {
             "outcome": self.outcome(),
             "exitCode": code,
             "why": (!self.is_ok()).then(|| self.why()),
-            "seconds": self.ended.as_ref().map(|(_, took)| took.as_secs_f64()),
+            "seconds": self.ended.as_ref().map(|(_, took)| took.as_millis() as f64 / 1000.0),
             "stdout": stdout,
             "stderr": stderr,
             "truncated": self.cut,

@@ -11,7 +11,8 @@ const RANGES: [[u8; 3]; 3] = [[192, 0, 2], [198, 51, 100], [203, 0, 113]];
 const EACH: u64 = 254;
 
 /// How a machine would be reached, by its serial number: a private address as long as it is there, a
-/// public one while it runs. After 762 machines public addresses come round again; private ones do not.
+/// public one while it runs. After 762 machines public addresses come round again, private ones after
+/// 16 million.
 pub(crate) fn access(serial: u64, cloud: Cloud, state: MachineState) -> Access {
     let private_ip = match state {
         MachineState::Terminated => None,
@@ -42,8 +43,8 @@ fn has_names(cloud: Cloud) -> bool {
 }
 
 fn private(serial: u64) -> IpAddr {
-    let [.., b, c, d] = serial.to_be_bytes();
-    IpAddr::from([10, b, c, d])
+    let [.., b, c] = (serial / EACH).to_be_bytes();
+    IpAddr::from([10, b, c, (serial % EACH) as u8 + 1])
 }
 
 fn public(serial: u64) -> Ipv4Addr {
