@@ -134,7 +134,10 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             let names: Vec<String> = slots.iter().take(5).map(ToString::to_string).collect();
             let more = if slots.len() > names.len() { ", …" } else { "" };
             said(
-                format!("destroyed when a successor is up, as you asked: {}{more}", names.join(", ")),
+                format!(
+                    "destroyed when a successor is up, as you asked: {}{more}",
+                    names.join(", ")
+                ),
                 "each apply goes on with it; `fleet replace FLEET SLOT --cancel` withdraws the request",
             )
         }

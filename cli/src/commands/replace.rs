@@ -141,12 +141,7 @@ fn agreed(context: &Context, wanted: &[Wanted], out: &mut Out) -> Answer<bool> {
 }
 
 /// The machines stay. A successor that was launched already is one too many, for the next apply to see.
-async fn withdraw(
-    context: &Context,
-    one: Ready<'_>,
-    wanted: &[Wanted],
-    out: &mut Out,
-) -> Answer {
+async fn withdraw(context: &Context, one: Ready<'_>, wanted: &[Wanted], out: &mut Out) -> Answer {
     let slots: Vec<SlotId> = wanted.iter().filter(|one| one.asked).map(|one| one.slot).collect();
     let fleet = one.planned.plan.fleet.clone();
     if !slots.is_empty() {

@@ -62,7 +62,9 @@ impl<'a> Executed<'a> {
     /// Why it is not ok, in a few words.
     fn why(&self) -> String {
         match &self.ended {
-            Some((End::Exited(Some(255)), _)) => "exit code 255: ssh itself failed, or the command".into(),
+            Some((End::Exited(Some(255)), _)) => {
+                "exit code 255: ssh itself failed, or the command".into()
+            }
             Some((End::Exited(Some(code)), _)) => format!("exit code {code}"),
             Some((End::Exited(None), _)) => "ended by a signal".into(),
             Some((End::TimedOut, _)) => "timed out".into(),

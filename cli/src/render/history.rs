@@ -92,7 +92,9 @@ fn event(event: &Event) -> (&'static str, String, bool) {
         Event::Readopted { machine, .. } => {
             ("back", format!("{} is there after all, for {}", machine.machine, machine.slot), false)
         }
-        Event::ReplaceAsked { slots: asked } => ("replace", format!("asked for {}", slots(asked)), false),
+        Event::ReplaceAsked { slots: asked } => {
+            ("replace", format!("asked for {}", slots(asked)), false)
+        }
         Event::ReplaceWithdrawn { slots: kept } => {
             ("replace", format!("no longer asked for {}", slots(kept)), false)
         }

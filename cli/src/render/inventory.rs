@@ -59,7 +59,12 @@ pub(crate) fn ansible(hosts: &[Host<'_>], private: bool) -> String {
         if let Some(user) = line.user() {
             let _ = write!(out, " ansible_user={user}");
         }
-        let _ = writeln!(out, " fleet_slot={} fleet_machine={}", line.slot, word_or(line.id.as_str(), "/.:"));
+        let _ = writeln!(
+            out,
+            " fleet_slot={} fleet_machine={}",
+            line.slot,
+            word_or(line.id.as_str(), "/.:")
+        );
         for key in [
             group("fleet", host.fleet.as_str()),
             group("group", line.slot.name.group.as_str()),
@@ -132,8 +137,24 @@ pub(crate) fn json(hosts: &[Host<'_>], private: bool, taken_at: Option<Timestamp
 
 /// The columns of the table: fields of the JSON document.
 const COLUMNS: [&str; 18] = [
-    "name", "fleet", "slot", "group", "market", "provider", "region", "zone", "type", "id", "state",
-    "address", "publicIp", "privateIp", "dnsName", "sshUser", "sshUserFrom", "sshKey",
+    "name",
+    "fleet",
+    "slot",
+    "group",
+    "market",
+    "provider",
+    "region",
+    "zone",
+    "type",
+    "id",
+    "state",
+    "address",
+    "publicIp",
+    "privateIp",
+    "dnsName",
+    "sshUser",
+    "sshUserFrom",
+    "sshKey",
 ];
 
 /// The same as a table (RFC 4180), with a header.

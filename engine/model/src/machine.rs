@@ -1,8 +1,8 @@
 //! What exists, as far as the clouds told us.
 
 use crate::{
-    Access, Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId,
-    Scope, SlotId, Timestamp, Token,
+    Access, Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place,
+    PoolId, Scope, SlotId, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

@@ -183,10 +183,7 @@ impl Provider for Accounts {
         Ok(made)
     }
 
-    async fn addresses(
-        &self,
-        machines: &[&Machine],
-    ) -> Result<BTreeMap<MachineId, Access>, Error> {
+    async fn addresses(&self, machines: &[&Machine]) -> Result<BTreeMap<MachineId, Access>, Error> {
         let mut accounts: BTreeMap<Option<&str>, Vec<&Machine>> = BTreeMap::new();
         for &machine in machines {
             accounts.entry(machine.place.region.account()).or_default().push(machine);

@@ -3,8 +3,8 @@
 use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
-    Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels, Machine,
-    MachineId, Orphans, PoolId, Quota, Quote, Scope, SlotId, Template, Timestamp, Victim,
+    Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels,
+    Machine, MachineId, Orphans, PoolId, Quota, Quote, Scope, SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -52,10 +52,7 @@ pub trait Provider: Send + Sync {
 
     /// How machines are reached, as far as lists do not tell. Asked only when somebody wants to reach
     /// them. Clouds whose lists tell all there is have nothing to add.
-    async fn addresses(
-        &self,
-        _: &[&Machine],
-    ) -> Result<BTreeMap<MachineId, Access>, Error> {
+    async fn addresses(&self, _: &[&Machine]) -> Result<BTreeMap<MachineId, Access>, Error> {
         Ok(BTreeMap::new())
     }
 

@@ -35,18 +35,15 @@ fn is_of(nic: &Interface, machines: &[&Machine]) -> bool {
 }
 
 /// The addresses of machines, by their interfaces. Of several interfaces the primary one counts.
-pub(crate) fn read(
-    nics: &[&Interface],
-    public: &[PublicAddress],
-) -> BTreeMap<MachineId, Access> {
+pub(crate) fn read(nics: &[&Interface], public: &[PublicAddress]) -> BTreeMap<MachineId, Access> {
     let mut found = BTreeMap::new();
     let mut sorted = nics.to_vec();
     sorted.sort_by_key(|nic| nic.properties.primary != Some(false));
     for nic in sorted {
         let Some(machine) = nic.machine() else { continue };
-        let outside = nic.public().and_then(|id| {
-            public.iter().find(|address| address.id.eq_ignore_ascii_case(id))
-        });
+        let outside = nic
+            .public()
+            .and_then(|id| public.iter().find(|address| address.id.eq_ignore_ascii_case(id)));
         let access = Access {
             public_ip: address(outside.and_then(|it| it.properties.ip_address.as_deref())),
             private_ip: address(nic.private()),

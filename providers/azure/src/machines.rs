@@ -45,7 +45,8 @@ pub(crate) fn machine(vm: &Vm) -> Option<Machine> {
 
 /// Who may log in. Addresses belong to the interface, which has to be asked for: see `addresses`.
 fn access(vm: &Vm) -> Access {
-    let user = vm.properties.os_profile.as_ref().and_then(|profile| profile.admin_username.as_deref());
+    let user =
+        vm.properties.os_profile.as_ref().and_then(|profile| profile.admin_username.as_deref());
     Access { user: user_name(user), ..Access::default() }
 }
 

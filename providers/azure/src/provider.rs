@@ -13,7 +13,9 @@ use crate::scores::Kept;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
-use crate::{addresses, children, doctor, machines, names, offerings, prices, relabel, terminate, trace};
+use crate::{
+    addresses, children, doctor, machines, names, offerings, prices, relabel, terminate, trace,
+};
 use async_trait::async_trait;
 use fleet_model::{Access, Cloud, Machine, MachineId, MachineState, Market, Orphans, Scope};
 use fleet_provider::{
@@ -174,10 +176,7 @@ impl Provider for Azure {
         Ok(Some(self.api.group()?.subscription))
     }
 
-    async fn addresses(
-        &self,
-        machines: &[&Machine],
-    ) -> Result<BTreeMap<MachineId, Access>, Error> {
+    async fn addresses(&self, machines: &[&Machine]) -> Result<BTreeMap<MachineId, Access>, Error> {
         addresses::of(&self.api, machines).await
     }
 

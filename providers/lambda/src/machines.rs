@@ -47,7 +47,8 @@ fn access(instance: &Instance) -> Access {
     Access {
         public_ip: address(instance.ip.as_deref()),
         private_ip: address(instance.private_ip.as_deref()),
-        dns_name: dns_name(instance.hostname.as_deref()).filter(|name| address(Some(name)).is_none()),
+        dns_name: dns_name(instance.hostname.as_deref())
+            .filter(|name| address(Some(name)).is_none()),
         user: None,
         key: instance.ssh_key_names.first().cloned(),
     }

@@ -10,8 +10,8 @@ use crate::holdings::standing::{Found, Standing, owned, standing};
 use crate::holdings::strangers::notice_strangers;
 use fleet_model::{
     Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Machine,
-    MachineId, MachineState, Notice, NoticeKind, PoolId, SETTLE_WINDOW, SlotId, SlotName, SlotState,
-    Timestamp, Vacated,
+    MachineId, MachineState, Notice, NoticeKind, PoolId, SETTLE_WINDOW, SlotId, SlotName,
+    SlotState, Timestamp, Vacated,
 };
 use std::collections::BTreeMap;
 

@@ -33,7 +33,8 @@ pub(super) fn read(
     let mut network = texts(reader, &object, "network");
     let mut instance_role = texts(reader, &object, "instanceRole");
     let mut key = texts(reader, &object, "key");
-    let mut ssh_user = per_cloud(reader, &object, "sshUser", any_map, |r, field, _| login(r, field));
+    let mut ssh_user =
+        per_cloud(reader, &object, "sshUser", any_map, |r, field, _| login(r, field));
     let mut reservation = texts(reader, &object, "reservation");
     let mut placement_group = texts(reader, &object, "placementGroup");
     let mut fast_network =
