@@ -144,6 +144,11 @@ fn command_line() {
 }
 
 #[test]
+fn reaching_machines() {
+    check("docs/reach.md");
+}
+
+#[test]
 fn blocks_are_read() {
     let block = ["$ one \\", "    more", "…", "out", "$ two"];
     let found = steps(&block);
