@@ -1,10 +1,14 @@
 //! The command line.
 
 mod catalog;
+mod reach;
 mod sim;
 mod simulate;
 
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
+pub(crate) use reach::{
+    ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
+};
 pub(crate) use sim::{SimCommand, Where};
 pub(crate) use simulate::SimulateArgs;
 
@@ -121,6 +125,14 @@ pub(crate) enum Command {
     Reconcile(ReconcileArgs),
     /// Show the machines of a fleet, pool by pool
     Status(StatusArgs),
+    /// Print the machines of fleets for Ansible, ssh, /etc/hosts and other programs
+    Inventory(InventoryArgs),
+    /// Open a shell on a machine, or run a command there
+    Ssh(SshArgs),
+    /// Run a command on every machine of a fleet, side by side
+    Exec(ExecArgs),
+    /// Replace machines of a fleet: launch the successor, then destroy the old one
+    Replace(ReplaceArgs),
     /// Explain why each pool is used or not used
     Explain(ExplainArgs),
     /// Show what was done to a fleet, from its journal
@@ -171,6 +183,10 @@ impl Command {
             Command::Destroy(_) => "destroy",
             Command::Reconcile(_) => "reconcile",
             Command::Status(_) => "status",
+            Command::Inventory(_) => "inventory",
+            Command::Ssh(_) => "ssh",
+            Command::Exec(_) => "exec",
+            Command::Replace(_) => "replace",
             Command::Explain(_) => "explain",
             Command::History(_) => "history",
             Command::Sweep(_) => "sweep",

@@ -5,22 +5,27 @@ mod catalog;
 mod completions;
 mod destroy;
 mod doctor;
+mod exec;
 mod explain;
 mod history;
 mod init;
+mod inventory;
 mod man;
 mod plan;
 mod reconcile;
 mod refresh;
+mod replace;
 mod schema;
 mod sim;
 mod simulate;
+mod ssh;
 mod status;
 mod sweep;
 mod unlock;
 mod validate;
 
 pub(crate) use doctor::Examined;
+pub(crate) use status::tell_of_silence;
 
 use crate::args::{Cli, Command, Global, LogFormat};
 use crate::context::Context;
@@ -44,6 +49,13 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Destroy(args) => block_on(destroy::run(&context, args, out)),
         Command::Reconcile(args) => block_on(reconcile::run(&context, args, out)),
         Command::Status(args) => block_on(status::run(&context, args, out)),
+        Command::Inventory(args) => block_on(inventory::run(&context, args, out)),
+        Command::Ssh(args) => {
+            let command = block_on(ssh::find(&context, args, out))?;
+            ssh::become_it(command, out)
+        }
+        Command::Exec(args) => exec::run(&context, args, out),
+        Command::Replace(args) => block_on(replace::run(&context, args, out)),
         Command::Explain(args) => block_on(explain::run(&context, args, out)),
         Command::History(args) => block_on(history::run(&context, args, out)),
         Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
@@ -69,7 +81,7 @@ fn start_logging(global: &Global, command: &Command) -> Answer<()> {
     logging::start(global.log.as_deref().unwrap_or(level), global.log_format.unwrap_or(format))
 }
 
-fn block_on(command: impl Future<Output = Answer>) -> Answer {
+fn block_on<T>(command: impl Future<Output = Answer<T>>) -> Answer<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

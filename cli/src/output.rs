@@ -13,6 +13,7 @@ pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod other;
 pub(crate) mod plan;
+pub(crate) mod reach;
 pub(crate) mod reasons;
 pub(crate) mod schema;
 pub(crate) mod simulate;

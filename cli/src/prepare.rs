@@ -9,7 +9,7 @@ use crate::saved::SavedPlan;
 use crate::watch::{Board, Watch};
 use fleet_core::{Planned, plan};
 use fleet_model::{Desired, Inputs, Limits};
-use fleet_run::{Engine, Session};
+use fleet_run::{Engine, Reach, Session};
 use futures::{StreamExt, stream};
 use std::time::Duration;
 
@@ -21,8 +21,8 @@ pub(crate) struct Ready<'a> {
     pub session: Session<'a>,
     pub inputs: Inputs,
     pub planned: Planned,
-    /// A saved plan is carried out as it stands, and nothing after it.
-    pub exactly: bool,
+    /// How far to go: a saved plan is carried out as it stands, and nothing after it.
+    pub reach: Reach,
     pub watch: Watch,
     /// On whose behalf, for the journal.
     pub holder: String,
@@ -122,7 +122,7 @@ fn decide<'a>(
     let Begun { session, watch, holder } = begun;
     let Some(saved) = saved else {
         let planned = plan(&inputs);
-        return Ok(Ready { session, inputs, planned, exactly: false, watch, holder });
+        return Ok(Ready { session, inputs, planned, reach: Reach::Spec, watch, holder });
     };
     session.verify(&saved.plan, &inputs).map_err(failed)?;
     // What is carried out is decided here and now; the file only says what it must be.
@@ -131,5 +131,5 @@ fn decide<'a>(
     }
     let planned = plan(&inputs);
     session.same(&saved.plan, &planned.plan).map_err(failed)?;
-    Ok(Ready { session, inputs, planned, exactly: true, watch, holder })
+    Ok(Ready { session, inputs, planned, reach: Reach::Plan, watch, holder })
 }

@@ -5,12 +5,14 @@ pub(crate) mod attention;
 pub(crate) mod catalog;
 pub(crate) mod columns;
 pub(crate) mod doctor;
+pub(crate) mod executed;
 pub(crate) mod explain;
 pub(crate) mod explain_json;
 #[cfg(test)]
 mod guards_page;
 pub(crate) mod history;
 pub(crate) mod history_json;
+pub(crate) mod inventory;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;
 #[cfg(test)]

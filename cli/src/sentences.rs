@@ -73,6 +73,10 @@ pub(crate) fn why(why: &Why) -> String {
         }
         Why::OverBudget { limit } => format!("the fleet costs more than its {limit}/h budget"),
         Why::TemplateChanged => "made from an older template".into(),
+        Why::ReplaceRequested { group } => {
+            format!("you asked to replace machines of {group}: their successors come first")
+        }
+        Why::Requested => "you asked to replace it, and its successor is up".into(),
         Why::ReplaceOldTemplate { group } => {
             format!("machines of {group} were made from an older template")
         }
@@ -140,6 +144,17 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             format!("{} are kept until their replacements are up", count(*machines, "old machine")),
             "apply again in a few minutes",
         ),
+        Hold::SuccessorsNotUp { slots, starting: _ } => {
+            let names: Vec<String> = slots.iter().take(5).map(ToString::to_string).collect();
+            let more = if slots.len() > names.len() { ", …" } else { "" };
+            said(
+                format!(
+                    "destroyed when a successor is up, as you asked: {}{more}",
+                    names.join(", ")
+                ),
+                "each apply goes on with it; `fleet replace FLEET SLOT --cancel` withdraws the request",
+            )
+        }
         Hold::NotSeenYet { machines } => said(
             format!(
                 "{} launched moments ago cannot be destroyed before their clouds list them",

@@ -3,7 +3,7 @@
 use crate::style::WARN;
 use crate::text::{clean_line, count, span, thousands};
 use anstream::AutoStream;
-use fleet_model::Desired;
+use fleet_model::{Desired, SlotName};
 use fleet_run::{Progress, StepResult, Stop, Waiting};
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeSet;
@@ -87,6 +87,8 @@ struct State {
     total: u64,
     /// Whom we wait for.
     waiting: Option<String>,
+    /// Machines that stay until their successors are up, as told.
+    starting: Vec<SlotName>,
 }
 
 impl Watch {
@@ -109,6 +111,7 @@ impl Watch {
             done: 0,
             total: 0,
             waiting: None,
+            starting: Vec::new(),
         };
         let fleet = clean_line(fleet);
         Watch { fleet, bar, board: board.clone(), state: Mutex::new(state) }
@@ -162,6 +165,14 @@ impl Watch {
                 self.say(&format!("round {round}: {requests} refused or in doubt"));
             }
             Progress::RoundEnded => {}
+            Progress::Starting { slots } => {
+                // Looks come every few seconds; news is only that there is something to wait for.
+                if state.starting != slots {
+                    let names: Vec<String> = slots.iter().map(ToString::to_string).collect();
+                    self.say(&format!("waiting until successors are up: {}", names.join(", ")));
+                    state.starting = slots;
+                }
+            }
         }
     }
 

@@ -254,6 +254,11 @@ fn tasks() {
 }
 
 #[test]
+fn reaching_machines() {
+    check("docs/reach.md");
+}
+
+#[test]
 fn blocks_are_read() {
     let block = ["$ one \\", "    more", "…", "out", "$ two"];
     let found = steps(&block);

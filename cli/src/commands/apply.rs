@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::tell_of_unnamed;
 use crate::out::{Out, can_ask};
-use crate::output::apply::{Apply, Destroy};
+use crate::output::apply::{Apply, Destroy, Replace};
 use crate::output::common::{LeftOut, Summary};
 use crate::output::document;
 use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
@@ -95,7 +95,7 @@ pub(crate) fn declined(context: &Context, worst: Exit, out: &mut Out) -> Answer 
     Ok(exit)
 }
 
-fn nobody(with_yes: &str) -> Failure {
+pub(crate) fn nobody(with_yes: &str) -> Failure {
     Failure::new("there is no terminal to ask for confirmation")
         .hint(format!("look at `fleet plan` first; `{with_yes}` does not ask"))
 }
@@ -159,7 +159,7 @@ fn all_at_once(one: &mut Ready<'_>, out: &mut Out) -> Answer<bool> {
         Hold::DestroyLimit { wanted, .. } => Some(*wanted),
         _ => None,
     });
-    let Some(wanted) = limit.filter(|_| !one.exactly) else { return Ok(false) };
+    let Some(wanted) = limit.filter(|_| one.reach != Reach::Plan) else { return Ok(false) };
     let mut inputs = one.inputs.clone();
     inputs.limits.allow_destroy = Some(wanted);
     let all = plan(&inputs);
@@ -254,6 +254,7 @@ pub(crate) async fn finish(
             let fleets = results.iter().filter_map(applied::document).collect();
             match command {
                 "destroy" => out.json(&document(worst, Destroy { fleets, left_out }))?,
+                "replace" => out.json(&document(worst, Replace { fleets, left_out }))?,
                 _ => out.json(&document(worst, Apply { fleets, left_out }))?,
             }
         }
@@ -269,7 +270,7 @@ pub(crate) async fn finish(
 }
 
 /// Gives a fleet back that was not begun when somebody asked to stop.
-async fn leave(ready: Ready<'_>) -> Answer<Converged> {
+pub(crate) async fn leave(ready: Ready<'_>) -> Answer<Converged> {
     let Ready { session, planned, .. } = ready;
     session.finish().await.map_err(failed)?;
     Ok(Converged { rounds: Vec::new(), last: Some(planned) })
@@ -277,9 +278,8 @@ async fn leave(ready: Ready<'_>) -> Answer<Converged> {
 
 /// Carries out one fleet's plan under its lease.
 pub(crate) async fn carry_out(ready: Ready<'_>, stop: &Stop) -> Answer<Converged> {
-    let Ready { session, inputs, planned, exactly, watch, holder } = ready;
+    let Ready { session, inputs, planned, reach, watch, holder } = ready;
     let on = |news| watch.on(news);
-    let reach = if exactly { Reach::Plan } else { Reach::Spec };
     let done = session.converge(&holder, (inputs, planned), reach, stop, &on).await;
     watch.end();
     let converged = done.map_err(failed)?;

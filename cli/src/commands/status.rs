@@ -9,8 +9,11 @@ use crate::out::Out;
 use crate::output::{document, status as output};
 use crate::render::status::Status;
 use crate::runs::failed;
+use crate::style::WARN;
+use crate::text::clean;
 use fleet_core::plan;
-use fleet_model::{Desired, Limits, Notice};
+use fleet_model::{Cloud, Desired, Limits, Notice};
+use fleet_provider::Error;
 
 /// Runs `fleet status`.
 pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> Answer {
@@ -24,8 +27,12 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     let asking = context.board(wanted.len(), false).asking(&wanted);
     let gathered = engine.gather_all(&wanted, Limits::default()).await;
     drop(asking);
+    let mut gathered = gathered.into_iter().collect::<Result<Vec<_>, _>>().map_err(failed)?;
+    // Only where they are shown: some clouds have to be asked for addresses.
+    if args.machines || context.global.output == Format::Json {
+        tell_of_silence(&engine.add_addresses(&mut gathered).await, out);
+    }
     for (nth, (desired, inputs)) in fleets.iter().zip(gathered).enumerate() {
-        let inputs = inputs.map_err(failed)?;
         let mut planned = plan(&inputs);
         if is_unspecified(desired) {
             // What a plan towards nothing would say is no news of the fleet.
@@ -46,4 +53,14 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         out.json(&document(Exit::Done, output::Status { fleets: documents }))?;
     }
     Ok(Exit::Done)
+}
+
+/// Says of which clouds the addresses are not known.
+pub(crate) fn tell_of_silence(silent: &[(Cloud, Error)], out: &mut Out) {
+    for (cloud, error) in silent {
+        out.aside(format!(
+            "{WARN}warning:{WARN:#} addresses of machines on {cloud} are not known: {}",
+            clean(&error.to_string())
+        ));
+    }
 }

@@ -42,7 +42,37 @@ pub(crate) struct Reconcile {
     pub left_out: Vec<LeftOut>,
 }
 
+/// What a replace did, and what remains.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Replace {
+    /// The fleet whose machines were replaced.
+    pub fleets: Vec<Applied>,
+    /// The fleet, if it was not changed, or not to the end.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// Wishes that were withdrawn.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ReplaceCancel {
+    /// The fleet.
+    pub fleets: Vec<Withdrawn>,
+}
+
+/// Machines that are not to be replaced after all.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Withdrawn {
+    /// The fleet's name.
+    pub fleet: String,
+    /// The slots of the machines.
+    pub withdrawn: Vec<String>,
+}
+
 bodies! {
+    Replace: "replace", "replace";
+    ReplaceCancel: "replace-cancel", "replace";
     Apply: "apply", "apply";
     Destroy: "destroy", "destroy";
     Reconcile: "reconcile", "reconcile";

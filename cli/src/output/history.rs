@@ -91,6 +91,10 @@ pub(crate) enum EventKind {
     Relabelled,
     /// A machine that was recorded as gone is there after all.
     CameBack,
+    /// A person asked for machines to be replaced.
+    ReplaceAsked,
+    /// A person wants machines to stay that were to be replaced.
+    ReplaceWithdrawn,
     /// Something refused a launch, and is not retried for a while.
     Blocked,
     /// A round of changes ended.

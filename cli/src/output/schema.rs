@@ -2,7 +2,7 @@
 
 use super::{
     Body, FORMAT_VERSION, Head, apply, catalog, doctor, error, explain, history, other, plan,
-    simulate, status, sweep, validate,
+    reach, simulate, status, sweep, validate,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -11,12 +11,16 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 20] = [
+pub(crate) const ALL: [Entry; 24] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
     entry::<apply::Reconcile>(),
+    entry::<apply::Replace>(),
+    entry::<apply::ReplaceCancel>(),
     entry::<status::Status>(),
+    entry::<reach::Inventory>(),
+    entry::<reach::Exec>(),
     entry::<explain::Explain>(),
     entry::<history::History>(),
     entry::<validate::Validate>(),

@@ -2,6 +2,7 @@
 
 use super::bodies;
 use super::common::{Gap, InDoubt, Unplaced};
+use super::reach::Access;
 use super::reasons::{Hold, Notice, Said};
 use super::words::{Group, Market, Provider, State, Time, Unit};
 use schemars::JsonSchema;
@@ -89,6 +90,9 @@ pub(crate) struct Machine {
     pub launched_at: Time,
     /// When it will be interrupted; `null` without a notice.
     pub interruption_at: Option<Time>,
+    /// How it is reached.
+    #[serde(flatten)]
+    pub access: Access,
 }
 
 /// What the machines cost.

@@ -32,6 +32,7 @@ fn holds() -> Vec<Hold> {
         Hold::DestroyLimit { allowed: 4, wanted: 20, held: 16, said: Some(21), lowered: 0 },
         Hold::DestroyLimit { allowed: 0, wanted: 16, held: 16, said: None, lowered: 0 },
         Hold::WaitingForReplacement { machines: 2 },
+        Hold::SuccessorsNotUp { slots: vec![slot], starting: 1 },
         Hold::Surge { missing: Units::whole(6), unit: Unit::Vcpus, surge: Units::whole(4) },
         Hold::Frozen { missing: 4, of: 10 },
         Hold::JournalLost { machines: 8 },
@@ -58,6 +59,9 @@ fn why_held(hold: &Hold) -> &'static str {
             "a typing error in a target, or a spec that lost a line, must not destroy a fleet"
         }
         Hold::WaitingForReplacement { .. } => "capacity is replaced before it is taken away",
+        Hold::SuccessorsNotUp { .. } => {
+            "a machine that a person wants replaced serves until its successor does"
+        }
         Hold::Surge { .. } => "a change of every machine must not double the fleet and its cost",
         Hold::Frozen { .. } => {
             "when much of a fleet vanishes, the view is more likely wrong than the machines; \
@@ -88,6 +92,7 @@ fn when_held(hold: &Hold) -> &'static str {
             "an apply would destroy more than one machine in ten, and more than one"
         }
         Hold::WaitingForReplacement { .. } => "a replacement is launched and does not run yet",
+        Hold::SuccessorsNotUp { .. } => "`fleet replace`, while successors are starting",
         Hold::Surge { .. } => "many machines are to be replaced at once",
         Hold::Frozen { .. } => {
             "more than three machines, and more than 30 %, are missing and their clouds do not say why"

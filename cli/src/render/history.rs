@@ -91,6 +91,12 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
         Event::Readopted { machine, .. } => {
             ("back", format!("{} is there after all, for {}", machine.machine, machine.slot), false)
         }
+        Event::ReplaceAsked { slots: asked } => {
+            ("replace", format!("asked for {}", slots(asked)), false)
+        }
+        Event::ReplaceWithdrawn { slots: kept } => {
+            ("replace", format!("no longer asked for {}", slots(kept)), false)
+        }
         Event::Blocked { block } => (
             "blocked",
             format!(

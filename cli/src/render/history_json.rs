@@ -119,6 +119,10 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
             };
             (EventKind::Blocked, none(), none(), pool)
         }
+        Event::ReplaceAsked { slots } => (EventKind::ReplaceAsked, names(slots), none(), None),
+        Event::ReplaceWithdrawn { slots } => {
+            (EventKind::ReplaceWithdrawn, names(slots), none(), None)
+        }
         Event::RoundEnded { .. } => (EventKind::RoundEnded, none(), none(), None),
     }
 }

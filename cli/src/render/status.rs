@@ -3,39 +3,15 @@
 use super::attention::attention;
 use super::columns::{Columns, left, right};
 use super::{place, plan_text};
+use crate::machines::{Line, lines};
 use crate::output::common::{gaps, in_doubt, said, unplaced};
+use crate::output::reach::Access;
 use crate::output::status::{FleetStatus, GroupStatus, Machine, StatusCost};
 use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
-use fleet_model::{
-    Group, GroupLine, Inputs, InterruptionNotice, MachineId, MachineState, MicroUsd, PoolId,
-    Report, SETTLE_WINDOW, SlotId, SlotState, Timestamp, Units,
-};
+use fleet_model::{Group, GroupLine, Inputs, MicroUsd, PoolId, Report, Timestamp, Units};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A machine as a person asks about it.
-#[derive(Debug, Clone)]
-struct Line {
-    id: MachineId,
-    pool: PoolId,
-    /// `None`: recorded, but its scope did not answer.
-    state: Option<MachineState>,
-    slot: SlotId,
-    price: Option<MicroUsd>,
-    launched_at: Timestamp,
-    notice: Option<InterruptionNotice>,
-}
-
-impl Line {
-    fn state(&self) -> &'static str {
-        match (self.state, self.notice) {
-            (None, _) => "unknown",
-            (Some(MachineState::Running), Some(_)) => "interrupted",
-            (Some(state), _) => state.as_str(),
-        }
-    }
-}
 
 /// One fleet and what is known of it.
 pub(crate) struct Status<'a> {
@@ -47,47 +23,7 @@ pub(crate) struct Status<'a> {
 impl<'a> Status<'a> {
     /// Puts together what the clouds list and what the journal holds for silent scopes.
     pub(crate) fn new(inputs: &'a Inputs, report: &'a Report) -> Self {
-        let mut lines = Vec::new();
-        let recorded: BTreeMap<&MachineId, Option<MicroUsd>> = inputs
-            .recorded
-            .slots
-            .values()
-            .filter_map(|slot| match &slot.state {
-                SlotState::Filled { machine, price, .. } => Some((machine, *price)),
-                SlotState::Vacant | SlotState::InDoubt { .. } => None,
-            })
-            .collect();
-        for machine in inputs.observed.machines.values().filter(|m| m.state.is_live()) {
-            let Some(owner) = machine.owner.as_ref().filter(|o| o.fleet == inputs.uid) else {
-                continue;
-            };
-            lines.push(Line {
-                id: machine.id.clone(),
-                pool: machine.pool(),
-                state: Some(machine.state),
-                slot: owner.slot,
-                price: machine.price.or(recorded.get(&machine.id).copied().flatten()),
-                launched_at: machine.launched_at,
-                notice: machine.notice,
-            });
-        }
-        for (name, record) in &inputs.recorded.slots {
-            if let SlotState::Filled { machine, pool, launched_at, price, .. } = &record.state
-                && !inputs.observed.machines.contains_key(machine)
-                && let Some(state) = unlisted(inputs, pool, *launched_at)
-            {
-                lines.push(Line {
-                    id: machine.clone(),
-                    pool: pool.clone(),
-                    state,
-                    slot: SlotId { name: *name, generation: record.generation },
-                    price: *price,
-                    launched_at: *launched_at,
-                    notice: None,
-                });
-            }
-        }
-        lines.sort_by(|a, b| (a.slot, &a.id).cmp(&(b.slot, &b.id)));
+        let lines = lines(inputs, None);
         Status { inputs, report, lines }
     }
 
@@ -190,8 +126,8 @@ impl<'a> Status<'a> {
     }
 
     fn machines(&self) -> Columns {
-        let mut table = Columns::without(&["age", "market", "$/h", "where", "type"]);
-        let heads = ["slot", "machine", "type", "where", "market", "state", "age"];
+        let mut table = Columns::without(&["age", "market", "$/h", "where", "type", "address"]);
+        let heads = ["slot", "machine", "type", "where", "market", "state", "age", "address"];
         table.styled(DIM, heads.map(left).into_iter().chain([right("$/h")]));
         for line in &self.lines {
             table.row([
@@ -202,6 +138,7 @@ impl<'a> Status<'a> {
                 left(line.pool.market.as_str()),
                 left(line.state()),
                 left(age(line.launched_at, self.inputs.now)),
+                left(line.address(false).map_or_else(|| "-".into(), |ip| ip.to_string())),
                 right(price(line.price)),
             ]);
         }
@@ -266,17 +203,6 @@ impl<'a> Status<'a> {
     }
 }
 
-/// How a recorded machine stands that no list shows: unknown where the scope is silent, pending
-/// while it is too young to be listed. `None`: it is gone.
-fn unlisted(inputs: &Inputs, pool: &PoolId, since: Timestamp) -> Option<Option<MachineState>> {
-    if !inputs.observed.is_complete(&pool.place.scope()) {
-        return Some(None);
-    }
-    let age = inputs.observed.taken_at.duration_since(since);
-    let settled = u64::try_from(age.as_secs()).unwrap_or(0) >= SETTLE_WINDOW.as_secs();
-    (!settled).then_some(Some(MachineState::Pending))
-}
-
 fn machine(line: &Line) -> Machine {
     Machine {
         id: line.id.to_string(),
@@ -291,5 +217,6 @@ fn machine(line: &Line) -> Machine {
         hourly_usd: line.price.map(usd),
         launched_at: Time(line.launched_at),
         interruption_at: line.notice.map(|notice| Time(notice.at)),
+        access: Access::of(line),
     }
 }

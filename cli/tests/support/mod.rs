@@ -56,8 +56,9 @@ impl Place {
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fleet"));
         command
-            .args(args)
+            // First: what comes after `--` is not for us.
             .args(["--sim", "--catalog", "embedded", "--state", &self.state])
+            .args(args)
             .current_dir(self.dir.path())
             .env_remove("FLEET_STATE")
             .env("FLEET_SIM_DIR", self.dir.path().join("state/sim"))

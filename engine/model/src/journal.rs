@@ -132,6 +132,16 @@ pub enum Event {
         /// The template it was made from.
         template: Digest,
     },
+    /// A person asked for machines to be replaced: each goes when its successor is up.
+    ReplaceAsked {
+        /// The slots that they fill.
+        slots: Vec<SlotId>,
+    },
+    /// A person no longer wants machines to be replaced.
+    ReplaceWithdrawn {
+        /// The slots that they fill.
+        slots: Vec<SlotId>,
+    },
     /// A scope said no.
     Blocked {
         /// Which, and until when.

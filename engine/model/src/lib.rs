@@ -5,6 +5,7 @@
 //! and compared, so that each arrow of the pipeline is a value a test can hold.
 
 mod accelerators;
+mod access;
 mod aws_name;
 mod belief;
 pub mod bugs;
@@ -31,6 +32,7 @@ mod share;
 mod template;
 mod unusual;
 
+pub use access::{Access, address, dns_name, user_name};
 pub use aws_name::AwsName;
 pub use belief::{Beliefs, PoolBelief, SlotRun};
 pub use capacity::{Unit, Units};

@@ -1,8 +1,8 @@
 //! What exists, as far as the clouds told us.
 
 use crate::{
-    Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place, PoolId,
-    Scope, SlotId, Timestamp, Token,
+    Access, Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place,
+    PoolId, Scope, SlotId, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,9 @@ pub struct Machine {
     /// Why it is in the state that it is in, where the cloud tells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cause: Option<Cause>,
+    /// How it is reached.
+    #[serde(default, skip_serializing_if = "Access::is_unknown")]
+    pub access: Access,
 }
 
 /// Why a machine is not well, or is gone.

@@ -31,6 +31,11 @@ pub enum Why {
         /// The group concerned.
         group: Group,
     },
+    /// A person asked for a machine to be replaced; its successor comes first.
+    ReplaceRequested {
+        /// The group concerned.
+        group: Group,
+    },
     /// There is more capacity than wanted.
     AboveTarget {
         /// The group that has too much.
@@ -52,6 +57,8 @@ pub enum Why {
     },
     /// It was made from an older template than the spec's; its replacement comes first.
     TemplateChanged,
+    /// A person asked for its replacement, and its successor is up.
+    Requested,
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -93,6 +100,13 @@ pub enum Hold {
     WaitingForReplacement {
         /// How many old machines stay.
         machines: u32,
+    },
+    /// Machines that a person wants replaced stay until their successors are up.
+    SuccessorsNotUp {
+        /// The slots of the machines that stay.
+        slots: Vec<SlotName>,
+        /// Successors that were launched and are not up yet.
+        starting: u32,
     },
     /// More machines than the target and its surge would stand at once; the rest comes when old
     /// machines are gone.

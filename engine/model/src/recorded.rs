@@ -144,6 +144,9 @@ pub enum SlotState {
         /// The version of its cloud's labels that it carries.
         #[serde(default, skip_serializing_if = "is_zero")]
         labels: u32,
+        /// A person asked for its replacement.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        replace: bool,
     },
 }
 

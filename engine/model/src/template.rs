@@ -29,6 +29,9 @@ pub struct Template {
     /// SSH key name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
+    /// The user to log in as.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ssh_user: Option<String>,
     /// What the machine runs at first boot. May hold secrets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub user_data: Option<Secret>,
@@ -71,7 +74,7 @@ fn is_false(flag: &bool) -> bool {
 
 impl Template {
     /// The fingerprint of everything a machine would notice. Tags of the user's own do not count:
-    /// they can be changed in place.
+    /// they can be changed in place. Nor does the user that we log in as.
     pub fn digest(&self) -> Digest {
         let Template {
             image,
@@ -81,6 +84,7 @@ impl Template {
             disk,
             instance_role,
             key,
+            ssh_user: _,
             user_data,
             reservation,
             placement_group,

@@ -320,5 +320,6 @@ fn machine(id: &MachineId, create: &Create, slot: SlotId, now: Timestamp) -> Mac
         }),
         notice: None,
         cause: None,
+        access: Default::default(),
     }
 }

@@ -1,7 +1,7 @@
 //! What a watcher is told while a round runs, and how it asks to stop.
 
 use crate::state::Waiting;
-use fleet_model::{PoolId, StepId};
+use fleet_model::{PoolId, SlotName, StepId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,6 +39,11 @@ pub enum Progress {
     },
     /// A round ended.
     RoundEnded,
+    /// Machines are to be replaced, and their successors are not up yet.
+    Starting {
+        /// The slots of the machines that stay until then.
+        slots: Vec<SlotName>,
+    },
 }
 
 /// How a step ended.

@@ -14,11 +14,18 @@ use std::collections::{BTreeMap, BTreeSet};
 /// that is short everywhere takes as many rounds as it takes to find that out.
 const MAX_ROUNDS: u32 = 40;
 
+/// How often a successor is looked at: for as long as the longest boot that was seen, eight GPUs on
+/// Lambda, and some more.
+const LOOKS_FOR_SUCCESSORS: u64 = 20 * 60 / LOOK_AGAIN.as_secs();
+
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Until the fleet is what its spec says, as far as that can be had.
     Spec,
+    /// The same, and until the successors of machines that a person wants replaced are up and the
+    /// machines are gone.
+    Replacements,
     /// One plan as it stands, and nothing after it.
     Plan,
 }
@@ -46,7 +53,7 @@ impl Session<'_> {
         let mut limits = first.0.limits;
         let mut converged = Converged::default();
         let (mut inputs, mut planned) = first;
-        if reach == Reach::Spec && !inputs.recorded.in_doubt.is_empty() {
+        if reach != Reach::Plan && !inputs.recorded.in_doubt.is_empty() {
             // Consent is given, to what the spec wants now. What it does not want waits.
             self.send_again(&planned.plan.resend).await?;
             self.wait_and_look().await?;
@@ -55,8 +62,11 @@ impl Session<'_> {
         }
         let mut refused_before = BTreeSet::new();
         for round in 1..=MAX_ROUNDS {
-            if reach == Reach::Spec {
+            if reach != Reach::Plan {
                 (inputs, planned) = self.until_seen(limits, (inputs, planned), stop).await?;
+            }
+            if reach == Reach::Replacements {
+                (inputs, planned) = self.until_up(limits, (inputs, planned), stop, on).await?;
             }
             if planned.plan.is_empty() && !planned.plan.has_news() {
                 break;
@@ -97,6 +107,36 @@ impl Session<'_> {
         };
         while waits(&now.1) && !stop.asked() {
             tracing::info!("waiting until the clouds show what was launched moments ago");
+            self.engine.clock.sleep(LOOK_AGAIN).await;
+            let inputs = self.gather(limits).await?;
+            let planned = plan(&inputs);
+            now = (inputs, planned);
+        }
+        Ok(now)
+    }
+
+    /// Waits for successors of machines that a person wants replaced, for as long as a boot may take.
+    /// What is not up by then is left to the next apply.
+    async fn until_up(
+        &self,
+        limits: Limits,
+        mut now: (Inputs, Planned),
+        stop: &Stop,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<(Inputs, Planned), RunError> {
+        let waits = |planned: &Planned| {
+            let held = planned.report.held.iter().find_map(|hold| match hold {
+                Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => Some(slots.clone()),
+                _ => None,
+            });
+            held.filter(|_| planned.plan.is_empty())
+        };
+        for _ in 0..LOOKS_FOR_SUCCESSORS {
+            let Some(slots) = waits(&now.1) else { break };
+            if stop.asked() || !self.lease.is_held() {
+                break;
+            }
+            on(Progress::Starting { slots });
             self.engine.clock.sleep(LOOK_AGAIN).await;
             let inputs = self.gather(limits).await?;
             let planned = plan(&inputs);

@@ -302,6 +302,8 @@ wire! {
         "instanceRole" instance_role: Option<PerCloud<Text>>,
         /// SSH key name.
         "key" key: Option<PerCloud<Text>>,
+        /// The user that `fleet ssh`, `exec` and `inventory` log in as. Machines do not notice it.
+        "sshUser" ssh_user: Option<PerCloud<Text>>,
         /// What a machine runs at first boot, as text. Never printed.
         "userData" user_data: Option<PerCloud<Text>>,
         /// The same from a file: a path relative to the spec's folder, and inside it.

@@ -9,7 +9,7 @@ use crate::{
     Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
-use fleet_model::{Cloud, Create, Machine, MachineId, Orphans, PoolId, Region, Scope};
+use fleet_model::{Access, Cloud, Create, Machine, MachineId, Orphans, PoolId, Region, Scope};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -181,6 +181,18 @@ impl Provider for Accounts {
         let mut made = self.of(account).made(&asked).await?;
         named_machines(&mut made, account);
         Ok(made)
+    }
+
+    async fn addresses(&self, machines: &[&Machine]) -> Result<BTreeMap<MachineId, Access>, Error> {
+        let mut accounts: BTreeMap<Option<&str>, Vec<&Machine>> = BTreeMap::new();
+        for &machine in machines {
+            accounts.entry(machine.place.region.account()).or_default().push(machine);
+        }
+        let mut all = BTreeMap::new();
+        for (account, machines) in accounts {
+            all.extend(self.of(account).addresses(&machines).await?);
+        }
+        Ok(all)
     }
 
     async fn create(&self, request: &CreateRequest<'_>) -> Result<Created, Error> {

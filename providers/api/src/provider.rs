@@ -3,8 +3,8 @@
 use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
 use async_trait::async_trait;
 use fleet_model::{
-    CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels, Machine,
-    MachineId, Orphans, PoolId, Quota, Quote, Scope, SlotId, Template, Timestamp, Victim,
+    Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels,
+    Machine, MachineId, Orphans, PoolId, Quota, Quote, Scope, SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -49,6 +49,12 @@ pub trait Provider: Send + Sync {
     /// The account, project or subscription behind the credentials in a scope; `None` where a cloud
     /// does not tell. Cheap: asked at every look.
     async fn identity(&self, scope: &Scope) -> Result<Option<String>, Error>;
+
+    /// How machines are reached, as far as lists do not tell. Asked only when somebody wants to reach
+    /// them. Clouds whose lists tell all there is have nothing to add.
+    async fn addresses(&self, _: &[&Machine]) -> Result<BTreeMap<MachineId, Access>, Error> {
+        Ok(BTreeMap::new())
+    }
 
     /// Launches machines, all from one pool, or from any of several if the request names others.
     ///

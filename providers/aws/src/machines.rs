@@ -8,7 +8,8 @@ use aws_sdk_ec2::operation::describe_instances::builders::DescribeInstancesInput
 use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::{Filter, Instance, InstanceLifecycleType, InstanceStateName};
 use fleet_model::{
-    Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, Place, Region, Timestamp,
+    Access, Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, Place, Region,
+    Timestamp, address, dns_name,
 };
 use fleet_provider::{Class, Error};
 use std::collections::BTreeSet;
@@ -123,7 +124,20 @@ pub(crate) fn machine(instance: &Instance, region: &Region, zones: &Zones) -> Op
         owner: tags::owner(instance),
         notice: None,
         cause: cause(instance),
+        access: access(instance),
     })
+}
+
+/// How an instance is reached. EC2 writes an address that is not there as an empty text, and does not
+/// say who may log in: that is the image's affair.
+fn access(instance: &Instance) -> Access {
+    Access {
+        public_ip: address(instance.public_ip_address()),
+        private_ip: address(instance.private_ip_address()),
+        dns_name: dns_name(instance.public_dns_name()),
+        user: None,
+        key: instance.key_name().filter(|key| !key.is_empty()).map(str::to_owned),
+    }
 }
 
 /// When an instance was launched. `LaunchTime` is that of the last start; the primary interface is

@@ -28,6 +28,7 @@ fn machine(id: &str, state: MachineState, cause: Option<Cause>) -> (MachineId, M
         owner: None,
         notice: None,
         cause,
+        access: Default::default(),
     };
     (id.into(), machine)
 }

@@ -55,6 +55,14 @@ fn check_machine(name: &str, machine: &Machine, text: &str) {
     let expect: fleet_model::Timestamp = expect.parse().expect("a time");
     assert_eq!(machine.launched_at, expect, "{name} {id}");
     assert_eq!(machine.notice, None, "{name} {id}: nobody takes it");
+    // How it is reached. EC2 writes what is not there as an empty element, or not at all.
+    let first = |tag: &str| values(text, tag).into_iter().next().filter(|text| !text.is_empty());
+    let access = &machine.access;
+    let ip = |ip: Option<std::net::IpAddr>| ip.map(|ip| ip.to_string());
+    assert_eq!(ip(access.public_ip).as_deref(), first("ipAddress"), "{name} {id}");
+    assert_eq!(ip(access.private_ip).as_deref(), first("privateIpAddress"), "{name} {id}");
+    assert_eq!(access.dns_name.as_deref(), first("dnsName"), "{name} {id}");
+    assert_eq!(access.key.as_deref(), first("keyName"), "{name} {id}");
 }
 
 /// Bodies of errors are read by the SDK, and each code is judged as the table says.

@@ -5,6 +5,7 @@
 //! own crates give the credentials. Nothing is sent again here but reads of operations under way:
 //! the engine has the only layer that asks again.
 
+mod addresses;
 mod api;
 mod children;
 mod create;

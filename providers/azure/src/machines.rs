@@ -4,7 +4,7 @@ use crate::api::{Api, COMPUTE};
 use crate::names::{self, MACHINES};
 use crate::wire::Vm;
 use crate::{power, tags};
-use fleet_model::{Cloud, Machine, MachineId, Market, Place, Timestamp, Zone};
+use fleet_model::{Access, Cloud, Machine, MachineId, Market, Place, Timestamp, Zone, user_name};
 use fleet_provider::Error;
 
 /// Every machine with a tag of ours, in every region.
@@ -39,7 +39,15 @@ pub(crate) fn machine(vm: &Vm) -> Option<Machine> {
         owner: tags::owner(vm),
         notice: None,
         cause,
+        access: access(vm),
     })
+}
+
+/// Who may log in. Addresses belong to the interface, which has to be asked for: see `addresses`.
+fn access(vm: &Vm) -> Access {
+    let user =
+        vm.properties.os_profile.as_ref().and_then(|profile| profile.admin_username.as_deref());
+    Access { user: user_name(user), ..Access::default() }
 }
 
 /// Where something stands. Zones go by Azure's own names: `1`, `2`, `3`.

@@ -86,6 +86,8 @@ pub(crate) const DISKS: &str = "Microsoft.Compute/disks";
 pub(crate) const KEYS: &str = "Microsoft.Compute/sshPublicKeys";
 pub(crate) const RESERVATIONS: &str = "Microsoft.Compute/capacityReservationGroups";
 pub(crate) const NICS: &str = "Microsoft.Network/networkInterfaces";
+/// Public addresses.
+pub(crate) const PUBLIC: &str = "Microsoft.Network/publicIPAddresses";
 pub(crate) const FIREWALLS: &str = "Microsoft.Network/networkSecurityGroups";
 pub(crate) const IDENTITIES: &str = "Microsoft.ManagedIdentity/userAssignedIdentities";
 

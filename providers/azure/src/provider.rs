@@ -13,9 +13,11 @@ use crate::scores::Kept;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
-use crate::{children, doctor, machines, names, offerings, prices, relabel, terminate, trace};
+use crate::{
+    addresses, children, doctor, machines, names, offerings, prices, relabel, terminate, trace,
+};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Orphans, Scope};
+use fleet_model::{Access, Cloud, Machine, MachineId, MachineState, Market, Orphans, Scope};
 use fleet_provider::{
     Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
@@ -172,6 +174,10 @@ impl Provider for Azure {
 
     async fn identity(&self, _: &Scope) -> Result<Option<String>, Error> {
         Ok(Some(self.api.group()?.subscription))
+    }
+
+    async fn addresses(&self, machines: &[&Machine]) -> Result<BTreeMap<MachineId, Access>, Error> {
+        addresses::of(&self.api, machines).await
     }
 
     async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {

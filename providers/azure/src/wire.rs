@@ -67,6 +67,13 @@ pub(crate) struct VmProperties {
     pub(crate) priority: Option<String>,
     pub(crate) capacity_reservation: Option<serde_json::Value>,
     pub(crate) time_created: Option<String>,
+    pub(crate) os_profile: Option<OsProfile>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct OsProfile {
+    pub(crate) admin_username: Option<String>,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -206,4 +213,64 @@ pub(crate) struct Usage {
 pub(crate) struct UsageName {
     pub(crate) value: String,
     pub(crate) localized_value: String,
+}
+
+/// An interface with its addresses.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct Interface {
+    pub(crate) properties: InterfaceProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct InterfaceProperties {
+    pub(crate) primary: Option<bool>,
+    #[serde(deserialize_with = "nullable")]
+    pub(crate) ip_configurations: Vec<IpConfiguration>,
+    pub(crate) virtual_machine: Option<Reference>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct IpConfiguration {
+    pub(crate) properties: IpProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct IpProperties {
+    pub(crate) primary: Option<bool>,
+    #[serde(rename = "privateIPAddress")]
+    pub(crate) private_ip_address: Option<String>,
+    #[serde(rename = "publicIPAddress")]
+    pub(crate) public_ip_address: Option<Reference>,
+}
+
+/// A public address.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct PublicAddress {
+    pub(crate) id: String,
+    pub(crate) properties: PublicProperties,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct PublicProperties {
+    pub(crate) ip_address: Option<String>,
+    dns_settings: Option<DnsSettings>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default)]
+struct DnsSettings {
+    fqdn: Option<String>,
+}
+
+impl PublicAddress {
+    /// Its name in the public DNS.
+    pub(crate) fn name(&self) -> Option<&str> {
+        self.properties.dns_settings.as_ref()?.fqdn.as_deref()
+    }
 }

@@ -182,7 +182,9 @@ fn replay(exchange: &Exchange) -> Result<bool, String> {
             Some("Creating") => MachineState::Pending,
             _ => MachineState::Running,
         };
-        return if machine.state == state { Ok(true) } else { wrong(format!("{machine:?}")) };
+        let user = body["properties"]["osProfile"]["adminUsername"].as_str();
+        let same = machine.state == state && machine.access.user.as_deref() == user;
+        return if same { Ok(true) } else { wrong(format!("{machine:?}")) };
     }
     if exchange.is_machine() && method == "DELETE" {
         let both = ["azure-asyncoperation", "location"];

@@ -3,7 +3,9 @@
 use crate::error::{Asked, is_missing, read, refused};
 use crate::session::Clients;
 use crate::{kind, labels};
-use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Place, Region};
+use fleet_model::{
+    Access, Cloud, Machine, MachineId, MachineState, Market, Place, Region, address, user_name,
+};
 use fleet_provider::{Class, Error, Listing};
 use futures::future::join_all;
 use google_cloud_compute_v1::model::instance::Status;
@@ -259,7 +261,26 @@ pub(crate) fn machine(instance: &Instance) -> Option<Machine> {
         owner: labels::owner(instance.name.as_deref()?, &instance.labels),
         notice: None,
         cause: None,
+        access: access(instance),
     })
+}
+
+/// How a machine is reached: by its first interface, and by the first external address of that. Google
+/// gives no public names. The user is the first one whose key the launch put into its metadata; with
+/// OS Login it is the caller's own, which no answer tells.
+fn access(instance: &Instance) -> Access {
+    let first = instance.network_interfaces.first();
+    let outside = first.and_then(|interface| interface.access_configs.first());
+    let metadata = instance.metadata.iter().flat_map(|metadata| &metadata.items);
+    let keys = metadata.filter(|item| item.key.as_deref() == Some("ssh-keys"));
+    let user = keys.filter_map(|item| item.value.as_deref()?.split_once(':')).next();
+    Access {
+        public_ip: address(outside.and_then(|outside| outside.nat_ip.as_deref())),
+        private_ip: address(first.and_then(|interface| interface.network_ip.as_deref())),
+        dns_name: None,
+        user: user_name(user.map(|(user, _)| user.trim())),
+        key: None,
+    }
 }
 
 /// The last word of a link.

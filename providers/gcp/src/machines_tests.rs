@@ -118,3 +118,28 @@ fn zones_are_listed_one_by_one_only_if_that_can_help() {
     check(retry, "NoConnection", false, false);
     check(Class::Auth, "forbidden", false, false);
 }
+
+#[test]
+fn addresses_are_those_of_the_first_interface() {
+    let read = |change: fn(&mut Value)| machine(&instance(change)).expect("a machine").access;
+    assert!(read(|_| {}).is_unknown());
+    let both = read(|body| {
+        body["networkInterfaces"] = json!([
+            { "networkIP": "10.128.0.2", "accessConfigs": [{ "natIP": "203.0.113.7" }] },
+            { "networkIP": "10.9.0.2" },
+        ]);
+        body["metadata"] = json!({ "items": [
+            { "key": "startup-script", "value": "a:b" },
+            { "key": "ssh-keys", "value": "ops:ssh-ed25519 AAAA ops\nmore:ssh-rsa BBBB" },
+        ] });
+    });
+    assert_eq!(both.private_ip, address(Some("10.128.0.2")));
+    assert_eq!(both.public_ip, address(Some("203.0.113.7")));
+    assert_eq!((both.user.as_deref(), both.dns_name), (Some("ops"), None));
+    // A machine that is stopped keeps the access config, without an address.
+    let inside = read(|body| {
+        body["networkInterfaces"] =
+            json!([{ "networkIP": "10.128.0.3", "accessConfigs": [{ "name": "external-nat" }] }]);
+    });
+    assert_eq!((inside.public_ip, inside.private_ip), (None, address(Some("10.128.0.3"))));
+}

@@ -244,6 +244,7 @@ fn new(id: &str, asked: &CreateRequest<'_>, slot: SlotId, now: Timestamp) -> Mac
         }),
         notice: None,
         cause: None,
+        access: Default::default(),
     }
 }
 

@@ -4,8 +4,8 @@ use crate::api::Api;
 use crate::tags;
 use crate::wire::{Instance, Kind};
 use fleet_model::{
-    Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, MicroUsd, Place, Scope,
-    Timestamp, Zone,
+    Access, Cause, CauseKind, Cloud, Machine, MachineId, MachineState, Market, MicroUsd, Place,
+    Scope, Timestamp, Zone, address, dns_name,
 };
 use fleet_provider::{Error, Listing};
 use std::time::Duration;
@@ -38,6 +38,19 @@ pub(crate) fn machine(instance: &Instance, now: Timestamp) -> Machine {
         owner: tags::owner(instance),
         notice: None,
         cause,
+        access: access(instance),
+    }
+}
+
+/// How it is reached. The image's user is `ubuntu` on every instance, and no field says so.
+fn access(instance: &Instance) -> Access {
+    Access {
+        public_ip: address(instance.ip.as_deref()),
+        private_ip: address(instance.private_ip.as_deref()),
+        dns_name: dns_name(instance.hostname.as_deref())
+            .filter(|name| address(Some(name)).is_none()),
+        user: None,
+        key: instance.ssh_key_names.first().cloned(),
     }
 }
 
@@ -102,6 +115,29 @@ fn unhealthy(age: Option<Duration>) -> (MachineState, Option<Cause>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// As the API's own description shows an instance, 1.8.3.
+    #[test]
+    fn addresses() {
+        let instance = |hostname: &str| -> Instance {
+            serde_json::from_value(serde_json::json!({
+                "id": "0920582c7ff041399e34823a0be62549", "status": "active",
+                "ip": "198.51.100.2", "private_ip": "10.0.2.100", "hostname": hostname,
+                "ssh_key_names": ["laptop"], "region": { "name": "us-west-1" },
+                "instance_type": { "name": "gpu_1x_a10", "price_cents_per_hour": 75 },
+            }))
+            .expect("an instance")
+        };
+        let access = access(&instance("198.51.100.2"));
+        assert_eq!(access.public_ip, address(Some("198.51.100.2")));
+        assert_eq!(access.private_ip, address(Some("10.0.2.100")));
+        assert_eq!((access.dns_name.as_deref(), access.key.as_deref()), (None, Some("laptop")));
+        assert_eq!(
+            super::access(&instance("n.cloud.example")).dns_name.as_deref(),
+            Some("n.cloud.example")
+        );
+        assert_eq!(super::access(&instance("-oProxyCommand=x")).dns_name, None);
+    }
 
     #[test]
     fn statuses() {

@@ -32,6 +32,14 @@ pub(crate) struct Instance {
     pub(crate) instance_type: Kind,
     #[serde(default)]
     pub(crate) tags: Vec<Tag>,
+    #[serde(default)]
+    pub(crate) ip: Option<String>,
+    #[serde(default)]
+    pub(crate) private_ip: Option<String>,
+    #[serde(default)]
+    pub(crate) hostname: Option<String>,
+    #[serde(default)]
+    pub(crate) ssh_key_names: Vec<String>,
 }
 
 #[derive(Debug, Clone, Deserialize)]

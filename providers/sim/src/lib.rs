@@ -11,6 +11,7 @@
 //! do what an adapter of the real cloud must do: poll operations, look before a launch where
 //! there are no tokens, and say of every code what the caller can do about it.
 
+mod address;
 mod chance;
 mod classify;
 mod clock;

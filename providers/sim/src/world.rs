@@ -1,5 +1,6 @@
 //! All four clouds as one value.
 
+use crate::address;
 use crate::event::{Event, Launched, Refusal};
 use crate::fault::Fault;
 use crate::index::{Due, Index};
@@ -8,7 +9,7 @@ use crate::settings::Settings;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
-    Cloud, Digest, FleetName, FleetUid, InterruptionNotice, Labels, Machine, MachineId,
+    Access, Cloud, Digest, FleetName, FleetUid, InterruptionNotice, Labels, Machine, MachineId,
     MachineState, MicroUsd, NoticeKind, Orphans, Ownership, PoolId, Token,
 };
 use serde::{Deserialize, Serialize};
@@ -224,7 +225,13 @@ impl World {
                 .filter(|_| pool.place.cloud == Cloud::Aws)
                 .map(|at| InterruptionNotice { at: stamp(at), kind: NoticeKind::Interruption }),
             cause: vm.cause(pool.place.cloud, self.now),
+            access: self.access(vm, pool),
         })
+    }
+
+    fn access(&self, vm: &Vm, pool: &PoolId) -> Access {
+        let serial = self.index.ids.get(&vm.id).copied().unwrap_or_default();
+        address::access(serial, pool.place.cloud, vm.state(self.now))
     }
 
     fn draw(&mut self, limit: Option<&LimitKey>, cost: u32) {

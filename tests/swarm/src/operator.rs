@@ -123,6 +123,7 @@ fn agree(limits: &mut Limits, held: &[Hold]) {
             Hold::JournalLost { .. }
             | Hold::Surge { .. }
             | Hold::WaitingForReplacement { .. }
+            | Hold::SuccessorsNotUp { .. }
             | Hold::Budget { .. }
             | Hold::NotSeenYet { .. }
             | Hold::AttemptLimit { .. }

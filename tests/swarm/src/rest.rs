@@ -105,7 +105,9 @@ fn rests(planned: &Planned) -> bool {
 /// Whether a plan holds back what nobody can have: the spec's own limits forbid it.
 fn is_all_that_can_be_done(hold: &Hold) -> bool {
     match hold {
-        Hold::WaitingForReplacement { .. } | Hold::Budget { .. } => true,
+        Hold::WaitingForReplacement { .. } | Hold::SuccessorsNotUp { .. } | Hold::Budget { .. } => {
+            true
+        }
         Hold::DestroyLimit { .. }
         | Hold::Surge { .. }
         | Hold::Frozen { .. }
@@ -124,7 +126,10 @@ fn is_gap(hold: &Hold) -> bool {
 /// Whether a hold spreads a replacement over several applies.
 fn spreads_out(hold: &Hold) -> bool {
     match hold {
-        Hold::WaitingForReplacement { .. } | Hold::Surge { .. } | Hold::DestroyLimit { .. } => true,
+        Hold::WaitingForReplacement { .. }
+        | Hold::SuccessorsNotUp { .. }
+        | Hold::Surge { .. }
+        | Hold::DestroyLimit { .. } => true,
         Hold::Budget { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }

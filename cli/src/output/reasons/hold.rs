@@ -30,6 +30,13 @@ pub(crate) enum Hold {
         /// How many machines.
         machines: u32,
     },
+    /// Successors of machines that a person wants replaced are not up yet; the old machines stay.
+    SuccessorsNotUp {
+        /// The slots of the machines that stay.
+        slots: Vec<String>,
+        /// Successors that were launched and are not up yet.
+        starting: u32,
+    },
     /// More than the target and its surge would stand at once.
     Surge {
         /// Capacity that waits.
@@ -106,6 +113,10 @@ impl From<&model::Hold> for Said<Hold> {
             Model::WaitingForReplacement { machines } => {
                 Hold::WaitingForReplacement { machines: *machines }
             }
+            Model::SuccessorsNotUp { slots, starting } => Hold::SuccessorsNotUp {
+                slots: slots.iter().map(ToString::to_string).collect(),
+                starting: *starting,
+            },
             Model::Surge { missing, unit, surge } => Hold::Surge {
                 missing: missing.as_f64(),
                 unit: (*unit).into(),

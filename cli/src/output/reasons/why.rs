@@ -31,6 +31,11 @@ pub(crate) enum Why {
         /// The part of the fleet.
         group: Group,
     },
+    /// A person asked for a machine to be replaced; its successor comes first.
+    ReplaceRequested {
+        /// The part of the fleet.
+        group: Group,
+    },
     /// There is more capacity than wanted.
     AboveTarget {
         /// The part of the fleet.
@@ -52,6 +57,8 @@ pub(crate) enum Why {
     },
     /// It was made from an older template; its replacement is there.
     TemplateChanged,
+    /// A person asked for its replacement, and its successor is up.
+    Requested,
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -91,6 +98,8 @@ impl From<&model::Why> for Said<Why> {
             }
             Model::OverBudget { limit } => Why::OverBudget { limit_hourly_usd: usd(*limit) },
             Model::TemplateChanged => Why::TemplateChanged,
+            Model::ReplaceRequested { group } => Why::ReplaceRequested { group: (*group).into() },
+            Model::Requested => Why::Requested,
             Model::Failed { kind } => Why::Failed { cause: (*kind).into() },
             Model::Stopped => Why::Stopped,
             Model::CameBack => Why::CameBack,

@@ -208,6 +208,7 @@ impl Burst<'_> {
                     old_template: false,
                     ending: false,
                     labels: 0,
+                    starting: true,
                 });
             }
         }

@@ -97,6 +97,7 @@ fn destroy_all(situation: Situation<'_>, quota: Quota) -> Choice {
     let touchable = |holding: &Holding| match holding.standing {
         Standing::Good
         | Standing::Disallowed(_)
+        | Standing::ToReplace
         | Standing::Failed(_)
         | Standing::Stopped
         | Standing::CameBack

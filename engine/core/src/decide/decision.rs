@@ -4,7 +4,9 @@ use crate::holdings::Inventory;
 use crate::market::portfolio::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
-use fleet_model::{Group, Hold, Inputs, Orphans, Relabel, Token, Units, Vacated, WhenDone, Why};
+use fleet_model::{
+    Group, Hold, Inputs, Orphans, Relabel, SlotName, Token, Units, Vacated, WhenDone, Why,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is decided from.
@@ -52,6 +54,8 @@ pub(crate) struct Choice {
     pub(crate) replaced: BTreeSet<usize>,
     /// Machines that should be replaced, but for which no replacement was found.
     pub(crate) waiting: u32,
+    /// Machines that a person wants replaced and that stay for now, and successors that are starting.
+    pub(crate) outgoing: (Vec<SlotName>, u32),
     /// Capacity that is not launched yet, because too much would stand at once.
     pub(crate) surged: Units,
     pub(crate) usage: Usage,
@@ -67,6 +71,7 @@ impl Choice {
             victims: BTreeMap::new(),
             replaced: BTreeSet::new(),
             waiting: 0,
+            outgoing: Default::default(),
             surged: Units(0),
             usage,
             outlook: None,

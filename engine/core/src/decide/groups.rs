@@ -56,6 +56,7 @@ pub(crate) fn choose_in(
     let mut waiting = 0;
     let (mut base_after, mut new) = (Units(0), Units(0));
     let mut outlook = None;
+    let mut outgoing = Vec::new();
     for group in order {
         let wanted = match group {
             Group::Base => goal.on_demand,
@@ -69,6 +70,7 @@ pub(crate) fn choose_in(
             // What failed and nobody misses costs money all the same: swarm seed 950028891.
             let whole = removals.kept(group) >= wanted;
             waiting += removals.destroy_replaced_failures(group, Units(0), whole, &mut replaced);
+            outgoing.push(removals.destroy_requested(group, Units(0), wanted, &mut usage));
             if group == Group::Base {
                 base_after = removals.kept(group);
             }
@@ -83,6 +85,7 @@ pub(crate) fn choose_in(
             let launched = problem.units(&hedged.taken);
             let whole = hedged.taken.short.is_zero();
             waiting += removals.destroy_replaced_failures(group, launched, whole, &mut replaced);
+            outgoing.push(removals.destroy_requested(group, launched, wanted, &mut usage));
             taken.insert(group, hedged.taken);
             outlook = Some(hedged.portfolio);
             continue;
@@ -136,11 +139,14 @@ pub(crate) fn choose_in(
         allowance = allowance.saturating_sub(launched);
         let whole = removals.kept(group) + launched >= wanted;
         waiting += removals.destroy_replaced_failures(group, launched, whole, &mut replaced);
+        outgoing.push(removals.destroy_requested(group, launched, wanted, &mut usage));
         if group == Group::Base {
             base_after = removals.kept(group) + launched;
         }
         new += launched;
         taken.insert(group, filled);
     }
-    Choice { taken, victims: removals.victims, replaced, waiting, surged, usage, outlook }
+    let starting = outgoing.iter().map(|(_, starting)| starting).sum();
+    let outgoing = (outgoing.into_iter().flat_map(|(slots, _)| slots).collect(), starting);
+    Choice { taken, victims: removals.victims, replaced, waiting, outgoing, surged, usage, outlook }
 }

@@ -22,6 +22,8 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
         surge: Removals::new(situation, Quota::NONE).surge(),
     };
     let waiting = Hold::WaitingForReplacement { machines: choice.waiting };
+    let (slots, starting) = choice.outgoing.clone();
+    let outgoing = (!slots.is_empty()).then_some(Hold::SuccessorsNotUp { slots, starting });
     gaps(inputs, inventory)
         .chain((unseen > 0).then_some(Hold::NotSeenYet { machines: unseen }))
         .chain(frozen)
@@ -30,6 +32,7 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
         .chain(at_rest)
         .chain((!choice.surged.is_zero()).then(surge))
         .chain((choice.waiting > 0).then_some(waiting))
+        .chain(outgoing)
         .collect()
 }
 

@@ -6,7 +6,8 @@ use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
 use crate::decide::removals::{Quota, Removals, target_lowered};
 use crate::decide::seams;
-use fleet_model::{AtCap, Group, Hold, Rejection, WhenDone, Why};
+use crate::holdings::{Holding, Inventory};
+use fleet_model::{AtCap, Group, Hold, MicroUsd, Rejection, WhenDone, Why};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
 pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
@@ -50,6 +51,8 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
         limited.destroy = Some(Hold::DestroyLimit { allowed, wanted: asked, held, said, lowered });
         choice
     };
+    // What a person wants replaced goes as well, once its successor is up.
+    let end = end.saturating_sub(outgoing_bill(inventory, &choice));
     if end != choice.usage.spend {
         let all_at_once = limited.destroy.as_ref().map(|_| asked);
         let applies = all_at_once.map_or(1, |asked| applies(inventory.recorded_live, asked));
@@ -62,6 +65,16 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
         }
         None => (choice, limited),
     }
+}
+
+/// What machines cost that stay until their successors are up, where those are on their way.
+fn outgoing_bill(inventory: &Inventory, choice: &Choice) -> MicroUsd {
+    let (slots, starting) = &choice.outgoing;
+    if !choice.buys() && *starting == 0 {
+        return MicroUsd(0);
+    }
+    let outgoing = inventory.holdings.iter().filter(|holding| slots.contains(&holding.slot.name));
+    outgoing.filter_map(Holding::bill).sum()
 }
 
 /// About how many applies it takes to destroy so many machines of a fleet, a tenth at a time.

@@ -4,7 +4,8 @@ use crate::decide::decision::Situation;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
 use crate::place::{Problem, Usage};
 use fleet_model::{
-    AtCap, CapacityGoal, CauseKind, Group, Inputs, MicroUsd, Rejection, Spread, Units, Why,
+    AtCap, CapacityGoal, CauseKind, Group, Inputs, MicroUsd, Rejection, SlotName, Spread, Units,
+    Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -133,6 +134,7 @@ impl<'a> Removals<'a> {
                 Standing::Failed(kind) if never_worked(*kind) => Why::Failed { kind: *kind },
                 Standing::Failed(_)
                 | Standing::Good
+                | Standing::ToReplace
                 | Standing::Disallowed(_)
                 | Standing::Fixed
                 | Standing::Interrupted
@@ -170,6 +172,40 @@ impl<'a> Removals<'a> {
             }
         }
         waiting
+    }
+
+    /// Machines that a person wants replaced. Each goes only when nothing of its group is launched or
+    /// starting any more, and what is up without it is all that the group wants: then its successor is
+    /// there. The slots of those that stay, and how many machines are starting.
+    pub(crate) fn destroy_requested(
+        &mut self,
+        group: Group,
+        launched: Units,
+        wanted: Units,
+        usage: &mut Usage,
+    ) -> (Vec<SlotName>, u32) {
+        let starting = self.group(group).filter(|(_, holding)| holding.starting).count() as u32;
+        let settled = launched.is_zero() && starting == 0;
+        let is_requested = |holding: &Holding| {
+            holding.slot.name.group == group && holding.standing == Standing::ToReplace
+        };
+        let holdings = &self.inventory.holdings;
+        let requested: Vec<usize> =
+            (0..holdings.len()).filter(|at| is_requested(&holdings[*at])).collect();
+        let mut serving = self.kept(group);
+        serving += requested.iter().map(|at| holdings[*at].weight).sum::<Units>();
+        let mut stay = Vec::new();
+        for at in requested {
+            let holding = &self.inventory.holdings[at];
+            let enough = serving.saturating_sub(holding.weight) >= wanted;
+            if settled && enough && self.end(at, Why::Requested) {
+                serving = serving.saturating_sub(holding.weight);
+                usage.spend = usage.spend - holding.bill().unwrap_or_default();
+            } else {
+                stay.push(holding.slot.name);
+            }
+        }
+        (stay, starting)
     }
 
     /// How much more may stand beyond the target while machines are replaced: a tenth, and at least

@@ -63,6 +63,7 @@ pub(super) fn came_back(
             old_template: false,
             ending: false,
             labels: 0,
+            starting: false,
         });
     }
 }

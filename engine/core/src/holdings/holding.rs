@@ -25,6 +25,8 @@ pub(crate) struct Holding {
     pub(crate) ending: bool,
     /// The version of its cloud's labels that it carries.
     pub(crate) labels: u32,
+    /// It was launched, and nobody saw it up yet.
+    pub(crate) starting: bool,
 }
 
 impl Holding {

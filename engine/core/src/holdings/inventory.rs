@@ -10,7 +10,8 @@ use crate::holdings::standing::{Found, Standing, owned, standing};
 use crate::holdings::strangers::notice_strangers;
 use fleet_model::{
     Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Machine,
-    MachineId, Notice, NoticeKind, PoolId, SlotId, SlotName, SlotState, Vacated,
+    MachineId, MachineState, Notice, NoticeKind, PoolId, SETTLE_WINDOW, SlotId, SlotName,
+    SlotState, Timestamp, Vacated,
 };
 use std::collections::BTreeMap;
 
@@ -22,6 +23,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
     let mut unknown_types: BTreeMap<PoolId, u32> = BTreeMap::new();
     for (&name, record) in &inputs.recorded.slots {
         let slot = SlotId { name, generation: record.generation };
+        let mut starting = true;
         let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
             match &record.state {
                 SlotState::Vacant => continue,
@@ -40,6 +42,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     ending,
                     failed,
                     labels,
+                    replace,
                 } => {
                     if !ending {
                         inventory.recorded_live += 1;
@@ -82,6 +85,11 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                         let machine = machine.clone();
                         inventory.notices.push(Notice::AtRisk { machine, slot: name });
                     }
+                    starting = is_starting(inputs, *launched_at, seen);
+                    let standing = match standing {
+                        Standing::Good if *replace => Standing::ToReplace,
+                        standing => standing,
+                    };
                     let price = seen.and_then(|machine| machine.price).or(*price);
                     let old = templates.get(&pool.place.cloud) != Some(template);
                     let machine = Some(machine.clone());
@@ -108,6 +116,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
             old_template,
             ending,
             labels,
+            starting,
         });
     }
     came_back(inputs, &mut inventory, &mut pools);
@@ -118,6 +127,18 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
         unknown_types.into_iter().map(|(pool, machines)| Notice::UnknownType { pool, machines }),
     );
     inventory
+}
+
+/// Whether a machine is not up yet, as far as anybody can tell: its cloud says so, or does not list it
+/// and it is young.
+fn is_starting(inputs: &Inputs, launched_at: Timestamp, seen: Option<&Machine>) -> bool {
+    match seen {
+        Some(machine) => machine.state == MachineState::Pending,
+        None => {
+            let age = inputs.observed.taken_at.duration_since(launched_at);
+            u64::try_from(age.as_secs()).unwrap_or(0) < SETTLE_WINDOW.as_secs()
+        }
+    }
 }
 
 /// The fingerprint of each cloud's template, computed once.
@@ -151,6 +172,7 @@ impl Inventory {
             Standing::Stopped => self.notices.push(Notice::Stopped { machine, slot, words }),
             Standing::Good
             | Standing::Disallowed(_)
+            | Standing::ToReplace
             | Standing::Fixed
             | Standing::CameBack
             | Standing::Interrupted

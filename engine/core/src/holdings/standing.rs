@@ -13,6 +13,9 @@ pub(crate) enum Standing {
     Good,
     /// It counts, but the spec no longer allows its pool.
     Disallowed(Rejection),
+    /// It works, and a person asked for its replacement: it serves on until its successor is up, and does
+    /// not count, so that a successor is launched.
+    ToReplace,
     /// It counts and must not be touched: in doubt, in a gap, or its tags are lost.
     Fixed,
     /// It is there and paid for, and does not work: it is no capacity, and must go.
@@ -32,7 +35,8 @@ impl Standing {
     pub(crate) fn counts(&self) -> bool {
         match self {
             Standing::Good | Standing::Disallowed(_) | Standing::Fixed => true,
-            Standing::Failed(_)
+            Standing::ToReplace
+            | Standing::Failed(_)
             | Standing::Stopped
             | Standing::CameBack
             | Standing::Interrupted
@@ -46,6 +50,7 @@ impl Standing {
         match self {
             Standing::Good
             | Standing::Disallowed(_)
+            | Standing::ToReplace
             | Standing::Fixed
             | Standing::Failed(_)
             | Standing::Stopped

@@ -1,7 +1,7 @@
 //! From what is chosen to steps in order: create before destroy.
 
 use crate::decide::Decision;
-use crate::holdings::template_digests;
+use crate::holdings::{Standing, template_digests};
 use crate::offers::{Candidate, max_spot_price};
 use crate::plan::{staleness, token};
 use fleet_model::{
@@ -40,6 +40,8 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         | Why::TargetLowered { .. }
         | Why::PoolNotAllowed { .. }
         | Why::TemplateChanged
+        | Why::ReplaceRequested { .. }
+        | Why::Requested
         | Why::ReplaceOldTemplate { .. } => true,
     };
     let steps: Vec<Step> = actions
@@ -206,11 +208,11 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
         .replaced
         .iter()
         .any(|at| of_group(decision.inventory.holdings[*at].slot.name));
-    let lost = decision
-        .inventory
-        .holdings
-        .iter()
-        .any(|holding| of_group(holding.slot.name) && !holding.standing.counts())
+    let holdings = decision.inventory.holdings.iter();
+    let mut ours = holdings.filter(|holding| of_group(holding.slot.name));
+    let requested = ours.clone().any(|holding| holding.standing == Standing::ToReplace);
+    let lost = ours
+        .any(|holding| !holding.standing.counts() && holding.standing != Standing::ToReplace)
         || decision
             .vacate
             .iter()
@@ -222,6 +224,9 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
         });
     if old_only && !lost {
         return Why::ReplaceOldTemplate { group };
+    }
+    if requested && !replaces && !lost {
+        return Why::ReplaceRequested { group };
     }
     match (replaces, lost) {
         (true, _) => Why::ReplaceDisallowed { group },

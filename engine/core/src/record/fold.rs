@@ -54,6 +54,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     ending: false,
                     failed: false,
                     labels,
+                    replace: false,
                 };
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
@@ -134,6 +135,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
         Event::Readopted { machine, template } => readopt(recorded, machine, *template),
+        Event::ReplaceAsked { slots } => set_replace(recorded, slots, true),
+        Event::ReplaceWithdrawn { slots } => set_replace(recorded, slots, false),
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };
             let over = |old: &Block| at.duration_since(old.until) > DAY;
@@ -190,6 +193,7 @@ fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
         failed: false,
         // Nobody wrote down what it carries; it is labelled anew.
         labels: 0,
+        replace: false,
     };
     recorded.departed.remove(id);
 }
@@ -219,4 +223,16 @@ fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) -> usize {
         }
     }
     changed
+}
+
+/// Marks machines that a person wants replaced, or no longer. The mark goes with its machine.
+fn set_replace(recorded: &mut Recorded, slots: &[SlotId], value: bool) {
+    for slot in slots {
+        let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+        if let SlotState::Filled { replace, .. } = &mut record.state
+            && record.generation == slot.generation
+        {
+            *replace = value;
+        }
+    }
 }

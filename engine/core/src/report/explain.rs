@@ -182,6 +182,7 @@ pub fn explain_slots(inputs: &Inputs) -> Vec<SlotVerdict> {
             standing: match (&holding.standing, &holding.machine) {
                 (Standing::Good, _) => "kept",
                 (Standing::Disallowed(_), _) => "no longer allowed",
+                (Standing::ToReplace, _) => "to be replaced, as asked",
                 (Standing::Fixed, None) => "in doubt",
                 (Standing::Fixed, Some(_)) => "left alone",
                 (Standing::Failed(_), _) => "failed",

@@ -222,6 +222,7 @@ fn machine(
         }),
         notice: None,
         cause: None,
+        access: Default::default(),
     }
 }
 

@@ -218,6 +218,7 @@ mod tests {
             }),
             notice: None,
             cause: None,
+            access: Default::default(),
         }
     }
 

@@ -89,6 +89,14 @@ impl Session<'_> {
         if events.is_empty() { Ok(()) } else { self.journal.append(events).await }
     }
 
+    /// Writes down a person's wish to have machines replaced, or to keep them after all: the one event of
+    /// [`fleet_model::Event::ReplaceAsked`] or its withdrawal. Nothing is sent to a cloud; every apply from
+    /// here on obeys it.
+    pub async fn ask(&self, holder: &str, wish: Event) -> Result<(), RunError> {
+        self.open_epoch(holder).await?;
+        Ok(self.record(vec![wish]).await?)
+    }
+
     /// Looks at journal and clouds.
     pub async fn gather(&self, limits: Limits) -> Result<Inputs, RunError> {
         let recorded = self.journal.recorded().await;

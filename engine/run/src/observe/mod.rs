@@ -3,6 +3,7 @@
 //! A list proves nothing of what is not in it. Machines of the journal that a list lacks are asked for
 //! one by one before anybody takes them for gone.
 
+mod addresses;
 mod gather;
 mod look;
 mod seams;

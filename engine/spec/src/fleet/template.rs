@@ -7,7 +7,7 @@ use crate::user_data;
 use crate::wire;
 use crate::words::{CLOUDS, names};
 use crate::yaml::Kind;
-use fleet_model::{Cloud, CloudRule, Disk, Secret, Template};
+use fleet_model::{Cloud, CloudRule, Disk, Secret, Template, user_name};
 use std::collections::BTreeMap;
 
 type PerCloud<T> = BTreeMap<Cloud, T>;
@@ -31,6 +31,8 @@ pub(super) fn read(
     let mut network = texts(reader, &object, "network");
     let mut instance_role = texts(reader, &object, "instanceRole");
     let mut key = texts(reader, &object, "key");
+    let mut ssh_user =
+        per_cloud(reader, &object, "sshUser", any_map, |r, field, _| login(r, field));
     let mut reservation = texts(reader, &object, "reservation");
     let mut placement_group = texts(reader, &object, "placementGroup");
     let mut fast_network =
@@ -49,6 +51,7 @@ pub(super) fn read(
             disk: disks.remove(&rule.cloud),
             instance_role: instance_role.remove(&rule.cloud),
             key: key.remove(&rule.cloud),
+            ssh_user: ssh_user.remove(&rule.cloud),
             reservation: reservation.remove(&rule.cloud),
             placement_group: placement_group.remove(&rule.cloud),
             fast_network: fast_network.remove(&rule.cloud).unwrap_or_default(),
@@ -124,6 +127,18 @@ fn word(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
         return None;
     }
     Some(text)
+}
+
+/// The name of a user, as `ssh` may be given it.
+fn login(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
+    let text = reader.text(field)?;
+    let user = user_name(Some(&text));
+    if user.is_none() {
+        let message = format!("`{}` is no user name: `{}`", field.name(), quote(&text));
+        let hint = "letters, digits, `-`, `_` and `.`, 32 at most, and no `-` first";
+        reader.error(field, message, Some(hint.into()));
+    }
+    user
 }
 
 fn is_cloud_map(field: &Field<'_>) -> bool {

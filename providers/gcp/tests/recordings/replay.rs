@@ -277,6 +277,11 @@ async fn there(gcp: &Gcp, instance: &Value) {
     assert_eq!(machine.state, expect, "{instance}");
     assert_eq!(machine.id.as_str(), format!("{zone}/{number}"));
     assert_eq!(machine.owner, None, "nobody's");
+    let nic = &instance["networkInterfaces"][0];
+    let ip = |ip: Option<std::net::IpAddr>| ip.map(|ip| ip.to_string());
+    assert_eq!(ip(machine.access.private_ip).as_deref(), nic["networkIP"].as_str());
+    let outside = nic["accessConfigs"][0]["natIP"].as_str();
+    assert_eq!(ip(machine.access.public_ip).as_deref(), outside);
 }
 
 /// A zone in two pages and an empty one, listed one by one because the list of all failed.

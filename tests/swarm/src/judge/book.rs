@@ -163,6 +163,8 @@ impl Book {
             | Event::Failed { .. }
             | Event::LabelsMeant { .. }
             | Event::Relabelled { .. }
+            | Event::ReplaceAsked { .. }
+            | Event::ReplaceWithdrawn { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. } => {}

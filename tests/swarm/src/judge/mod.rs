@@ -237,6 +237,8 @@ impl Judge {
             | Event::AccountSeen { .. }
             | Event::LabelsMeant { .. }
             | Event::Relabelled { .. }
+            | Event::ReplaceAsked { .. }
+            | Event::ReplaceWithdrawn { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
