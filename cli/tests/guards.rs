@@ -104,22 +104,57 @@ fn assert_says(text: &str, parts: &[&str]) {
 #[test]
 fn the_destroy_limit_asks_for_the_exact_number() {
     let fleet = Guarded::standing(40);
-    fleet.write(20, "");
+    fleet.write(10, "");
     let held = fleet.held("destroyLimit");
-    assert_eq!((held["allowed"].as_u64(), held["wanted"].as_u64()), (Some(4), Some(20)), "{held}");
-    assert_says(held["next"].as_str().expect("next"), &["--allow-destroy 20"]);
+    assert_eq!((held["allowed"].as_u64(), held["wanted"].as_u64()), (Some(4), Some(30)), "{held}");
+    assert_says(held["next"].as_str().expect("next"), &["--allow-destroy 30"]);
     let said = fleet.expect(0, &["plan"]);
-    assert_says(&said, &["destroy limit: 16 of 20 machines", "--allow-destroy 20"]);
+    assert_says(&said, &["destroy limit: 26 of 30 machines", "--allow-destroy 30"]);
     // More than wanted, and fewer, is not the number: the usual limit holds.
-    for wrong in ["21", "19"] {
+    for wrong in ["31", "29"] {
         let said = fleet.expect(0, &["plan", "--allow-destroy", wrong]);
-        assert_says(&said, &["is not that number", "give --allow-destroy 20"]);
+        assert_says(&said, &["is not that number", "give --allow-destroy 30"]);
     }
-    fleet.expect(3, &["apply", "--yes", "--allow-destroy", "21"]);
+    fleet.expect(3, &["apply", "--yes", "--allow-destroy", "31"]);
     fleet.advance(120);
     assert_eq!(fleet.running().len(), 36);
     let wanted = fleet.held("destroyLimit")["wanted"].to_string();
     fleet.expect(0, &["apply", "--yes", "--allow-destroy", &wanted]);
+    fleet.at_rest(10);
+}
+
+#[test]
+fn a_lowered_target_is_one_apply_up_to_half_of_the_fleet() {
+    let fleet = Guarded::standing(40);
+    fleet.write(20, "");
+    let said = fleet.expect(0, &["plan"]);
+    assert_says(&said, &["you lowered the target of", "20 to destroy"]);
+    fleet.apply(0);
+    fleet.at_rest(20);
+    // Two machines more than half, and a pipeline stops.
+    fleet.write(8, "");
+    let said = fleet.apply(3);
+    assert_says(&said, &["it takes a person", "maxDestroyPerApply"]);
+    fleet.advance(120);
+    assert_eq!(fleet.running().len(), 18);
+}
+
+#[test]
+fn a_policy_says_how_far_a_pipeline_may_go() {
+    let policy = |most: &str| {
+        format!(
+            "apiVersion: fleet/v1\nkind: Policy\nmetadata: {{name: careful}}\n\
+             spec: {{maxDestroyPerApply: {most}}}\n"
+        )
+    };
+    let fleet = Guarded::standing(40);
+    fleet.0.write("policy.yaml", &policy("20%"));
+    fleet.write(20, "");
+    assert_says(&fleet.apply(3), &["it takes a person"]);
+    fleet.advance(120);
+    assert_eq!(fleet.running().len(), 36);
+    fleet.0.write("policy.yaml", &policy("80%"));
+    fleet.apply(0);
     fleet.at_rest(20);
 }
 

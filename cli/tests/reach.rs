@@ -47,7 +47,7 @@ fn json(text: &str) -> Value {
 }
 
 fn machines(document: &Value) -> &Vec<Value> {
-    document["machines"].as_array().expect("machines")
+    document["fleets"][0]["machines"].as_array().expect("machines")
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn inventories_for_other_programs() {
     assert_eq!(all["formatVersion"], 1);
     let first = &machines(&all)[0];
     let (name, address) = (first["name"].as_str().unwrap_or_default(), &first["address"]);
-    assert_eq!((name, &first["fleet"]), ("web-base-0", &Value::from("web")));
+    assert_eq!((name, &all["fleets"][0]["fleet"]), ("web-base-0", &Value::from("web")));
     let address = address.as_str().expect("an address");
 
     let ansible = place.expect(0, &["inventory", "web"]);
@@ -155,7 +155,8 @@ fn ssh_is_given_user_and_address_and_gives_back_its_code() {
     );
     // By its generation, by its id, as somebody else, over its own network, with options of one's own.
     place.expect(0, &["ssh", "web/base-0.1", ssh[0], ssh[1], "--", "true"]);
-    let id = json(&place.expect(0, &["inventory", "-o", "json"]))["machines"][0]["id"].clone();
+    let id = json(&place.expect(0, &["inventory", "-o", "json"]));
+    let id = machines(&id)[0]["id"].clone();
     let by_id = format!("web/{}", id.as_str().expect("an id"));
     let args =
         ["ssh", &by_id, "--user", "me", "--private", "--ssh", "./ssh.sh -i key", "--", "true"];
@@ -213,7 +214,7 @@ fn a_command_runs_on_every_machine() {
     let (code, out, _) = run(&["--timeout", "1s", "-o", "json", "--", "echo early; sleep 30"]);
     assert!(began.elapsed() < Duration::from_secs(20), "all at once, and none to its end");
     let document = json(&out);
-    assert_eq!((code, &document["timedOut"]), (Some(1), &Value::from(4)));
+    assert_eq!((code, &document["fleets"][0]["timedOut"]), (Some(1), &Value::from(4)));
     assert_eq!(document["exitCode"], 1);
     assert_eq!(machines(&document)[0]["stdout"], "early\n");
     assert_eq!(machines(&document)[0]["outcome"], "timedOut");
@@ -267,14 +268,17 @@ fn a_replacement_that_cannot_be_had_waits_and_can_be_withdrawn() {
     place.sim.exhaust("*", None).expect("no capacity");
     let before: Vec<_> = place.live().into_iter().map(|machine| machine.id).collect();
     let out = json(&place.expect(3, &["replace", "web", "base-1", "--yes", "-o", "json"]));
-    assert_eq!((&out["destroyed"], &out["exitCode"]), (&Value::from(0), &Value::from(3)));
-    let held = out["held"].as_array().expect("holds");
+    assert_eq!(
+        (&out["fleets"][0]["destroyed"], &out["exitCode"]),
+        (&Value::from(0), &Value::from(3))
+    );
+    let held = out["fleets"][0]["held"].as_array().expect("holds");
     let waits = held.iter().find(|hold| hold["is"] == "successorsNotUp").expect("a hold");
     assert_eq!(waits["slots"], Value::from(vec!["base-1"]));
     let after: Vec<_> = place.live().into_iter().map(|machine| machine.id).collect();
     assert_eq!(before, after);
     let out = json(&place.expect(0, &["replace", "web", "base-1", "--cancel", "-o", "json"]));
-    assert_eq!(out["withdrawn"], Value::from(vec!["base-1.1"]));
+    assert_eq!(out["fleets"][0]["withdrawn"], Value::from(vec!["base-1.1"]));
     let out = place.expect(0, &["replace", "web", "base-1", "--cancel"]);
     assert!(out.contains("Nobody asked"), "{out}");
     assert!(place.expect(0, &["plan"]).contains("No changes"));

@@ -7,7 +7,7 @@ use crate::decide::holds::unseen;
 use crate::decide::removals::{Quota, Removals, target_lowered};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
-use fleet_model::{AtCap, Group, Hold, MicroUsd, Rejection, WhenDone, Why};
+use fleet_model::{AtCap, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
 pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
@@ -55,7 +55,9 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let end = end.saturating_sub(outgoing_bill(inventory, &choice));
     if end != choice.usage.spend {
         let all_at_once = limited.destroy.as_ref().map(|_| asked);
-        let applies = all_at_once.map_or(1, |asked| applies(inventory.recorded_live, asked));
+        let most = inputs.desired.max_destroy;
+        let applies =
+            all_at_once.map_or(1, |asked| applies(inventory.recorded_live, asked, lowered, most));
         limited.when_done = Some(WhenDone { hourly: end, applies, allow_destroy: all_at_once });
     }
     limited.budget = at_cap(situation, &choice);
@@ -77,11 +79,20 @@ fn outgoing_bill(inventory: &Inventory, choice: &Choice) -> MicroUsd {
     outgoing.filter_map(Holding::bill).sum()
 }
 
-/// About how many applies it takes to destroy so many machines of a fleet, a tenth at a time.
-fn applies(mut live: u32, mut left: u32) -> u32 {
+/// About how many applies it takes to destroy so many machines of a fleet: a tenth at a time, and what a
+/// lowered target asks for at once, as soon as it is no more than a share of what stands.
+fn applies(mut live: u32, mut left: u32, mut lowered: u32, most: Share) -> u32 {
     let mut applies = 0;
     while left > 0 {
-        let now = (live / 10).max(1).min(left);
+        let at_once = u64::from(lowered) <= most.floor_of(live.into());
+        let asked = if at_once { lowered } else { 0 };
+        let others = (live / 10).max(1).min(left - asked);
+        let now = asked + others;
+        if !at_once {
+            lowered = lowered.saturating_sub(others);
+        } else {
+            lowered = 0;
+        }
         (live, left) = (live.saturating_sub(now), left - now);
         applies += 1;
     }
