@@ -3,8 +3,8 @@
 use crate::text::{clean_line, count, monthly, when};
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
-    Hold, Market, Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, Units, WhenDone,
-    Why,
+    Hold, Market, Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, TemplateChange,
+    Units, WhenDone, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -547,6 +547,14 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             "the next `fleet apply` or `fleet destroy` clears them away",
         ),
+        Notice::StrategyChanged { from, to } => Said {
+            what: format!(
+                "the strategy is {} now, it was {}: new machines follow it, those that stand stay",
+                to.as_str(),
+                from.as_str()
+            ),
+            next: None,
+        },
         Notice::OldTemplate { machines } => Said {
             what: format!("{} made from an older template", count(*machines, "machine")),
             next: None,
@@ -706,4 +714,20 @@ pub(crate) fn bounds(requirement: &str, bounds: Bounds) -> String {
 /// An amount with its unit: `24 gpus`.
 pub(crate) fn amount(units: Units, unit: fleet_model::Unit) -> String {
     format!("{units} {unit}")
+}
+
+/// A field of the template that changed.
+pub(crate) fn template_change(change: &TemplateChange) -> String {
+    let TemplateChange { cloud, field, from, to } = change;
+    let head = format!("template of {cloud}: {}", clean_line(field));
+    // Of user data there is only a fingerprint, which tells people nothing.
+    let shown = |value: &Option<String>| value.as_deref().map(clean_line);
+    match (shown(from), shown(to)) {
+        (Some(_), Some(_)) if field == "userData" => format!("{head} changed"),
+        (Some(_), None) => format!("{head} removed"),
+        (None, Some(_)) if field == "userData" => format!("{head} added"),
+        (None, Some(to)) => format!("{head} set to {to}"),
+        (Some(from), Some(to)) => format!("{head} {from} → {to}"),
+        (None, None) => head,
+    }
 }

@@ -240,3 +240,135 @@ fn a_lowered_target_is_one_apply_for_whoever_confirms_the_number() {
     assert!(said.contains("Destroy 25 machines for a"), "{said}");
     assert_eq!(place.live().len(), 5, "{said}");
 }
+
+/// A plan names the fields of a template that changed, and what a label and a strategy do.
+#[test]
+fn changes_say_what_they_are_and_what_they_do() {
+    let place = place();
+    let with = |more: &str| format!("{}{more}", spec("a", 3));
+    let first = "  template: { image: ami-1, userData: one, disk: { sizeGiB: 50 } }\n";
+    place.write("specs/a.yaml", &with(first));
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    place.sim.advance(Duration::from_secs(600)).expect("time");
+
+    let second = "  template: { image: ami-2, userData: two, key: ops }\n";
+    place.write("specs/a.yaml", &with(second));
+    let screen = place.expect(0, &["plan", "specs/a.yaml"]);
+    for line in [
+        "~ template of aws: image ami-1 → ami-2",
+        "~ template of aws: userData changed",
+        "~ template of aws: disk.sizeGiB removed",
+        "~ template of aws: key set to ops",
+    ] {
+        assert!(screen.contains(line), "{line}\n{screen}");
+    }
+    let plan = json(&place.expect(0, &["plan", "specs/a.yaml", "-o", "json"]));
+    let changed = plan["fleets"][0]["templateChanges"].as_array().expect("changes");
+    assert_eq!(changed.len(), 4);
+    assert!(!format!("{plan}").contains("\"two\""), "user data is never shown");
+
+    // Labels are changed in place, a strategy is for what comes.
+    let labelled = with(first)
+        .replace("name: a }", "name: a, labels: { team: blue } }")
+        .replace("placement: {", "placement: { strategy: lowest-price,");
+    place.write("specs/a.yaml", &labelled);
+    let screen = place.expect(0, &["plan", "specs/a.yaml"]);
+    assert!(
+        screen.contains("labels of 3 machines on aws, changed in place: team=blue"),
+        "{screen}"
+    );
+    let said = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("new machines follow it, those that stand stay"), "{screen}");
+    assert!(screen.contains("0 to launch, 0 to destroy, 3 to keep"), "{screen}");
+}
+
+/// Rows add up to the total, whatever prices did since a launch.
+#[test]
+fn rows_add_up_to_the_total() {
+    let place = Place::new(7, Preset::Lifelike, Duration::ZERO);
+    place.write("fleet.yaml", &spec("a", 12));
+    place.run(&["apply", "--yes"]);
+    place.sim.advance(Duration::from_secs(36_000)).expect("time");
+    place.write("fleet.yaml", &spec("a", 15));
+    let plan = json(&place.expect(0, &["plan", "-o", "json"]));
+    let fleet = &plan["fleets"][0];
+    let number = |value: &Value| value.as_f64().unwrap_or_default();
+    let pools = fleet["pools"].as_array().expect("pools");
+    let after: f64 = pools
+        .iter()
+        .map(|pool| {
+            number(&pool["keptHourlyUsd"]) + number(&pool["create"]) * number(&pool["hourlyUsd"])
+        })
+        .sum();
+    let total = number(&fleet["cost"]["hourlyAfterUsd"]);
+    assert!(total > 0.0 && (after - total).abs() < 1e-6, "{after} is not {total}: {fleet:#}");
+}
+
+/// What nobody names is what experts would choose, and `explain` says so.
+#[test]
+fn defaults_are_explained() {
+    let place = place();
+    let open = "apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: open }
+spec:
+  capacity: { unit: vcpus, target: 2000 }
+  placement: { spread: { minZones: 4 } }
+";
+    place.write("specs/open.yaml", open);
+    let plan = json(&place.expect(0, &["plan", "specs/open.yaml", "-o", "json"]));
+    let pools = plan["fleets"][0]["pools"].as_array().expect("pools");
+    let mut zones: std::collections::BTreeMap<String, f64> = Default::default();
+    for pool in pools {
+        let kind = pool["type"].as_str().expect("a type");
+        assert!(!kind.starts_with("t3") && !kind.starts_with("t4g"), "{kind}");
+        assert!(pool["weight"].as_f64().expect("a weight") >= 2.0);
+        let place = format!("{}/{}/{}", pool["provider"], pool["region"], pool["zone"]);
+        *zones.entry(place).or_default() +=
+            pool["weight"].as_f64().unwrap_or(0.0) * pool["create"].as_f64().unwrap_or(0.0);
+    }
+    assert!(zones.len() >= 4 && zones.values().all(|units| *units < 700.0), "{zones:?}");
+    let screen = place.expect(0, &["explain", "specs/open.yaml"]);
+    for rule in [
+        "burstable, and the spec does not name it",
+        "less than 2 vCPUs",
+        "it has accelerators, and the spec asks for none",
+        "the fleet is x86_64",
+        "a region for some customers only",
+    ] {
+        assert!(screen.contains(rule), "{rule}\n{screen}");
+    }
+}
+
+/// Four nodes for one training run stand in one zone, and stay together when they are more.
+#[test]
+fn a_training_run_stands_together() {
+    let place = place();
+    let run = |nodes: u32, more: &str| {
+        format!(
+            "apiVersion: fleet/v1
+kind: Fleet
+metadata: {{ name: run }}
+spec:
+  capacity: {{ target: {nodes}, base: {{ onDemand: {nodes} }} }}
+  instances: {{ accelerators: {{ names: [H100], perInstance: {{ min: 8 }} }} }}
+  placement: {{ together: zone{more} }}
+"
+        )
+    };
+    let zones = || -> BTreeSet<String> {
+        place.live().iter().map(|machine| machine.place.to_string()).collect()
+    };
+    place.write("specs/run.yaml", &run(4, ""));
+    place.expect(0, &["apply", "specs/run.yaml", "--yes"]);
+    let first = zones();
+    assert_eq!(first.len(), 1, "{first:?}");
+    place.write("specs/run.yaml", &run(6, ""));
+    place.expect(0, &["apply", "specs/run.yaml", "--yes"]);
+    assert_eq!((zones(), place.live().len()), (first, 6));
+    place.write("specs/run.yaml", &run(6, ", spread: { minZones: 2 }"));
+    let output = place.run(&["plan", "specs/run.yaml"]);
+    assert_eq!(output.status.code(), Some(4));
+    let told = text(&output.stderr);
+    assert!(told.contains("together: zone and spread.minZones cannot both be had"), "{told}");
+}

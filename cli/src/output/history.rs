@@ -87,6 +87,8 @@ pub(crate) enum EventKind {
     AccountSeen,
     /// Labels of new machines were changed.
     LabelsMeant,
+    /// A template was used for the first time.
+    TemplateMeant,
     /// Labels of machines were changed in place.
     Relabelled,
     /// A machine that was recorded as gone is there after all.

@@ -71,6 +71,8 @@ pub(crate) struct FleetPlan {
     pub candidates: u32,
     /// What rules out the other pools of the catalog.
     pub rejected: Vec<Counted>,
+    /// Fields of the template that are not what machines were made from.
+    pub template_changes: Vec<TemplateChange>,
     /// When it was decided.
     pub decided_at: Time,
     /// Until when a saved plan can be applied.
@@ -285,6 +287,7 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         notices,
         candidates,
         rejected,
+        template_changes,
         outlook: expected,
     } = report;
     FleetPlan {
@@ -309,6 +312,7 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         outlook: expected.as_ref().map(outlook),
         candidates: *candidates,
         rejected: counted(rejected),
+        template_changes: template_changes.iter().map(TemplateChange::of).collect(),
         decided_at: Time(plan.premises.decided_at),
         expires_at: Time(plan.premises.expires_at),
     }
@@ -434,5 +438,33 @@ fn outlook(outlook: &model::Outlook) -> Outlook {
         },
         interruptions_per_day: *interruptions_per_day_milli as f64 / 1000.0,
         hourly_usd: Spread { p10: usd(*hourly_p10), p50: usd(*hourly_p50), p90: usd(*hourly_p90) },
+    }
+}
+
+/// A field of the template that changed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TemplateChange {
+    /// The cloud.
+    pub provider: Provider,
+    /// The field, as the spec names it.
+    pub field: String,
+    /// What it was; `null`: not set. Of user data a fingerprint.
+    pub from: Option<String>,
+    /// What it is; `null`: not set. Of user data a fingerprint.
+    pub to: Option<String>,
+    /// The change as a sentence, for people.
+    pub what: String,
+}
+
+impl TemplateChange {
+    fn of(change: &model::TemplateChange) -> Self {
+        TemplateChange {
+            provider: change.cloud.into(),
+            field: change.field.clone(),
+            from: change.from.clone(),
+            to: change.to.clone(),
+            what: crate::sentences::template_change(change),
+        }
     }
 }

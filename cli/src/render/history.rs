@@ -59,6 +59,11 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
             let words = if words.is_empty() { "none".into() } else { words.join(", ") };
             ("labels", format!("on {cloud}: {words}"), false)
         }
+        Event::TemplateMeant { cloud, fields, .. } => {
+            let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+            let sets = if names.is_empty() { "nothing".into() } else { names.join(", ") };
+            ("template", format!("on {cloud}, sets {}", clean_line(&sets)), false)
+        }
         Event::Relabelled { slots: changed, .. } => {
             ("relabelled", format!("{}: {}", changed.len(), slots(changed)), false)
         }

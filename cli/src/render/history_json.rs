@@ -100,6 +100,7 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
         }
         Event::AccountSeen { .. } => (EventKind::AccountSeen, none(), none(), None),
         Event::LabelsMeant { .. } => (EventKind::LabelsMeant, none(), none(), None),
+        Event::TemplateMeant { .. } => (EventKind::TemplateMeant, none(), none(), None),
         Event::Relabelled { slots, .. } => (EventKind::Relabelled, names(slots), none(), None),
         Event::Readopted { machine, .. } => {
             let pool = machine.pool.as_ref().map(ToString::to_string);

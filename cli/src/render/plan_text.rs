@@ -9,7 +9,7 @@ use crate::text::{clean_line, count, monthly, price, thousands, wrap};
 use anstyle::Style;
 use fleet_model::{
     Action, Cloud, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
-    Units, Why,
+    TemplateChange, Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,6 +51,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
         out.push_str(&images(plan));
         out.push_str(&choices(plan));
         out.push_str(&labels(plan));
+        out.push_str(&template(report));
     }
     out.push('\n');
     out.push_str(&groups(report).render("  "));
@@ -60,6 +61,15 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     out.push('\n');
     out.push_str(&closing(plan, report, summary));
     out
+}
+
+/// Fields of the template that changed: what a replacement is for.
+fn template(report: &Report) -> String {
+    let line = |change: &TemplateChange| {
+        let text = wrap("    ", &sentences::template_change(change));
+        format!("  {WARN}~{WARN:#} {}\n", text.trim_start())
+    };
+    report.template_changes.iter().map(line).collect()
 }
 
 /// Labels that change in place, per cloud: what machines should carry, and what no more.
@@ -74,7 +84,7 @@ fn labels(plan: &Plan) -> String {
         let remove = remove.iter().map(|key| format!("without {}", clean_line(key)));
         let words: Vec<String> = set.chain(remove).collect();
         out.push_str(&format!(
-            "  {WARN}~{WARN:#} labels of {} on {cloud}: {}\n",
+            "  {WARN}~{WARN:#} labels of {} on {cloud}, changed in place: {}\n",
             count(machines, "machine"),
             words.join(", ")
         ));
@@ -159,6 +169,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::AtRisk { .. }
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
+        | Notice::StrategyChanged { .. }
         | Notice::OldLabels { .. }
         | Notice::UnknownType { .. }
         | Notice::OldPrices { .. }

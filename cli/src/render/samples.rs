@@ -123,6 +123,7 @@ fn report() -> Report {
         notices: vec![],
         candidates: 41,
         rejected: vec![(Rejection::RegionNotAllowed, 900), (Rejection::FamilyNotAllowed, 4000)],
+        template_changes: vec![],
         outlook: None,
     }
 }

@@ -25,7 +25,7 @@ pub use place::Certificate;
 pub use plan::{Planned, Stale, StepState, Violation, Walk, check, premises, same_steps, stale};
 pub use record::{
     BOOT_FAILURES, Breaker, FAILURES, TRIES_PER_HOUR, fold, labels_meant, labels_version,
-    open_words,
+    open_words, templates_meant,
 };
 pub use report::{
     PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_pools, explain_slots,

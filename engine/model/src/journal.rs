@@ -2,7 +2,7 @@
 
 use crate::{
     AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labels,
-    MachineId, MicroUsd, PoolId, SlotId, SlotName, Timestamp, Token,
+    MachineId, MicroUsd, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -118,6 +118,15 @@ pub enum Event {
         /// Every label and tag of the user's own.
         labels: Labels,
     },
+    /// Machines are launched on a cloud from a template that was not used before.
+    TemplateMeant {
+        /// Which cloud.
+        cloud: Cloud,
+        /// Its fingerprint, which machines are on record with.
+        template: Digest,
+        /// What it sets, for people.
+        fields: TemplateFields,
+    },
     /// Machines carry the labels of a version, which were changed in place.
     Relabelled {
         /// Which version of their cloud's labels.
@@ -160,6 +169,9 @@ pub enum Event {
         /// What the fleet was meant to hold, where nothing that stood beyond it is left.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reached: Option<CapacityGoal>,
+        /// The strategy by which pools were chosen.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        strategy: Option<Strategy>,
     },
 }
 

@@ -66,11 +66,13 @@ pub use recorded::{
     Attempt, Block, BlockScope, Departed, EarlyEnds, LabelsRecord, Operation, Recorded, SlotRecord,
     SlotState,
 };
-pub use report::{Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, WhenDone};
+pub use report::{
+    Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange, WhenDone,
+};
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use secret::Secret;
 pub use share::Share;
-pub use template::{Disk, Template};
+pub use template::{Disk, Template, TemplateFields};
 
 /// A moment in time, to the nanosecond, in UTC.
 pub use jiff::Timestamp;

@@ -2,8 +2,8 @@
 
 use crate::{
     Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, InstanceType,
-    MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Timestamp,
-    Together, Token, Unit, Units,
+    MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Strategy,
+    Timestamp, Together, Token, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -449,6 +449,13 @@ pub enum Notice {
         machine: MachineId,
         /// Where.
         scope: Scope,
+    },
+    /// The spec ranks pools otherwise than it did. What stands stays; launches follow.
+    StrategyChanged {
+        /// How it was.
+        from: Strategy,
+        /// How it is.
+        to: Strategy,
     },
     /// Machines run an older template than the spec's.
     OldTemplate {

@@ -2,7 +2,8 @@
 
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId,
-    Market, MicroUsd, Place, PoolId, Region, SlotId, SlotName, Timestamp, Token,
+    Market, MicroUsd, Place, PoolId, Region, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
+    Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,6 +42,12 @@ pub struct Recorded {
     /// The labels that launches on each cloud carry.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<Cloud, LabelsRecord>,
+    /// The templates that machines on record were made from: what each sets.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub templates: BTreeMap<Digest, TemplateFields>,
+    /// The strategy by which pools were last chosen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub strategy: Option<Strategy>,
     /// What the fleet was last meant to hold, when nothing stood beyond it: a lower target is a wish of
     /// the user's own.
     #[serde(skip_serializing_if = "Option::is_none")]

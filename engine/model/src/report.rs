@@ -1,7 +1,7 @@
 //! What a plan means, for people and programs.
 
 use crate::{
-    Gap, Group, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId, Rejection, Share,
+    Cloud, Gap, Group, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId, Rejection, Share,
     Shortfall, Strategy, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
@@ -35,9 +35,26 @@ pub struct Report {
     pub candidates: u32,
     /// See `candidates`.
     pub rejected: Vec<(Rejection, u32)>,
+    /// What the template sets otherwise than the one that machines were made from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub template_changes: Vec<TemplateChange>,
     /// What is to be expected of the spot part; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outlook: Option<Outlook>,
+}
+
+/// A field of the template that changed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TemplateChange {
+    /// The cloud.
+    pub cloud: Cloud,
+    /// The field, as the spec names it.
+    pub field: String,
+    /// What it was; `None`: not set.
+    pub from: Option<String>,
+    /// What it is; `None`: not set.
+    pub to: Option<String>,
 }
 
 impl Report {

@@ -72,7 +72,53 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
+/// The fields of a template that are set, as text: what people are told of it. Of user data only a
+/// fingerprint, because it may hold secrets.
+pub type TemplateFields = BTreeMap<String, String>;
+
 impl Template {
+    /// What is set, by the names of the spec.
+    pub fn fields(&self) -> TemplateFields {
+        let Template {
+            image,
+            network,
+            subnets,
+            security_groups,
+            disk,
+            instance_role,
+            key,
+            // Who logs in changes nothing of a machine; tags are changed in place.
+            ssh_user: _,
+            user_data,
+            reservation,
+            placement_group,
+            fast_network,
+            tags: _,
+        } = self;
+        let disk = disk.as_ref();
+        let list = |items: &[String]| (!items.is_empty()).then(|| items.join(", "));
+        let secret = |text: &Secret| {
+            let whole = digest("user-data/1", [text.expose().as_bytes()]).to_string();
+            whole.chars().take(12).collect()
+        };
+        let all = [
+            ("image", image.clone()),
+            ("network", network.clone()),
+            ("subnets", list(subnets)),
+            ("securityGroups", list(security_groups)),
+            ("disk.sizeGiB", disk.and_then(|disk| disk.size_gib).map(|size| size.to_string())),
+            ("disk.type", disk.and_then(|disk| disk.kind.clone())),
+            ("disk.encrypted", disk.filter(|disk| !disk.encrypted).map(|_| "false".to_owned())),
+            ("instanceRole", instance_role.clone()),
+            ("key", key.clone()),
+            ("userData", user_data.as_ref().map(secret)),
+            ("reservation", reservation.clone()),
+            ("placementGroup", placement_group.clone()),
+            ("fastNetwork", fast_network.then(|| "true".to_owned())),
+        ];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
     /// The fingerprint of everything a machine would notice. Tags of the user's own do not count:
     /// they can be changed in place. Nor does the user that we log in as.
     pub fn digest(&self) -> Digest {

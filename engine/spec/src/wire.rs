@@ -146,6 +146,11 @@ wire! {
 
     /// Which machines are allowed. A type must match a family or a type (if any are listed), no
     /// exclusion, and every requirement. What is not known of a type satisfies no requirement.
+    ///
+    /// Left out unless the spec names them (under families, types, priorities, weights or commitments, by
+    /// more than a leading wildcard): burstable types (`t3`, `e2-micro`, `Standard_B2s`), and types with
+    /// accelerators where the fleet asks for none. TPU slices of several hosts are never used. `fleet explain`
+    /// counts what each rule leaves out. Machines that stand already stay.
     Instances {
         /// Families or patterns over type names: `p5`, `a3-highgpu`, `Standard_ND96`, `g6*`.
         "families" families: Option<Vec<Glob>>,
@@ -153,13 +158,14 @@ wire! {
         "types" types: Option<Vec<Glob>>,
         /// Families, types or patterns that are never used.
         "exclude" exclude: Option<Vec<Glob>>,
-        /// vCPUs of one machine.
+        /// vCPUs of one machine. Without a minimum: at least 2, unless `types` names a smaller one.
         "vcpus" vcpus: Option<Range>,
         /// Memory of one machine in GiB.
         "memoryGiB" memory_gib: Option<Range>,
         /// GiB of memory per vCPU.
         "gibPerVcpu" gib_per_vcpu: Option<Range>,
-        /// Allowed instruction sets. Absent: any.
+        /// Allowed instruction sets. Absent: one, since one image runs on one: `x86_64` where there is any,
+        /// otherwise `arm64`; and what families and types name.
         "architectures" architectures: Option<Vec<Arch>>,
         /// What is asked of accelerators.
         "accelerators" accelerators: Option<Accelerators>,
@@ -178,9 +184,11 @@ wire! {
         "max" max: Option<Amount>,
     }
 
-    /// What is asked of accelerators. Absent: machines with and without.
+    /// What is asked of accelerators. Absent: machines without, unless the unit is `gpus` or the spec names
+    /// types that have some.
     Accelerators {
-        /// Names or patterns: `H100`, `A100-80GB`, `L4*`.
+        /// Names or patterns: `H100`, `A100-80GB`, `L4*`. All that match may stand side by side. Absent, and
+        /// without families and types: one, that which the fleet has, or else the most widely sold.
         "names" names: Option<Vec<Glob>>,
         /// Who made them.
         "makers" makers: Option<Vec<AcceleratorMaker>>,
@@ -242,7 +250,8 @@ wire! {
     CloudRule {
         /// The cloud.
         "provider" provider: Provider,
-        /// Regions or patterns, or `any`. Default: `any`.
+        /// Regions or patterns, or `any`. Default: `any`. Sovereign clouds, edge sites, previews and regions
+        /// on request are used only if they are named.
         "regions" regions: Option<AnyOr<Glob>>,
         /// Zones or patterns, or `any`. Default: `any`.
         "zones" zones: Option<AnyOr<Glob>>,
@@ -253,7 +262,8 @@ wire! {
 
     /// Limits on how much may stand together. Shares are of the target.
     Spread {
-        /// At least this many zones, over all clouds.
+        /// At least this many zones, over all clouds, each with its share of the fleet as far as they can be
+        /// had.
         "minZones" min_zones: Option<Whole>,
         /// At most this share in one pool (a type in a zone in a market).
         "maxSharePerPool" max_share_per_pool: Option<ShareText>,

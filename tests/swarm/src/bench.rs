@@ -223,6 +223,7 @@ fn summary(events: &[Event]) -> String {
             let slots: Vec<String> = create.slots.iter().map(ToString::to_string).collect();
             format!("intend[{} {} {}]", short(create.token.as_str()), create.pool, slots.join(" "))
         }
+        Event::TemplateMeant { cloud, template, .. } => format!("template[{cloud} {template}]"),
         Event::LabelsMeant { cloud, labels } => format!("labels[{cloud} {labels:?}]"),
         Event::Relabelled { version, slots } => {
             let slots: Vec<String> = slots.iter().map(ToString::to_string).collect();

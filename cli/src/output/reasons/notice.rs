@@ -1,7 +1,7 @@
 //! What else there is to know.
 
 use super::Said;
-use crate::output::words::{Departure, Provider};
+use crate::output::words::{Departure, Provider, Strategy};
 use crate::sentences;
 use fleet_model as model;
 use schemars::JsonSchema;
@@ -96,6 +96,13 @@ pub(crate) enum Notice {
         provider: Provider,
         /// The region.
         region: String,
+    },
+    /// The spec ranks pools otherwise than it did. What stands stays; launches follow.
+    StrategyChanged {
+        /// How it was.
+        from: Strategy,
+        /// How it is.
+        to: Strategy,
     },
     /// Machines run an older template than the spec's.
     OldTemplate {
@@ -198,6 +205,9 @@ impl From<&model::Notice> for Notice {
                 provider: scope.cloud.into(),
                 region: scope.region.to_string(),
             },
+            Model::StrategyChanged { from, to } => {
+                Notice::StrategyChanged { from: (*from).into(), to: (*to).into() }
+            }
             Model::OldTemplate { machines } => Notice::OldTemplate { machines: *machines },
             Model::OldLabels { cloud, machines } => {
                 Notice::OldLabels { provider: (*cloud).into(), machines: *machines }

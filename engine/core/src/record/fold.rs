@@ -7,6 +7,7 @@ use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, Recorded,
     SlotId, SlotRecord, SlotState, Timestamp, Token,
 };
+use std::collections::BTreeSet;
 
 /// Blocks that are over stay on record for so long: the clock of a writer may have been ahead.
 const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
@@ -155,12 +156,27 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::DestroyUnknown { slots: _, code: _ } => {}
         // For `history` alone.
         Event::RoundStarted { .. } => {}
-        Event::RoundEnded { reached, .. } => {
+        Event::TemplateMeant { cloud: _, template, fields } => {
+            let used: BTreeSet<Digest> = templates_in_use(recorded).collect();
+            recorded.templates.retain(|known, _| used.contains(known));
+            recorded.templates.insert(*template, fields.clone());
+        }
+        Event::RoundEnded { reached, strategy, .. } => {
+            recorded.strategy = strategy.or(recorded.strategy);
             if let Some(goal) = reached {
                 recorded.goal = Some(*goal);
             }
         }
     }
+}
+
+/// The templates that machines on record, and launches in doubt, were made from.
+fn templates_in_use(recorded: &Recorded) -> impl Iterator<Item = Digest> {
+    let filled = recorded.slots.values().filter_map(|record| match &record.state {
+        SlotState::Filled { template, .. } => Some(*template),
+        SlotState::InDoubt { .. } | SlotState::Vacant => None,
+    });
+    filled.chain(recorded.in_doubt.values().map(|attempt| attempt.create.template))
 }
 
 fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {

@@ -1,9 +1,9 @@
-//! Labels and tags of the user's own, which reach machines that run already.
+//! Labels and tags of the user's own, which reach machines that run already; and templates, which do not.
 //!
 //! Every machine is on record with the version of the labels that it carries. What others put on a
 //! machine is none of our business: only keys that a spec of ours once named are ever taken off.
 
-use fleet_model::{Cloud, Desired, Event, Inputs, LabelsRecord};
+use fleet_model::{Action, Cloud, Desired, Event, Inputs, LabelsRecord, Plan};
 use std::collections::BTreeSet;
 
 /// The clouds that a spec names.
@@ -26,4 +26,20 @@ pub fn labels_meant(inputs: &Inputs) -> Vec<Event> {
         .into_iter()
         .filter(|&cloud| labels_version(inputs, cloud) != known(cloud));
     new.map(|cloud| Event::LabelsMeant { cloud, labels: inputs.desired.labels_on(cloud) }).collect()
+}
+
+/// What is to be written down before the first launch from a template that nobody used yet.
+pub fn templates_meant(inputs: &Inputs, plan: &Plan) -> Vec<Event> {
+    let launched = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Create(create) => Some(create.pool.place.cloud),
+        Action::Destroy(_) => None,
+    });
+    let clouds: BTreeSet<Cloud> = launched.collect();
+    let meant = clouds.into_iter().filter_map(|cloud| {
+        let template = inputs.desired.templates.get(&cloud).cloned().unwrap_or_default();
+        let (digest, fields) = (template.digest(), template.fields());
+        let known = inputs.recorded.templates.contains_key(&digest);
+        (!known).then_some(Event::TemplateMeant { cloud, template: digest, fields })
+    });
+    meant.collect()
 }

@@ -9,4 +9,4 @@ pub use breaker::{Breaker, FAILURES, open_words};
 pub use fold::fold;
 pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub(crate) use labels::clouds;
-pub use labels::{labels_meant, labels_version};
+pub use labels::{labels_meant, labels_version, templates_meant};

@@ -1,15 +1,16 @@
 //! What a decision means, for people and programs.
 
 use crate::decide::{Decision, stuck};
+use crate::holdings::template_digests;
 use crate::offers::{Covered, find_offering};
 use crate::report::cost::cost;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
 use fleet_model::{
-    Action, Cloud, Group, GroupLine, InDoubt, Inputs, MicroUsd, Notice, Plan, PoolId, PoolLine,
-    Rejection, Report, Share, Shortfall, SlotState, Timestamp, Units,
+    Action, Cloud, Digest, Group, GroupLine, InDoubt, Inputs, MicroUsd, Notice, Plan, PoolId,
+    PoolLine, Rejection, Report, Share, Shortfall, SlotState, TemplateChange, Timestamp, Units,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many reasons of a shortfall are listed.
 const REASONS: usize = 5;
@@ -39,6 +40,10 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         0 => {}
         machines => notices.push(Notice::OldTemplate { machines }),
     }
+    let strategy = inputs.desired.placement.strategy;
+    if let Some(from) = inputs.recorded.strategy.filter(|from| *from != strategy) {
+        notices.push(Notice::StrategyChanged { from, to: strategy });
+    }
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));
     notices.extend(old_prices(inputs));
     notices.extend(unused_commitments(decision));
@@ -66,8 +71,31 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         notices,
         candidates: inputs.offerings.len() as u32,
         rejected: inputs.rejected.clone(),
+        template_changes: template_changes(inputs),
         outlook,
     }
+}
+
+/// What the template sets otherwise than those that machines on record were made from.
+fn template_changes(inputs: &Inputs) -> Vec<TemplateChange> {
+    let digests = template_digests(&inputs.desired);
+    let mut found = BTreeSet::new();
+    let filled = inputs.recorded.slots.values().filter_map(|record| match &record.state {
+        SlotState::Filled { pool, template, .. } => Some((pool.place.cloud, template)),
+        SlotState::InDoubt { .. } | SlotState::Vacant => None,
+    });
+    let old = filled.filter(|(cloud, template)| digests.get(cloud) != Some(template));
+    let old: BTreeSet<(Cloud, &Digest)> = old.collect();
+    for (cloud, template) in old {
+        let Some(before) = inputs.recorded.templates.get(template) else { continue };
+        let now = inputs.desired.templates.get(&cloud).cloned().unwrap_or_default().fields();
+        let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+        for field in names.into_iter().filter(|name| before.get(*name) != now.get(*name)) {
+            let (from, to) = (before.get(field).cloned(), now.get(field).cloned());
+            found.insert(TemplateChange { cloud, field: field.clone(), from, to });
+        }
+    }
+    found.into_iter().collect()
 }
 
 /// What is paid for and will not run.

@@ -4,7 +4,7 @@ use crate::apply::session::Session;
 use crate::apply::step::{Blocked, Ended};
 use crate::error::RunError;
 use crate::progress::{Progress, StepResult, Stop};
-use fleet_core::{Planned, StepState, Walk, labels_meant};
+use fleet_core::{Planned, StepState, Walk, labels_meant, templates_meant};
 use fleet_model::{
     AccountKey, Action, BlockScope, CapacityGoal, Event, Inputs, Plan, Readopt, Step, StepId,
 };
@@ -116,6 +116,8 @@ impl Session<'_> {
                 refused: refused.len() as u32,
                 unknown: unknown.len() as u32,
                 reached: reached(inputs, planned, &outcome),
+                strategy: Some(inputs.desired.placement.strategy)
+                    .filter(|now| inputs.recorded.strategy != Some(*now)),
             }])
             .await?;
         on(Progress::RoundEnded);
@@ -147,6 +149,7 @@ impl Session<'_> {
         }));
         events.extend(new_accounts(inputs, plan));
         events.extend(labels_meant(inputs));
+        events.extend(templates_meant(inputs, plan));
         let hourly_after = planned.report.cost.hourly_after;
         let spec = plan.premises.spec;
         events.push(Event::RoundStarted { spec, create, destroy, hourly_after });

@@ -162,6 +162,7 @@ impl Book {
             Event::Opened { .. }
             | Event::Failed { .. }
             | Event::LabelsMeant { .. }
+            | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }

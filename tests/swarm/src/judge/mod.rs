@@ -236,6 +236,7 @@ impl Judge {
             Event::Opened { .. }
             | Event::AccountSeen { .. }
             | Event::LabelsMeant { .. }
+            | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
