@@ -208,8 +208,8 @@ impl Context {
         if missing.is_empty() {
             return Ok(Engine::new(store, providers, clock, catalog, Fresh::Random));
         }
-        Err(Failure::new(format!("there is no provider for {} yet", missing.join(", ")))
-            .hint("run it on simulated clouds: add --sim, or set FLEET_SIM=1"))
+        Err(Failure::new(format!("this build has no provider for {}", missing.join(", ")))
+            .hint("run it on simulated clouds with --sim, or build `fleet` with their features"))
     }
 
     /// An engine that can read journals and nothing else.

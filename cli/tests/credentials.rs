@@ -49,8 +49,8 @@ fn a_plan_that_could_not_look_is_a_failure() {
         let output = plan(folder.path(), &[&file, "-o", "json"]);
         let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
         assert_eq!(output.status.code(), Some(1));
-        assert_eq!(document["changes"], Value::Null);
-        assert_eq!(document["answered"], 0);
+        assert_eq!(document["fleets"][0]["changes"], Value::Null);
+        assert_eq!(document["fleets"][0]["answered"], 0);
         assert_eq!(document["fleets"][0]["gaps"][0]["cause"], "no-credentials");
     }
     // All four at once: a line for each.

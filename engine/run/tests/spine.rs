@@ -115,7 +115,7 @@ async fn interrupted_machines_are_replaced() {
 async fn shrinking_needs_the_exact_number() {
     let fixture = Fixture::lifelike();
     fixture.apply(&desired(&cpu(40))).await;
-    let smaller = desired(&cpu(20));
+    let smaller = desired(&cpu(8));
     fixture.apply(&smaller).await;
     fixture.sim.advance(Duration::from_secs(120)).expect("time");
     assert_eq!(fixture.live().len(), 36, "one in ten");
@@ -133,7 +133,7 @@ async fn shrinking_needs_the_exact_number() {
     fixture.apply_limited(&smaller, exact).await;
     fixture.sim.advance(Duration::from_secs(120)).expect("time");
     fixture.assert_converged(&smaller).await;
-    assert_eq!(fixture.live().len(), 20);
+    assert_eq!(fixture.live().len(), 8);
 }
 
 #[tokio::test]

@@ -78,7 +78,9 @@ struct Verdicts<'a> {
 impl<'a> Verdicts<'a> {
     fn new(decision: &'a Decision<'a>, catalog: &Catalog) -> Self {
         let mut used: BTreeMap<&PoolId, (u32, u32, u32)> = BTreeMap::new();
-        for (at, holding) in decision.inventory.holdings.iter().enumerate() {
+        let holdings = decision.inventory.holdings.iter().enumerate();
+        // What is being destroyed is no use of a pool any more.
+        for (at, holding) in holdings.filter(|(_, held)| held.standing != Standing::Ending) {
             let entry = used.entry(&holding.pool).or_default();
             if decision.choice.victims.contains_key(&at) {
                 entry.2 += 1;

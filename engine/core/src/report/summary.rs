@@ -1,7 +1,7 @@
 //! What a decision means, for people and programs.
 
 use crate::decide::{Decision, stuck};
-use crate::holdings::template_digests;
+use crate::holdings::{Standing, template_digests};
 use crate::offers::{Covered, find_offering};
 use crate::report::cost::cost;
 use crate::report::outlook::outlook;
@@ -145,7 +145,14 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
         destroy: 0,
     };
     for (at, holding) in decision.inventory.holdings.iter().enumerate() {
-        if holding.slot.name.group != group || !holding.standing.counts() {
+        if holding.slot.name.group != group {
+            continue;
+        }
+        if holding.standing == Standing::ToReplace {
+            // It serves until its successor does.
+            line.before += holding.weight;
+        }
+        if !holding.standing.counts() {
             continue;
         }
         line.before += holding.weight;
