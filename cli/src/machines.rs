@@ -155,8 +155,8 @@ fn login(
     said.or_else(spec).or_else(cloud).or_else(guess)
 }
 
-/// The user that images usually have. On AWS it is the image's affair: the table is AWS's own ("Manage
-/// system users on your Amazon EC2 Linux instance"), and an id such as `ami-…` tells nothing. On Google
+/// The user that images usually have: guesses, and shown as such. On AWS it is the image's affair (the names
+/// are those that its user guide is quoted with), and an id such as `ami-…` tells nothing. On Google
 /// Cloud nobody is usual: with OS Login, or keys of the project, users log in by their own names.
 fn usual(cloud: Cloud, image: &str) -> Option<&'static str> {
     const BY_NAME: [(&str, &str); 6] = [

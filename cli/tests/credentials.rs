@@ -58,6 +58,12 @@ fn a_plan_that_could_not_look_is_a_failure() {
     let out = text(&output.stdout);
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(out.matches("no credentials found").count(), 4, "{out}");
+    assert!(out.contains("None of 4 fleets could be looked at"), "{out}");
+    // A comment has no numbers that nobody knows.
+    let output = plan(folder.path(), &[".", "-o", "markdown"]);
+    let out = text(&output.stdout);
+    assert_eq!(out.matches("| ? | ? | ? | ? | ? | ⛔ no cloud answered |").count(), 4, "{out}");
+    assert!(!out.contains("$0.00"), "{out}");
 }
 
 fn text(bytes: &[u8]) -> String {

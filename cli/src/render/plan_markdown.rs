@@ -38,7 +38,14 @@ pub(crate) fn render(fleets: &[(&Plan, &Report)]) -> String {
     if fleets.len() > 1 {
         let sum = fleets.iter().fold(Summary::default(), |s, (_, r)| s.and(Summary::of(r)));
         let cost = total(fleets.iter().map(|(_, report)| &report.cost));
-        out.push_str(&row("**all**", sum, &cost, ""));
+        let blind = fleets.iter().filter(|(_, report)| report.is_blind()).count();
+        let mark = match blind {
+            0 => String::new(),
+            few => format!("without {}", count(few as u64, "fleet")),
+        };
+        if blind < fleets.len() {
+            out.push_str(&row("**all**", sum, &cost, &mark));
+        }
     }
     // What needs attention comes first, and what happens before what does not.
     let mut order: Vec<&(&Plan, &Report)> = fleets.iter().collect();
@@ -71,6 +78,10 @@ fn fleet_row(plan: &Plan, report: &Report) -> String {
         (_, false) => "⚠️ see below",
     };
     let name = format!("`{}`", markdown(plan.fleet.as_str()));
+    if report.is_blind() {
+        // Numbers of what nobody saw would be taken for true ones.
+        return format!("| {name} | ? | ? | ? | ? | ? | ⛔ no cloud answered |\n");
+    }
     row(&name, Summary::of(report), &report.cost, mark)
 }
 
@@ -93,6 +104,9 @@ fn details(plan: &Plan, report: &Report) -> String {
     let attention = attention(report);
     if !attention.is_empty() {
         out.push_str(&format!("\n**`{name}` needs attention**\n\n{attention}"));
+    }
+    if report.is_blind() {
+        return out;
     }
     out.push_str(&format!("\n<details><summary><code>{name}</code>: "));
     let pools = count(report.pools.len() as u64, "pool");

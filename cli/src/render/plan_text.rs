@@ -140,8 +140,16 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
 pub(crate) fn total(fleets: &[(&Plan, &Report)]) -> String {
     let sum = fleets.iter().fold(Summary::default(), |s, (_, report)| s.and(Summary::of(report)));
     let cost = total_cost(fleets.iter().map(|(_, report)| &report.cost));
+    let blind = fleets.iter().filter(|(_, report)| report.is_blind()).count();
+    if blind == fleets.len() {
+        return format!("\n{BOLD}None of {} fleets{BOLD:#} could be looked at.", fleets.len());
+    }
+    let unseen = match blind {
+        0 => String::new(),
+        few => format!("; {few} could not be looked at"),
+    };
     format!(
-        "\n{BOLD}All {} fleets:{BOLD:#} {} to launch, {} to destroy, {} to keep; {} → {} per hour",
+        "\n{BOLD}All {} fleets:{BOLD:#} {} to launch, {} to destroy, {} to keep; {} → {} per hour{unseen}",
         fleets.len(),
         thousands(sum.create.into()),
         thousands(sum.destroy.into()),
