@@ -372,3 +372,17 @@ spec:
     let told = text(&output.stderr);
     assert!(told.contains("together: zone and spread.minZones cannot both be had"), "{told}");
 }
+
+/// By its name a fleet is counted as the last apply counted it.
+#[test]
+fn a_fleet_by_name_has_its_unit_and_its_target() {
+    let place = place();
+    let vcpus = spec("a", 16)
+        .replace("unit: instances", "unit: vcpus")
+        .replace("placement: {", "placement: { strategy: lowest-price,");
+    place.write("specs/a.yaml", &vcpus);
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    let screen = place.expect(0, &["status", "a"]);
+    assert!(screen.contains("fleet a: 16 of 16 vcpus in "), "{screen}");
+    assert!(!screen.contains("strategy") && !screen.contains("placed"), "{screen}");
+}

@@ -32,12 +32,18 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     if args.machines || context.global.output == Format::Json {
         tell_of_silence(&engine.add_addresses(&mut gathered).await, out);
     }
-    for (nth, (desired, inputs)) in fleets.iter().zip(gathered).enumerate() {
+    for (nth, (desired, mut inputs)) in fleets.iter().zip(gathered).enumerate() {
+        let by_name = is_unspecified(desired);
+        if let Some(goal) = inputs.recorded.goal.filter(|_| by_name) {
+            // Without its spec, what the last apply meant is what is known of what is wanted.
+            inputs.desired.capacity = goal;
+        }
         let mut planned = plan(&inputs);
-        if is_unspecified(desired) {
-            // What a plan towards nothing would say is no news of the fleet.
+        if by_name {
+            // What a plan without a spec would say is no news of the fleet.
             planned.report.held.clear();
-            planned.report.notices.retain(|notice| !matches!(notice, Notice::OldTemplate { .. }));
+            planned.report.unplaced.clear();
+            planned.report.notices.retain(|notice| !is_of_the_spec(notice));
         }
         let status = Status::new(&inputs, &planned.report);
         match context.global.output {
@@ -53,6 +59,14 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         out.json(&document(Exit::Done, output::Status { fleets: documents }))?;
     }
     Ok(Exit::Done)
+}
+
+/// Whether a notice compares machines with a spec.
+fn is_of_the_spec(notice: &Notice) -> bool {
+    matches!(
+        notice,
+        Notice::OldTemplate { .. } | Notice::OldLabels { .. } | Notice::StrategyChanged { .. }
+    )
 }
 
 /// Says of which clouds the addresses are not known.
