@@ -547,6 +547,13 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             "the next `fleet apply` or `fleet destroy` clears them away",
         ),
+        Notice::Oversized { group, surplus, unit, slot } => said(
+            format!(
+                "{group} holds {} more than wanted, in machines that are too large to be destroyed",
+                amount(*surplus, *unit)
+            ),
+            format!("`fleet replace FLEET {slot}` replaces one by what is needed"),
+        ),
         Notice::StrategyChanged { from, to } => Said {
             what: format!(
                 "the strategy is {} now, it was {}: new machines follow it, those that stand stay",

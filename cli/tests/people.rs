@@ -386,3 +386,28 @@ fn a_fleet_by_name_has_its_unit_and_its_target() {
     assert!(screen.contains("fleet a: 16 of 16 vcpus in "), "{screen}");
     assert!(!screen.contains("strategy") && !screen.contains("placed"), "{screen}");
 }
+
+/// A target below the size of what stands: the plan says what it cannot shed, and the way it names works.
+#[test]
+fn machines_that_are_too_large_are_named() {
+    let place = place();
+    let vcpus = |target: u32, more: &str| {
+        spec("a", target)
+            .replace("unit: instances", "unit: vcpus")
+            .replace("families: [m6i]", &format!("families: [m6i]{more}"))
+    };
+    place.write("specs/a.yaml", &vcpus(64, ", vcpus: { min: 32 }"));
+    place.expect(0, &["apply", "specs/a.yaml", "--yes"]);
+    place.sim.advance(Duration::from_secs(600)).expect("time");
+    place.write("specs/a.yaml", &vcpus(8, ""));
+    place.run(&["apply", "specs/a.yaml", "--yes", "--allow-destroy", "1"]);
+    place.sim.advance(Duration::from_secs(600)).expect("time");
+    let screen = place.expect(0, &["plan", "specs/a.yaml"]);
+    let said = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("burst holds 40 vcpus more than wanted"), "{screen}");
+    let slot = said.split("`fleet replace FLEET ").nth(1).and_then(|rest| rest.split('`').next());
+    place.expect(0, &["replace", "specs/a.yaml", slot.expect("a slot"), "--yes"]);
+    place.sim.advance(Duration::from_secs(600)).expect("time");
+    let status = json(&place.expect(0, &["status", "specs/a.yaml", "-o", "json"]));
+    assert_eq!(status["fleets"][0]["groups"][1]["have"], 8.0, "{status:#}");
+}

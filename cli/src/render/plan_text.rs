@@ -178,6 +178,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
         | Notice::StrategyChanged { .. }
+        | Notice::Oversized { .. }
         | Notice::OldLabels { .. }
         | Notice::UnknownType { .. }
         | Notice::OldPrices { .. }

@@ -457,6 +457,17 @@ pub enum Notice {
         /// How it is.
         to: Strategy,
     },
+    /// A group holds much more than is wanted, and each of its machines is too large to be destroyed.
+    Oversized {
+        /// Which group.
+        group: Group,
+        /// How much more.
+        surplus: Units,
+        /// In what unit.
+        unit: Unit,
+        /// The slot of the machine whose replacement by a smaller one would help.
+        slot: SlotName,
+    },
     /// Machines run an older template than the spec's.
     OldTemplate {
         /// How many.

@@ -1,7 +1,7 @@
 //! What else there is to know.
 
 use super::Said;
-use crate::output::words::{Departure, Provider, Strategy};
+use crate::output::words::{Departure, Group, Provider, Strategy, Unit};
 use crate::sentences;
 use fleet_model as model;
 use schemars::JsonSchema;
@@ -96,6 +96,18 @@ pub(crate) enum Notice {
         provider: Provider,
         /// The region.
         region: String,
+    },
+    /// A part of the fleet holds much more than is wanted, and each of its machines is too large to be
+    /// destroyed.
+    Oversized {
+        /// The part of the fleet.
+        group: Group,
+        /// How much more.
+        surplus: f64,
+        /// The unit.
+        unit: Unit,
+        /// The slot of the machine whose replacement by a smaller one would help.
+        slot: String,
     },
     /// The spec ranks pools otherwise than it did. What stands stays; launches follow.
     StrategyChanged {
@@ -204,6 +216,12 @@ impl From<&model::Notice> for Notice {
                 machine: machine.to_string(),
                 provider: scope.cloud.into(),
                 region: scope.region.to_string(),
+            },
+            Model::Oversized { group, surplus, unit, slot } => Notice::Oversized {
+                group: (*group).into(),
+                surplus: surplus.as_f64(),
+                unit: (*unit).into(),
+                slot: slot.to_string(),
             },
             Model::StrategyChanged { from, to } => {
                 Notice::StrategyChanged { from: (*from).into(), to: (*to).into() }

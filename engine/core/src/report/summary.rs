@@ -1,7 +1,7 @@
 //! What a decision means, for people and programs.
 
 use crate::decide::{Decision, stuck};
-use crate::holdings::{Standing, template_digests};
+use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::{Covered, find_offering};
 use crate::report::cost::cost;
 use crate::report::outlook::outlook;
@@ -44,6 +44,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     if let Some(from) = inputs.recorded.strategy.filter(|from| *from != strategy) {
         notices.push(Notice::StrategyChanged { from, to: strategy });
     }
+    notices.extend(Group::ALL.into_iter().filter_map(|group| oversized(decision, group)));
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));
     notices.extend(old_prices(inputs));
     notices.extend(unused_commitments(decision));
@@ -74,6 +75,35 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         template_changes: template_changes(inputs),
         outlook,
     }
+}
+
+/// A group that holds a quarter more than it should, in machines of which none can be spared. Spares of
+/// a hedge, and what is held back, have words of their own.
+fn oversized(decision: &Decision<'_>, group: Group) -> Option<Notice> {
+    let (inputs, choice) = (decision.inputs, &decision.choice);
+    let goal = inputs.desired.capacity;
+    let wanted = match group {
+        Group::Base => goal.on_demand,
+        Group::Burst => goal.spot,
+    };
+    let holdings = decision.inventory.holdings.iter().enumerate();
+    let kept: Vec<&Holding> = holdings
+        .filter(|(at, held)| held.slot.name.group == group && !choice.victims.contains_key(at))
+        .map(|(_, held)| held)
+        .filter(|held| held.standing == Standing::Good)
+        .collect();
+    let have: Units = kept.iter().map(|held| held.weight).sum();
+    let surplus = have.saturating_sub(wanted);
+    let largest = kept.iter().max_by_key(|held| (held.weight, std::cmp::Reverse(held.slot)))?;
+    let spare = kept.iter().any(|held| held.weight <= surplus);
+    let small = surplus.0.saturating_mul(4) < wanted.0 || surplus.is_zero() || wanted.is_zero();
+    let hedged = inputs.desired.placement.hedge.is_some();
+    (!small && !spare && !hedged && decision.held.is_empty()).then(|| Notice::Oversized {
+        group,
+        surplus,
+        unit: goal.unit,
+        slot: largest.slot.name,
+    })
 }
 
 /// What the template sets otherwise than those that machines on record were made from.
