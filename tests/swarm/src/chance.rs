@@ -27,6 +27,11 @@ impl Chance {
         Chance::new(!seed ^ 0x4ab1_7500_0000_0000)
     }
 
+    /// And for deeds and wishes of people that came after that.
+    pub(crate) fn deeds(seed: u64) -> Self {
+        Chance::new(!seed ^ 0xdeed_0000_0000_0000)
+    }
+
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.below(limit)

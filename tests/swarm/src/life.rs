@@ -44,6 +44,7 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         let mut chance = Chance::new(seed);
         let mut later = Chance::later(seed);
         let wish = wish::tighten(&mut later, wish::draw(&mut chance));
+        let wish = wish::stand_together(&mut Chance::deeds(!seed), wish);
         // Some fleets have labels.
         let wish = if seed % 8 == 3 { wish::labelled(wish) } else { wish };
         let world = World::new(seed, (chance, later), &wish, keep_trace);
@@ -121,6 +122,9 @@ async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
                 operator::apply_saved(&world, &desired, &later).await;
             }
             10..=11 if alone => damage::damage(&world, &desired).await,
+            _ if world.lock().deeds.percent(10) => {
+                operator::replace(&world, &desired, wait).await;
+            }
             _ => {
                 let ended =
                     operator::apply(&world, &desired, Limits::default(), person, wait).await;

@@ -7,7 +7,9 @@ use crate::weather::Kind;
 use crate::wire::Wire;
 use crate::world::World;
 use fleet_core::{Planned, plan};
-use fleet_model::{Action, Cloud, Desired, Hold, Inputs, Limits, Plan, SlotName};
+use fleet_model::{
+    Action, Cloud, Desired, Event, Hold, Inputs, Limits, Plan, SlotId, SlotName, SlotState,
+};
 use fleet_provider::Provider;
 use fleet_run::{Engine, Fresh, Reach, RunError, Session, Stop, Store};
 use std::collections::BTreeMap;
@@ -101,6 +103,36 @@ pub(crate) async fn apply(
             planned = plan(&inputs);
         }
         carry_out(&process, session, inputs, planned).await
+    })
+    .await
+}
+
+/// `fleet replace`: a machine that is on record, successor first.
+pub(crate) async fn replace(world: &Arc<World>, desired: &Desired, wait: Duration) -> Ended {
+    command(world, desired, Limits::default(), |process| async move {
+        let engine = engine(&process);
+        let session = engine.begin(desired, &process.holder(), wait, &|_| {}).await?;
+        let inputs = session.gather(Limits::default()).await?;
+        let filled = inputs.recorded.slots.iter().filter_map(|(&name, record)| {
+            let filled = matches!(record.state, SlotState::Filled { ending: false, .. });
+            filled.then_some(SlotId { name, generation: record.generation })
+        });
+        let filled: Vec<SlotId> = filled.collect();
+        let Some(slot) = process.world.lock().deeds.pick(&filled).copied() else {
+            session.finish().await?;
+            return Ok(None);
+        };
+        process.world.trace(format_args!("p{} is to replace {slot}", process.id));
+        session.ask(&process.holder(), Event::ReplaceAsked { slots: vec![slot] }).await?;
+        let inputs = session.gather(Limits::default()).await?;
+        let planned = plan(&inputs);
+        judged(&process, &planned);
+        let first = (inputs, planned);
+        let stop = Stop::default();
+        let reach = Reach::Replacements;
+        let done = session.converge(&process.holder(), first, reach, &stop, &|_| {}).await?;
+        session.finish().await?;
+        Ok(done.last)
     })
     .await
 }

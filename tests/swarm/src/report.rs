@@ -168,21 +168,21 @@ fn holds_without(seed: u64) -> bool {
 /// its world no longer finds is searched for again.
 #[cfg(feature = "bugs")]
 const FOUND_BY: &[(&str, u64)] = &[
-    ("RereadIgnoresSlot", 337),
+    ("RereadIgnoresSlot", 6690),
     ("FailedNotCounted", 145),
-    ("RefusalOfResendBelieved", 152),
+    ("RefusalOfResendBelieved", 5945),
     ("LeaseNotChecked", 2394),
-    ("LeaseRevived", 2459),
+    ("LeaseRevived", 2635),
     ("FenceIgnored", 364),
-    ("SettleWindowFromIntent", 4239),
+    ("SettleWindowFromIntent", 6783),
     ("MachinesCountedForSlots", 1675),
     ("WallClockTrusted", 789),
     ("DoubtWrittenOffBeforeChildren", 608),
-    ("SilentEndsNotCounted", 416),
+    ("SilentEndsNotCounted", 2975),
     ("DoubtCostsNothing", 220),
     ("BlocksOfRoundIgnored", 205),
     ("RetriesUnlimited", 404),
-    ("TurnsKeptOverSleep", 1126),
+    ("TurnsKeptOverSleep", 14227),
     ("MissingRecordPassedOver", 105),
     ("StalePlanTaken", 270),
 ];

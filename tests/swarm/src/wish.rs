@@ -77,9 +77,6 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         let hourly = chance.between(1, target.max(1)) * each;
         desired.budget.hourly = Some(MicroUsd(hourly));
     }
-    if desired.placement.spread.max_share_per_provider.is_none() && chance.percent(12) {
-        desired.placement.together = chance.pick(&Together::ALL).copied();
-    }
     sealed(desired)
 }
 
@@ -161,4 +158,12 @@ fn sealed(mut desired: Desired) -> Desired {
     let text = format!("{desired:?}");
     desired.digest = digest("spec/1", [text.as_bytes()]);
     desired
+}
+
+/// Some fleets stand together.
+pub(crate) fn stand_together(chance: &mut Chance, mut desired: Desired) -> Desired {
+    if desired.placement.spread.max_share_per_provider.is_none() && chance.percent(12) {
+        desired.placement.together = chance.pick(&Together::ALL).copied();
+    }
+    sealed(desired)
 }

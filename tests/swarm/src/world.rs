@@ -29,6 +29,8 @@ pub(crate) struct Inner {
     pub(crate) chance: Chance,
     /// For kinds of faults that came later.
     pub(crate) later: Chance,
+    /// For deeds of people that came later.
+    pub(crate) deeds: Chance,
     /// And for those that came last.
     last: Chance,
     /// And for the true habits of clouds.
@@ -69,6 +71,7 @@ impl World {
             inner: Mutex::new(Inner {
                 chance,
                 later,
+                deeds: Chance::deeds(seed),
                 last,
                 habits,
                 weather,

@@ -159,6 +159,13 @@ fn what_failed_and_nobody_misses_is_destroyed() {
     lives_well(&[950_028_891, 950_048_523]);
 }
 
+/// A machine that waits for its successor carried the labels of an earlier spec: nobody relabelled it, and
+/// no successor could be had.
+#[test]
+fn who_waits_for_a_successor_is_relabelled() {
+    lives_well(&[1_070_002_235]);
+}
+
 /// The seeds of today still tell their stories.
 #[cfg(feature = "bugs")]
 #[test]

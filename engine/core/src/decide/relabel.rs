@@ -20,7 +20,10 @@ fn outdated<'a>(
     let is_outdated = move |(at, holding): &(usize, &Holding)| {
         let wanted = wanted.get(&holding.pool.place.cloud);
         wanted.is_some_and(|version| holding.labels != *version)
-            && matches!(holding.standing, Standing::Good | Standing::Disallowed(_))
+            && matches!(
+                holding.standing,
+                Standing::Good | Standing::Disallowed(_) | Standing::ToReplace
+            )
             && !victims.contains_key(at)
     };
     inventory.holdings.iter().enumerate().filter(is_outdated).map(|(_, holding)| holding)
