@@ -119,7 +119,7 @@ def main():
             os.mkdir(fleet.folder)
             continue
         fleet.run("plan", "--detailed-exitcode")
-        told = fleet.json("status")["machines"]
+        told = fleet.json("status")["fleets"][0]["machines"]
         told = {machine["id"] for machine in told if machine["state"] != "terminated"}
         seen = {f"{machine.zone.rpartition('/')[2]}/{machine.id}" for machine in live}
         check(told == seen, f"round {turn}: status and Google differ by {told ^ seen}")
