@@ -98,12 +98,9 @@ fn oversized(decision: &Decision<'_>, group: Group) -> Option<Notice> {
     let spare = kept.iter().any(|held| held.weight <= surplus);
     let small = surplus.0.saturating_mul(4) < wanted.0 || surplus.is_zero() || wanted.is_zero();
     let hedged = inputs.desired.placement.hedge.is_some();
-    (!small && !spare && !hedged && decision.held.is_empty()).then(|| Notice::Oversized {
-        group,
-        surplus,
-        unit: goal.unit,
-        slot: largest.slot.name,
-    })
+    let told = !small && !spare && !hedged && decision.held.is_empty();
+    let (unit, slot) = (goal.unit, largest.slot.name);
+    told.then_some(Notice::Oversized { group, surplus, unit, slot })
 }
 
 /// What the template sets otherwise than those that machines on record were made from.
