@@ -1,8 +1,8 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, FleetName, InstanceType, Maker, Market, MicroUsd, Pattern, Place,
-    PoolId, Share, Template, Timestamp, Unit, Units,
+    Architecture, Cloud, Digest, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
+    Place, PoolId, Share, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -68,6 +68,16 @@ pub struct CapacityGoal {
     pub on_demand: Units,
     /// Of that, spot.
     pub spot: Units,
+}
+
+impl CapacityGoal {
+    /// What one group is meant to hold.
+    pub fn of(self, group: Group) -> Units {
+        match group {
+            Group::Base => self.on_demand,
+            Group::Burst => self.spot,
+        }
+    }
 }
 
 /// Which machines are allowed. Empty lists allow everything.

@@ -3,8 +3,8 @@
 use crate::{AwsName, Cloud, InstanceKind, Place};
 
 /// Azure regions that a subscription must ask for: for recovery within a country, or for one partner's
-/// customers. Marked as restricted in Microsoft's list of regions
-/// (learn.microsoft.com/azure/reliability/regions-list), 2026-11.
+/// customers. Microsoft marks such regions in its list (learn.microsoft.com/azure/reliability/regions-list,
+/// seen in part, with `australiacentral2`); the other names are from memory, so a guess.
 const AZURE_ON_REQUEST: &[&str] = &[
     "australiacentral2",
     "brazilsoutheast",

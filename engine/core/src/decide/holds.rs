@@ -90,10 +90,7 @@ fn hidden_surplus(situation: Situation<'_>, choice: &Choice, group: Group) -> u3
     };
     let kept: Vec<&Holding> =
         inventory.holdings.iter().enumerate().filter(stays).map(|(_, holding)| holding).collect();
-    let wanted = match group {
-        Group::Base => inputs.desired.capacity.on_demand,
-        Group::Burst => inputs.desired.capacity.spot,
-    };
+    let wanted = inputs.desired.capacity.of(group);
     let have: Units = kept.iter().map(|holding| holding.weight).sum();
     let mut surplus = have.saturating_sub(wanted);
     let hidden = |holding: &&&Holding| {
@@ -115,12 +112,7 @@ fn hidden_surplus(situation: Situation<'_>, choice: &Choice, group: Group) -> u3
 
 /// Whether a group has less than its spec wants.
 fn is_short(inputs: &Inputs, inventory: &Inventory, group: Group) -> bool {
-    let goal = inputs.desired.capacity;
     let of_group = |holding: &&Holding| holding.slot.name.group == group;
     let counted = inventory.holdings.iter().filter(of_group).filter(|h| h.standing.counts());
-    let wanted = match group {
-        Group::Base => goal.on_demand,
-        Group::Burst => goal.spot,
-    };
-    counted.map(|holding| holding.weight).sum::<Units>() < wanted
+    counted.map(|holding| holding.weight).sum::<Units>() < inputs.desired.capacity.of(group)
 }

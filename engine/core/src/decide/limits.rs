@@ -88,11 +88,7 @@ fn applies(mut live: u32, mut left: u32, mut lowered: u32, most: Share) -> u32 {
         let asked = if at_once { lowered } else { 0 };
         let others = (live / 10).max(1).min(left - asked);
         let now = asked + others;
-        if !at_once {
-            lowered = lowered.saturating_sub(others);
-        } else {
-            lowered = 0;
-        }
+        lowered = if at_once { 0 } else { lowered.saturating_sub(others) };
         (live, left) = (live.saturating_sub(now), left - now);
         applies += 1;
     }

@@ -4,8 +4,7 @@ use crate::decide::decision::Situation;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
 use crate::place::{Problem, Usage};
 use fleet_model::{
-    AtCap, CapacityGoal, CauseKind, Group, Inputs, MicroUsd, Rejection, SlotName, Spread, Units,
-    Why,
+    AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, SlotName, Spread, Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,12 +37,8 @@ impl Quota {
 
 /// By how much the spec asks for less of a group than the fleet was last meant to hold: from, to.
 pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Units)> {
-    let of = |goal: CapacityGoal| match group {
-        Group::Base => goal.on_demand,
-        Group::Burst => goal.spot,
-    };
     let (before, now) = (inputs.recorded.goal?, inputs.desired.capacity);
-    let (from, to) = (of(before), of(now));
+    let (from, to) = (before.of(group), now.of(group));
     // Less of one and more of the other is another split, not less.
     let less = before.unit == now.unit && now.target < before.target && to < from;
     (less && !inputs.limits.destroy_all).then_some((from, to))

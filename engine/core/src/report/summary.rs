@@ -82,10 +82,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
 fn oversized(decision: &Decision<'_>, group: Group) -> Option<Notice> {
     let (inputs, choice) = (decision.inputs, &decision.choice);
     let goal = inputs.desired.capacity;
-    let wanted = match group {
-        Group::Base => goal.on_demand,
-        Group::Burst => goal.spot,
-    };
+    let wanted = goal.of(group);
     let holdings = decision.inventory.holdings.iter().enumerate();
     let kept: Vec<&Holding> = holdings
         .filter(|(at, held)| held.slot.name.group == group && !choice.victims.contains_key(at))
@@ -155,11 +152,7 @@ fn old_prices(inputs: &Inputs) -> Vec<Notice> {
 }
 
 fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
-    let goal = decision.inputs.desired.capacity;
-    let spec = match group {
-        Group::Base => goal.on_demand,
-        Group::Burst => goal.spot,
-    };
+    let spec = decision.inputs.desired.capacity.of(group);
     let wanted = if decision.inputs.limits.destroy_all { Units(0) } else { spec };
     let mut line = GroupLine {
         group,
