@@ -5,7 +5,8 @@
 //! without it is enough: make before break.
 
 use crate::holdings::{Holding, Standing, Zones};
-use crate::market::portfolio::{Need, Portfolio, settled};
+use crate::market::choice::Choice;
+use crate::market::portfolio::{Need, Portfolio, portfolio};
 use crate::market::survey::{HedgeInputs, START_PAID_IN, Stand, Survey};
 use crate::place::{Taken, Usage};
 use fleet_model::{Hedge, Market, Units};
@@ -13,6 +14,9 @@ use std::collections::BTreeSet;
 
 /// How much better another way to stand must be, as a share of one on-demand machine.
 const INERTIA: f64 = 0.02;
+/// A limit that stands in the way of a pool lowers what it may carry; then anew. Pools under one limit
+/// are lowered together, so there are about as many rounds as limits that bind.
+const ROUNDS: usize = 32;
 
 /// What is to be launched and ended for the burst.
 #[derive(Debug, Default)]
@@ -69,10 +73,8 @@ fn decide(
     let most = wanted + wanted;
     let mut hedged = Hedged::default();
     let mut tried = usage.clone();
-    // A limit that stands in the way of a pool lowers what it may carry; then anew. Each time at
-    // least one pool is lowered, so this ends.
-    for _ in 0..=stands.len() {
-        hedged.portfolio = settled(&choices, need);
+    for _ in 0..ROUNDS {
+        hedged.portfolio = portfolio(&choices, need);
         tried = usage.clone();
         hedged.taken = Taken::default();
         let mut stopped = false;
@@ -80,24 +82,25 @@ fn decide(
         // never be had must not be waited for, so limits are tried as if there were room for all.
         let mut room = most.saturating_sub(given.standing());
         let mut all = usage.clone();
-        let planned = stands.iter().zip(&mut choices).zip(&hedged.portfolio.counts);
-        for ((stand, choice), &count) in planned {
+        for nth in best_first(stands, &choices, &hedged.portfolio.counts) {
+            let (stand, count) = (&stands[nth], hedged.portfolio.counts[nth]);
             let Some(at) = stand.candidate else { continue };
-            for nth in stand.holdings.len()..count {
-                if let Some(misfit) = given.problem.misfit(&all, at) {
-                    *hedged.taken.refused.entry(misfit).or_default() += 1;
-                    choice.stays.truncate(nth);
-                    choice.extra.truncate(nth);
-                    choice.start.truncate(nth);
-                    stopped = true;
-                    break;
-                }
-                given.problem.take(&mut all, at, 1);
-                if stand.weight > room {
-                    continue;
-                }
-                given.problem.take_for(&mut tried, &mut hedged.taken, at, 1);
-                room = room - stand.weight;
+            let more = (count - stand.holdings.len()) as u64;
+            let fits = given.problem.fits(&all, at).min(more);
+            if fits < more {
+                choices[nth].limit(stand.holdings.len() + fits as usize);
+                stopped = true;
+            }
+            given.problem.take(&mut all, at, fits);
+            if fits < more
+                && let Some(misfit) = given.problem.misfit(&all, at)
+            {
+                *hedged.taken.refused.entry(misfit).or_default() += 1;
+            }
+            let now = fits.min(room.0 / stand.weight.0.max(1));
+            if now > 0 {
+                given.problem.take_for(&mut tried, &mut hedged.taken, at, now);
+                room = room - Units(stand.weight.0 * now);
             }
         }
         if !stopped {
@@ -111,6 +114,24 @@ fn decide(
     let counted_on = Units(hedged.portfolio.on_demand as u64 * grain.0);
     let most = if short.is_zero() { most_on_demand } else { counted_on.saturating_sub(short) };
     (hedged, most)
+}
+
+/// The pools that give more than they hold, those first whose machines come cheapest: under limits that
+/// they share, the first takes most.
+fn best_first(stands: &[Stand<'_>], choices: &[Choice], counts: &[usize]) -> Vec<usize> {
+    let more = |nth: &usize| counts[*nth] > stands[*nth].holdings.len();
+    let mut order: Vec<(f64, usize)> = (0..counts.len())
+        .filter(more)
+        .map(|nth| {
+            let slot = choices[nth].slot(stands[nth].holdings.len());
+            let per_unit = slot.map_or(f64::INFINITY, |slot| {
+                slot.cost / (slot.stays.max(f64::MIN_POSITIVE) * choices[nth].weight as f64)
+            });
+            (per_unit, nth)
+        })
+        .collect();
+    order.sort_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
+    order.into_iter().map(|(_, nth)| nth).collect()
 }
 
 /// Ends what is beyond its count, dearest and youngest first, while what is ready without it is

@@ -3,12 +3,16 @@
 //! Beliefs come from what we saw ourselves: launches granted and refused, machines that live on,
 //! machines taken back. The objective weighs price, risk and shortage against each other.
 
+mod at_size;
 pub mod belief;
+pub mod choice;
 mod evidence;
 mod hedge;
 pub(crate) mod learn;
 pub mod portfolio;
 mod prior;
+mod search;
+mod shortage;
 mod survey;
 
 pub(crate) use evidence::belief_now;

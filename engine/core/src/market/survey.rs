@@ -2,9 +2,10 @@
 
 use crate::holdings::{Holding, Inventory, Zones};
 use crate::market::belief::{self, Prior};
+use crate::market::choice::{Choice, Step};
 use crate::market::evidence::refreshed;
 use crate::market::learn;
-use crate::market::portfolio::Choice;
+use crate::market::portfolio::SMALL;
 use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;
@@ -15,10 +16,6 @@ use std::collections::BTreeMap;
 pub(super) const START_PAID_IN: f64 = 3.0;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
-/// Pools looked at, beyond those that hold something. More are needed where each may carry little.
-const POOLS: usize = 24;
-/// The finest division of the need.
-const GRAINS: u64 = 512;
 
 /// One pool, and what we have in it.
 pub(super) struct Stand<'a> {
@@ -95,7 +92,7 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     pub(super) fn new(given: &'a HedgeInputs<'a>, wanted: Units, hedge: Hedge) -> Self {
-        let stands = stands(given, wanted, hedge);
+        let stands = stands(given, wanted);
         let grain = grain(&stands, wanted);
         let per_grain = on_demand_price(given).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
         let reference = per_grain.or_else(|| list_price(given.inputs, grain)).unwrap_or_default();
@@ -105,8 +102,8 @@ impl<'a> Survey<'a> {
     }
 }
 
-/// The pools worth looking at: those that hold something, and the best of the others.
-fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units, hedge: Hedge) -> Vec<Stand<'a>> {
+/// The pools that can supply something, and those that hold something.
+fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     let inputs = given.inputs;
     let mut held: BTreeMap<&PoolId, Vec<usize>> = BTreeMap::new();
     for (at, holding) in given.burst(Market::Spot) {
@@ -136,39 +133,25 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units, hedge: Hedge) -> Vec<St
         })
     };
     let mut all = Vec::new();
-    let mut others = Vec::new();
     for (at, candidate) in given.problem.candidates.iter().enumerate() {
         let pool = &candidate.offering.pool;
         if pool.market != Market::Spot || candidate.offering.price.is_none() {
             continue;
         }
         let ours = held.remove(pool).unwrap_or_default();
-        let kept = !ours.is_empty();
-        let found = stand(pool, Some((at as u32, candidate)), ours);
-        if kept { all.extend(found) } else { others.extend(found) }
+        all.extend(stand(pool, Some((at as u32, candidate)), ours));
     }
     for (pool, ours) in held {
         all.extend(stand(pool, None, ours));
     }
-    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
-    others.sort_by_cached_key(|stand| {
-        let first = belief::chances(&stand.belief, stand.prior, inputs.now, ahead, 1)[0];
-        let per_unit = stand.price / stand.weight.0 as f64;
-        let risk = 1.0 + (1.0 - first.stays) + REFUSAL * (1.0 - first.up);
-        (per_unit * risk * 1e6) as u64
-    });
-    let share = inputs.desired.placement.spread.max_share_per_pool;
-    let least = share.map_or(0, |share| 2_000_000 / share.ppm().max(1) as usize);
-    others.truncate(POOLS.max(least).min(4 * POOLS));
-    all.extend(others);
     all.sort_by(|a, b| a.pool.cmp(b.pool));
     all
 }
 
-/// The unit of the search: the smallest machine, unless that makes too many.
+/// The unit of the search: the smallest machine, or, where that makes too many to count, no unit at all.
 fn grain(stands: &[Stand<'_>], wanted: Units) -> Units {
-    let smallest = stands.iter().map(|stand| stand.weight.0).min().unwrap_or(1000);
-    Units(smallest.max(wanted.0.div_ceil(GRAINS)).max(1))
+    let smallest = stands.iter().map(|stand| stand.weight.0).min().unwrap_or(1000).max(1);
+    Units(if wanted.0.div_ceil(smallest) <= SMALL as u64 { smallest } else { 1 })
 }
 
 fn choice(
@@ -180,18 +163,25 @@ fn choice(
 ) -> Choice {
     let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
     let weight = (stand.weight.0.div_ceil(grain.0)).max(1) as usize;
-    let chances = belief::chances(&stand.belief, stand.prior, given.inputs.now, ahead, stand.most);
+    let held = stand.holdings.len();
+    // Beyond what was ever seen all slots are alike.
+    let seen: usize = stand.belief.runs.iter().map(|run| run.slots as usize).sum();
+    let different = stand.most.min(seen.max(held) + 1);
+    let chances = belief::chances(&stand.belief, stand.prior, given.inputs.now, ahead, different);
     let start = |up: f64| {
         stand.price * ahead / START_PAID_IN + REFUSAL * reference * weight as f64 * (1.0 - up)
     };
-    Choice {
-        price: stand.price,
-        weight,
-        held: stand.holdings.len(),
-        extra: chances.iter().map(|chance| (1.0 - chance.stays) * stand.price).collect(),
-        start: chances.iter().map(|chance| start(chance.up)).collect(),
-        stays: chances.iter().map(|chance| chance.stays).collect(),
-    }
+    let steps = chances.iter().enumerate().map(|(nth, chance)| {
+        let last = nth + 1 == different;
+        let lost = (1.0 - chance.stays) * stand.price;
+        let moved = if nth < held { 0.0 } else { start(chance.up) };
+        Step {
+            slots: if last { stand.most - nth } else { 1 },
+            stays: chance.stays,
+            cost: stand.price + lost + moved,
+        }
+    });
+    Choice::new(weight, held, steps)
 }
 
 /// What a thousand thousandths of a unit cost on demand, where it is cheapest.

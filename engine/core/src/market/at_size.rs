@@ -1,0 +1,272 @@
+//! How many from which pool, for fleets too large to count every outcome.
+//!
+//! What survives of many pools is close to normal. With its mean μ and deviation σ, what is missing of N
+//! is about σ·G(x), x = (N − μ)/σ. Its slopes, λ for the mean and η for the variance, are prices: given
+//! them, each pool answers for itself how many machines are worth it. So the search is for two numbers,
+//! whatever the number of machines, and a look at every pool for each guess.
+
+use crate::market::choice::Choice;
+use crate::market::portfolio::Need;
+use std::f64::consts::{FRAC_1_SQRT_2, PI};
+
+/// Guesses of x for one σ. Each halves what is left between the bounds.
+const GUESSES: usize = 24;
+/// Guesses of σ.
+const DEVIATIONS: usize = 10;
+/// A σ this near to what comes of it is right.
+const NEAR: f64 = 0.01;
+/// Beyond this nothing changes any more.
+const FAR: f64 = 7.0;
+
+/// A way to stand, and the prices at which it is the best.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Sketch {
+    pub(super) counts: Vec<usize>,
+    pub(super) on_demand: usize,
+    prices: Prices,
+}
+
+/// What a unit more on average saves, and what a unit more of variance costs.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Prices {
+    mean: f64,
+    variance: f64,
+}
+
+impl Sketch {
+    /// How well the next machine of a pool would fit in, per unit. Less is better; below zero it pays.
+    pub(super) fn appeal(&self, choice: &Choice) -> f64 {
+        let Some(first) = choice.slot(0) else { return f64::INFINITY };
+        let weight = choice.weight as f64;
+        let variance = weight * weight * first.stays * (1.0 - first.stays);
+        let net = first.cost - self.prices.mean * weight * first.stays;
+        (net + self.prices.variance * variance) / weight
+    }
+}
+
+/// Expected to be missing of `wanted`, if what survives has this mean and variance.
+pub(super) fn missing(wanted: f64, (mean, variance): (f64, f64)) -> f64 {
+    let deviation = variance.sqrt();
+    if deviation <= 0.0 {
+        return (wanted - mean).max(0.0);
+    }
+    let x = (wanted - mean) / deviation;
+    deviation * (x * below(x) + density(x))
+}
+
+/// Chooses.
+pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
+    let wanted = need.wanted as f64;
+    // What is to be had on demand once a unit is worth so much.
+    let sold = |worth: f64| match need.on_demand {
+        Some(price) if worth >= price + need.start => need.most,
+        Some(price) if worth >= price => need.held.min(need.most),
+        Some(_) | None => 0,
+    };
+    let mut deviation = wanted.sqrt().max(1.0);
+    let mut best = (f64::INFINITY, Prices::default());
+    for _ in 0..DEVIATIONS {
+        let (mut low, mut high) = (-FAR, FAR);
+        let mut seen = Answer::default();
+        for _ in 0..GUESSES {
+            let x = f64::midpoint(low, high);
+            let prices = priced(need.missing, x, deviation);
+            seen = answer(choices, prices);
+            let gap = wanted - seen.mean - x * deviation;
+            let on_demand = gap.clamp(0.0, sold(prices.mean) as f64);
+            let cost = seen.cost
+                + need.bought(on_demand as usize)
+                + need.missing * missing(wanted - on_demand, (seen.mean, seen.variance));
+            if cost < best.0 {
+                best = (cost, prices);
+            }
+            if gap > on_demand { low = x } else { high = x }
+        }
+        // Half way, because the next answer goes beyond what this one asks for.
+        let then = seen.variance.sqrt().max(1.0);
+        let near = (then / deviation - 1.0).abs() < NEAR;
+        deviation = (deviation * then).sqrt();
+        if near {
+            break;
+        }
+    }
+    let prices = best.1;
+    let counts = whole(choices, prices);
+    let on_demand = bridge(choices, &counts, need);
+    Sketch { counts, on_demand, prices }
+}
+
+fn priced(missing: f64, x: f64, deviation: f64) -> Prices {
+    Prices { mean: missing * below(x), variance: missing * density(x) / (2.0 * deviation) }
+}
+
+/// What pools give at some prices: what it costs, and mean and variance of what survives.
+#[derive(Debug, Clone, Copy, Default)]
+struct Answer {
+    cost: f64,
+    mean: f64,
+    variance: f64,
+}
+
+fn answer(choices: &[Choice], prices: Prices) -> Answer {
+    choices.iter().fold(Answer::default(), |sum, choice| {
+        let part = worth(choice, prices);
+        Answer {
+            cost: sum.cost + part.cost,
+            mean: sum.mean + part.mean,
+            variance: sum.variance + part.variance,
+        }
+    })
+}
+
+/// Machines of a pool that are worth it, cut in parts.
+#[derive(Debug, Clone, Copy, Default)]
+struct Part {
+    count: f64,
+    cost: f64,
+    mean: f64,
+    variance: f64,
+}
+
+/// How many machines of a pool are worth their cost. The k-th adds to the variance in proportion to k,
+/// so in each step it is one division.
+fn worth(choice: &Choice, prices: Prices) -> Part {
+    let weight = choice.weight as f64;
+    let (mut count, mut cost, mut mean, mut square) = (0.0, 0.0, 0.0, 0.0);
+    for step in choice.steps() {
+        let stays = step.stays;
+        let slots = step.slots as f64;
+        let net = step.cost - prices.mean * weight * stays;
+        if net >= 0.0 {
+            break;
+        }
+        // What a machine adds to the variance, in squares of weights: `first` at the beginning of the
+        // step, `slope` more with each.
+        let first = stays * (2.0 * (count - mean) + 1.0 - stays);
+        let slope = 2.0 * stays * (1.0 - stays);
+        let dear = prices.variance * weight * weight;
+        let room = -net - dear * first;
+        let more = if room <= 0.0 {
+            0.0
+        } else if dear * slope * slots <= room {
+            slots
+        } else {
+            room / (dear * slope)
+        };
+        square += more * stays * (2.0 * count + more);
+        count += more;
+        cost += more * step.cost;
+        mean += more * stays;
+        if more < slots {
+            break;
+        }
+    }
+    let variance = (square - mean * mean).max(0.0) * weight * weight;
+    Part { count, cost, mean: mean * weight, variance }
+}
+
+/// Whole machines: rounded down first, then one more where most was cut off, until the mean is reached.
+fn whole(choices: &[Choice], prices: Prices) -> Vec<usize> {
+    let parts: Vec<f64> = choices.iter().map(|choice| worth(choice, prices).count).collect();
+    let mut counts: Vec<usize> = parts.iter().map(|part| *part as usize).collect();
+    let cut = |at: usize| parts[at] - counts[at] as f64;
+    let stays = |at: usize| choices[at].slot(counts[at]).map_or(0.0, |slot| slot.stays);
+    let mean = |at: usize| choices[at].weight as f64 * stays(at);
+    let mut order: Vec<usize> = (0..choices.len()).filter(|&at| cut(at) > 1e-6).collect();
+    let mut missing: f64 = order.iter().map(|&at| cut(at) * mean(at)).sum();
+    order.sort_by(|&a, &b| cut(b).total_cmp(&cut(a)).then(a.cmp(&b)));
+    let mut more = Vec::new();
+    for at in order {
+        if missing <= 0.0 {
+            break;
+        }
+        missing -= mean(at);
+        more.push(at);
+    }
+    for at in more {
+        counts[at] += 1;
+    }
+    counts
+}
+
+/// What is worth having on demand beside so many machines.
+fn bridge(choices: &[Choice], counts: &[usize], need: Need) -> usize {
+    let Some(price) = need.on_demand else { return 0 };
+    let (mean, variance) = moments(choices, counts);
+    let worth_having = |price: f64| {
+        let x = quantile((price / need.missing).clamp(0.0, 1.0));
+        (need.wanted as f64 - mean - x * variance.sqrt()).ceil().max(0.0) as usize
+    };
+    let held = need.held.min(need.most);
+    let anew = worth_having(price + need.start).min(need.most);
+    // What is held already need not be started.
+    if anew >= held { anew } else { worth_having(price).clamp(anew, held) }
+}
+
+/// Mean and variance of what survives of so many machines.
+pub(super) fn moments(choices: &[Choice], counts: &[usize]) -> (f64, f64) {
+    let some = choices.iter().zip(counts).filter(|(_, count)| **count > 0);
+    some.map(|(choice, count)| choice.moments(*count))
+        .fold((0.0, 0.0), |(mean, variance), (m, v)| (mean + m, variance + v))
+}
+
+/// Chance of less than so many deviations above the mean.
+fn below(x: f64) -> f64 {
+    0.5 * libm::erfc(-x * FRAC_1_SQRT_2)
+}
+
+fn density(x: f64) -> f64 {
+    (-0.5 * x * x).exp() / (2.0 * PI).sqrt()
+}
+
+/// The other way round.
+fn quantile(chance: f64) -> f64 {
+    let (mut low, mut high) = (-FAR, FAR);
+    for _ in 0..50 {
+        let x = f64::midpoint(low, high);
+        if below(x) < chance { low = x } else { high = x }
+    }
+    f64::midpoint(low, high)
+}
+
+/// Steps in which outcomes are counted where they are shown to people. The normal law understates how
+/// often a fleet is short: losses of pools are lopsided.
+const STEPS: usize = 1024;
+
+/// Expected to be missing of `wanted`, and the chance that nothing is.
+pub(super) fn outcome(choices: &[Choice], counts: &[usize], wanted: f64) -> (f64, f64) {
+    if wanted <= 0.0 {
+        return (0.0, 1.0);
+    }
+    // Losses are counted, not survivors: they are few. More than all that is wanted cannot be missed.
+    let some: Vec<_> =
+        choices.iter().zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
+    let all: f64 = some.iter().map(|(choice, count)| (choice.weight * count) as f64).sum();
+    let step = all.max(1.0) / STEPS as f64;
+    let mut chances = vec![0.0; STEPS + 2];
+    chances[0] = 1.0;
+    let mut highest = 0;
+    for (choice, count) in some {
+        let mut sum = vec![0.0; STEPS + 2];
+        let carried = (choice.weight * count) as f64;
+        let mut reach = highest;
+        for (survive, chance) in choice.survivors(count) {
+            let lost = ((carried - survive as f64) / step).max(0.0);
+            // What lies between two steps is shared between them, so that the mean is kept.
+            let (whole, part) = (lost as usize, lost.fract());
+            for (at, before) in chances[..=highest].iter().enumerate().filter(|(_, c)| **c > 0.0) {
+                sum[(at + whole).min(STEPS + 1)] += before * chance * (1.0 - part);
+                sum[(at + whole + 1).min(STEPS + 1)] += before * chance * part;
+            }
+            reach = reach.max((highest + whole + 1).min(STEPS + 1));
+        }
+        highest = reach;
+        chances = sum;
+    }
+    let spare = all - wanted;
+    let short = |lost: usize| lost as f64 * step - spare;
+    let outcomes = chances.iter().enumerate().filter(|(lost, _)| short(*lost) > 1e-6 * all);
+    outcomes.fold((0.0, 1.0), |(missing, whole), (lost, chance)| {
+        (missing + chance * short(lost).min(wanted), whole - chance)
+    })
+}
