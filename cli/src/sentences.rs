@@ -294,6 +294,10 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
             when(*until)
         ),
         Rejection::InGap { scope } => format!("{scope} did not answer"),
+        Rejection::TriedFirst { most } => format!(
+            "it refused or interrupted machines lately, and is tried with {most} before it is asked for \
+             more"
+        ),
         Rejection::ShareReached { of, limit } => {
             format!("the {} already holds {limit} of the target, its limit", clean_line(of))
         }
@@ -374,6 +378,7 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         | Rejection::SpotNotCheaper
         | Rejection::Blocked { .. }
         | Rejection::InGap { .. }
+        | Rejection::TriedFirst { .. }
         | Rejection::ShareReached { .. }
         | Rejection::LargerThanShare { .. }
         | Rejection::QuotaReached { .. }
@@ -405,7 +410,9 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::NotSold { .. } => "allow other families or regions, or less spot",
         Rejection::Unpriced => "import a catalog with prices, or lift the budget",
         Rejection::AboveMaxSpotPrice { .. } => "raise placement.maxSpotPrice",
-        Rejection::Blocked { .. } => "apply again later, or allow more regions and families",
+        Rejection::Blocked { .. } | Rejection::TriedFirst { .. } => {
+            "apply again later, or allow more regions and families"
+        }
         Rejection::InGap { .. } => "apply again when it answers, or allow other regions",
         Rejection::ShareReached { .. } | Rejection::LargerThanShare { .. } => {
             "raise the limit under placement.spread, or allow more pools"
@@ -447,6 +454,7 @@ fn full(because: &Rejection) -> String {
         Rejection::ShareReached { of, limit } => format!("{} limit of {limit}", clean_line(of)),
         Rejection::LargerThanShare { of, .. } => format!("too large for a {}", clean_line(of)),
         Rejection::QuotaReached { .. } => "quota".into(),
+        Rejection::TriedFirst { .. } => "tried with a few".into(),
         Rejection::BudgetReached { .. } => "budget".into(),
         other => rejection_kind(other),
     }

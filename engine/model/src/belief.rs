@@ -27,8 +27,21 @@ pub struct PoolBelief {
     /// What a machine used to cost per hour when we bought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_price: Option<MicroUsd>,
+    /// How many machines it is asked for, if it said no lately.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttle: Option<Throttle>,
     /// When the two counts were last aged.
     pub as_of: Timestamp,
+}
+
+/// How many machines a pool is asked for after it said no.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Throttle {
+    /// So many, at that time. Silence lifts it.
+    pub allowed: u32,
+    /// When it said no, or was last asked.
+    pub at: Timestamp,
 }
 
 /// Neighbouring slots that were seen alike.

@@ -34,7 +34,7 @@ mod unusual;
 
 pub use access::{Access, address, dns_name, user_name};
 pub use aws_name::AwsName;
-pub use belief::{Beliefs, PoolBelief, SlotRun};
+pub use belief::{Beliefs, PoolBelief, SlotRun, Throttle};
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use desired::{

@@ -314,6 +314,11 @@ pub enum Rejection {
         /// Which scope.
         scope: Scope,
     },
+    /// It refused or interrupted machines lately, so it is tried with a few before it is asked for more.
+    TriedFirst {
+        /// The most machines that it may carry for now.
+        most: u32,
+    },
     /// A share limit is reached.
     ShareReached {
         /// Of what: pool, zone, region or provider.

@@ -97,6 +97,11 @@ pub(crate) enum Rejection {
         /// The region.
         region: String,
     },
+    /// It refused or interrupted machines lately, so it is tried with a few before it is asked for more.
+    TriedFirst {
+        /// The most machines that it may carry for now.
+        most: u32,
+    },
     /// A share limit is reached.
     ShareReached {
         /// Of what: `pool`, `zone`, `region` or `provider`.
@@ -199,6 +204,7 @@ impl From<&model::Rejection> for Rejection {
             Model::InGap { scope } => {
                 Rejection::InGap { provider: scope.cloud.into(), region: scope.region.to_string() }
             }
+            Model::TriedFirst { most } => Rejection::TriedFirst { most: *most },
             Model::ShareReached { of, limit } => {
                 Rejection::ShareReached { of: of.clone(), limit_percent: percent(*limit) }
             }

@@ -8,6 +8,7 @@ use crate::decide::removals::{Quota, Removals};
 use crate::decide::resend;
 use crate::decide::together::stand_together;
 use crate::holdings::{inventory, to_clear};
+use crate::market::Prospects;
 use crate::offers::in_force;
 use crate::place::Problem;
 use fleet_model::{Departure, Inputs};
@@ -17,7 +18,9 @@ use fleet_model::{Departure, Inputs};
 pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     let commitments = in_force(inputs);
     let mut inventory = inventory(inputs, &commitments);
-    let problem = Problem::new(inputs, &inventory, commitments, certify);
+    let prospects = Prospects::new(inputs, &inventory);
+    let problem =
+        Problem::new(inputs, &inventory, commitments, &|offering| prospects.of(offering), certify);
     let problem = stand_together(inputs, problem, &mut inventory);
     let situation = Situation { inputs, problem: &problem, inventory: &inventory };
 

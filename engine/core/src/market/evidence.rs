@@ -2,12 +2,19 @@
 
 use crate::market::belief;
 use crate::market::learn;
-use fleet_model::{Inputs, PoolBelief, PoolId, Timestamp, Vacated};
+use fleet_model::{Inputs, PoolBelief, PoolId, Throttle, Timestamp, Vacated};
 
 /// The latest that is known of a pool, from this fleet or others.
 pub(crate) fn latest<'a>(inputs: &'a Inputs, pool: &PoolId) -> Option<&'a PoolBelief> {
     let own = inputs.recorded.beliefs.get(pool);
     own.into_iter().chain(inputs.beliefs.get(pool)).max_by_key(|belief| belief.as_of)
+}
+
+/// The last no of a pool, to this fleet or others, and what was granted since.
+pub(crate) fn throttle(inputs: &Inputs, pool: &PoolId) -> Option<Throttle> {
+    let own = inputs.recorded.beliefs.get(pool).and_then(|belief| belief.throttle);
+    let of_others = inputs.beliefs.get(pool).and_then(|belief| belief.throttle);
+    own.into_iter().chain(of_others).max_by_key(|throttle| throttle.at)
 }
 
 /// What is believed of a pool at this moment: what was seen, and what we see now.

@@ -1,6 +1,7 @@
 //! What the journal's events say of spot pools.
 
 use crate::market::belief;
+use crate::market::throttle;
 use fleet_model::{
     Departure, Market, MicroUsd, PoolBelief, PoolId, Recorded, SlotState, Timestamp, Vacated,
 };
@@ -30,8 +31,10 @@ pub(crate) fn launched(
     }
     belief.held += got as u32;
     if missing > 0 {
+        throttle::said_no(belief, at);
         belief::exactly(belief, at, belief.held, belief.held + missing as u32);
     } else {
+        throttle::granted(belief, got as u32, at);
         belief::alive(belief, at, belief.held);
     }
 }
@@ -39,6 +42,7 @@ pub(crate) fn launched(
 /// A pool said that it has no capacity.
 pub(crate) fn refused(recorded: &mut Recorded, pool: &PoolId, at: Timestamp) {
     let Some(belief) = of(recorded, pool) else { return };
+    throttle::said_no(belief, at);
     belief::exactly(belief, at, belief.held, belief.held + 1);
 }
 
@@ -55,6 +59,7 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
         let Some(belief) = of(recorded, &pool) else { continue };
         let held = belief.held.max(lost);
         belief.held = held - lost;
+        throttle::said_no(belief, at);
         belief::interrupted(belief, at, held, held - lost);
     }
     for vacated in gone.iter().filter(|vacated| !is_lost(vacated.how)) {

@@ -11,11 +11,14 @@ mod hedge;
 pub(crate) mod learn;
 pub mod portfolio;
 mod prior;
+mod prospects;
 mod search;
 mod shortage;
 mod survey;
+mod throttle;
 
 pub(crate) use evidence::belief_now;
 pub(crate) use hedge::{Hedged, hedge};
 pub(crate) use prior::Siblings;
+pub(crate) use prospects::Prospects;
 pub(crate) use survey::{HedgeInputs, is_ready};

@@ -3,6 +3,7 @@
 use crate::offers::commitments::commitment_for;
 use crate::offers::names::matches_kind;
 use crate::offers::places::Places;
+use crate::offers::prospect::Prospect;
 use crate::offers::weights::weight;
 use fleet_model::{
     BlockScope, Commitment, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place,
@@ -22,6 +23,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) region: u32,
     /// Which commitment is for such machines.
     pub(crate) commitment: Option<u32>,
+    /// What is to be expected of its slots.
+    pub(crate) prospect: Prospect,
 }
 
 /// What depends on the place alone.
@@ -36,6 +39,7 @@ pub(crate) fn candidates<'a>(
     inputs: &'a Inputs,
     places: &Places,
     commitments: &[Commitment],
+    prospect: &dyn Fn(&Offering) -> Prospect,
 ) -> (Vec<Candidate<'a>>, Vec<(&'a Offering, Rejection)>) {
     let judge = Judge::new(inputs);
     let mut good = Vec::with_capacity(inputs.offerings.len());
@@ -69,7 +73,8 @@ pub(crate) fn candidates<'a>(
         };
         let Standpoint { zone, region } = here;
         let commitment = commitment_for(commitments, &offering.pool);
-        good.push(Candidate { offering, weight, priority, zone, region, commitment });
+        let prospect = prospect(offering);
+        good.push(Candidate { offering, weight, priority, zone, region, commitment, prospect });
     }
     (good, bad)
 }

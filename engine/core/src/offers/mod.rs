@@ -7,6 +7,7 @@ mod defaults;
 mod eligible;
 mod names;
 mod places;
+mod prospect;
 mod weights;
 
 pub(crate) use candidates::{Candidate, candidates, max_spot_price};
@@ -15,4 +16,5 @@ pub(crate) use defaults::Defaults;
 pub(crate) use eligible::find_offering;
 pub use eligible::{Eligible, eligible, eligible_beside, rejection};
 pub(crate) use places::Places;
+pub(crate) use prospect::Prospect;
 pub use weights::weight;

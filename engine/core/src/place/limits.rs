@@ -23,6 +23,10 @@ impl Problem<'_> {
         if over.is_some() {
             return over;
         }
+        if candidate.prospect.room(in_pool.0 / candidate.weight.0.max(1)) == 0 {
+            let most = candidate.prospect.tried_with().unwrap_or_default();
+            return Some(Rejection::TriedFirst { most });
+        }
         if let Some((limit, share)) = self.fair
             && usage.zones[candidate.zone as usize] >= share
         {
@@ -59,7 +63,7 @@ impl Problem<'_> {
             (self.caps.region, usage.regions[candidate.region as usize]),
             (self.caps.cloud, cloud),
         ];
-        let mut fits = u64::MAX;
+        let mut fits = candidate.prospect.room(usage.pools[at as usize].0 / weight);
         for (cap, used) in rooms {
             if let Some((_, cap)) = cap {
                 fits = fits.min(cap.saturating_sub(used).0 / weight);

@@ -1,7 +1,7 @@
 //! The candidates, and the limits they are taken under.
 
 use crate::holdings::Inventory;
-use crate::offers::{Candidate, Places, candidates};
+use crate::offers::{Candidate, Places, Prospect, candidates};
 use crate::place::shares::Caps;
 use fleet_model::{
     Commitment, Desired, Inputs, Market, Offering, Place, PoolId, Quota, Rejection, Share, Units,
@@ -34,11 +34,12 @@ impl<'a> Problem<'a> {
         inputs: &'a Inputs,
         inventory: &Inventory,
         commitments: Vec<Commitment>,
+        prospect: &dyn Fn(&Offering) -> Prospect,
         certify: bool,
     ) -> Self {
         let held = inventory.holdings.iter().map(|holding| &holding.pool);
         let places = Places::new(inputs, held);
-        let (candidates, not_now) = candidates(inputs, &places, &commitments);
+        let (candidates, not_now) = candidates(inputs, &places, &commitments, prospect);
         let fair = fair_share(&inputs.desired, &candidates);
         Problem {
             desired: &inputs.desired,

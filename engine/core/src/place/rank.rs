@@ -7,9 +7,7 @@ use fleet_model::{Market, Strategy, Units};
 /// of pool ids: ties have one winner.
 pub(crate) type Key = (u64, u64, u64, u32);
 
-/// What a spot pool is taken for when its cloud says nothing of it.
-const SPOT_PRIOR: u64 = 50;
-/// The same for on-demand, which is seldom refused.
+/// What on-demand is taken for when its cloud says nothing of it: it is seldom refused.
 const ON_DEMAND_PRIOR: u64 = 90;
 /// Points a pool's score loses if it carried the whole fleet. What is taken from a pool makes it
 /// shallower, and what stands together falls together.
@@ -101,25 +99,26 @@ pub(crate) fn machines_at_level(
             SCORE_STEP - 1 - (100 - score) % SCORE_STEP
         }
     };
+    let alike = candidate.prospect.alike(carried.0 / weight);
     let crowding = CROWDING * carried.0.min(target.0) / target.0.max(1);
     if crowding + points >= CROWDING {
-        return u64::MAX;
+        return alike;
     }
     let rises_at = ((crowding + points + 1) * target.0).div_ceil(CROWDING);
-    rises_at.saturating_sub(carried.0).div_ceil(weight).max(1)
+    rises_at.saturating_sub(carried.0).div_ceil(weight).max(1).min(alike)
 }
 
 /// 0 hopeless to 100 certain, less what the pool carries already.
 fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
-    let prior = match candidate.offering.pool.market {
-        Market::Spot => SPOT_PRIOR,
-        Market::OnDemand | Market::Reserved => ON_DEMAND_PRIOR,
-    };
-    let signal =
-        candidate.offering.signals.obtainability.map(|signal| u64::from(signal.percent.min(100)));
-    let crowding = match candidate.offering.pool.market {
-        Market::Spot => CROWDING * carried.0.min(target.0) / target.0.max(1),
-        Market::OnDemand | Market::Reserved => 0,
-    };
-    signal.unwrap_or(prior).saturating_sub(crowding)
+    match candidate.offering.pool.market {
+        Market::Spot => {
+            let slot = carried.0 / candidate.weight.0.max(1);
+            let crowding = CROWDING * carried.0.min(target.0) / target.0.max(1);
+            candidate.prospect.score(slot).saturating_sub(crowding)
+        }
+        Market::OnDemand | Market::Reserved => {
+            let signal = candidate.offering.signals.obtainability;
+            signal.map_or(ON_DEMAND_PRIOR, |signal| u64::from(signal.percent.min(100)))
+        }
+    }
 }

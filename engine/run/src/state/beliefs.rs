@@ -63,9 +63,17 @@ pub(crate) fn of_others(all: &BTreeMap<FleetName, Beliefs>, fleet: &FleetName) -
     let mut newest = Beliefs::new();
     let others = all.iter().filter(|(other, _)| *other != fleet);
     for (pool, belief) in others.flat_map(|(_, beliefs)| beliefs) {
-        if newest.get(pool).is_none_or(|known| known.as_of < belief.as_of) {
+        let Some(known) = newest.get_mut(pool) else {
             newest.insert(pool.clone(), belief.clone());
+            continue;
+        };
+        // Who looked last knows most; who was refused last was refused for all.
+        let throttles = [known.throttle, belief.throttle].into_iter().flatten();
+        let throttle = throttles.max_by_key(|throttle| throttle.at);
+        if known.as_of < belief.as_of {
+            known.clone_from(belief);
         }
+        known.throttle = throttle;
     }
     newest
 }

@@ -1,0 +1,66 @@
+//! What is to be expected of every pool on offer: whether a launch succeeds and the machine lasts.
+
+use crate::holdings::Inventory;
+use crate::market::belief::{self, Prior};
+use crate::market::evidence::{latest, refreshed, throttle};
+use crate::market::learn;
+use crate::market::prior::Siblings;
+use crate::market::throttle::allowed;
+use crate::offers::Prospect;
+use fleet_model::{Inputs, Market, Offering, PoolBelief, PoolId};
+use std::collections::BTreeMap;
+
+/// A machine that lasts so many hours was worth launching.
+const LASTS: f64 = 1.0;
+
+/// What is known of pools at a moment, for one question per pool.
+pub(crate) struct Prospects<'a> {
+    inputs: &'a Inputs,
+    siblings: Siblings,
+    /// Machines that each pool took back just now.
+    lost: BTreeMap<PoolId, u32>,
+    /// Machines that stand in each pool.
+    held: BTreeMap<&'a PoolId, u32>,
+}
+
+impl<'a> Prospects<'a> {
+    pub(crate) fn new(inputs: &'a Inputs, inventory: &'a Inventory) -> Self {
+        let mut held: BTreeMap<&PoolId, u32> = BTreeMap::new();
+        let stand = inventory.holdings.iter().filter(|holding| holding.standing.counts());
+        for holding in stand.filter(|holding| holding.pool.market == Market::Spot) {
+            *held.entry(&holding.pool).or_default() += 1;
+        }
+        let lost = learn::lost(&inputs.recorded, &inventory.vacate);
+        Prospects { inputs, siblings: Siblings::new(inputs), lost, held }
+    }
+
+    /// What is to be expected of one pool.
+    pub(crate) fn of(&self, offering: &Offering) -> Prospect {
+        let pool = &offering.pool;
+        if pool.market != Market::Spot {
+            return Prospect::even(100);
+        }
+        let prior = self.siblings.prior(self.inputs, pool);
+        let held = self.held.get(pool).copied().unwrap_or_default();
+        let lost = self.lost.get(pool).copied().unwrap_or_default();
+        if held == 0 && lost == 0 && latest(self.inputs, pool).is_none() {
+            return Prospect::even(score(&PoolBelief::default(), prior, self.inputs, 1)[0]);
+        }
+        let belief = refreshed(self.inputs, pool, held, lost);
+        let seen: u32 = belief.runs.iter().map(|run| run.slots).sum();
+        let slots = seen as usize + 1;
+        let mut scores = score(&belief, prior, self.inputs, slots);
+        let deeper = scores.pop().unwrap_or_default();
+        let scores = scores.into_iter().map(|score| (1, score));
+        let prospect = Prospect::new(scores.chain([(u32::MAX, deeper)]));
+        let throttled = throttle(self.inputs, pool).or(belief.throttle);
+        let few = if lost > 0 { Some(1) } else { allowed(throttled, self.inputs.now) };
+        few.map_or(prospect, |few| prospect.at_most(held + few))
+    }
+}
+
+/// 0 to 100 for each of the first slots: it is granted, and it lasts.
+fn score(belief: &PoolBelief, prior: Prior, inputs: &Inputs, slots: usize) -> Vec<u8> {
+    let chances = belief::chances(belief, prior, inputs.now, LASTS, slots);
+    chances.iter().map(|chance| (100.0 * chance.up * chance.stays).round() as u8).collect()
+}
