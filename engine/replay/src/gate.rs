@@ -1,6 +1,6 @@
 //! A condition on the outcome, for CI: `availability<99%`.
 
-use crate::judge::Measures;
+use crate::measures::Measures;
 
 /// A condition under which a replay counts as failed.
 #[derive(Debug, Clone, PartialEq)]
