@@ -145,13 +145,10 @@ mod tests {
             assert!(six.is_empty(), "six hours reach beyond the recording");
             hour.first().map(|outcome| outcome.lost)
         };
-        assert_eq!([0, 1, 2, 3, 4].map(|at| lost(at, 1)), [
-            Some(false),
-            Some(true),
-            Some(true),
-            Some(false),
-            None
-        ]);
+        assert_eq!(
+            [0, 1, 2, 3, 4].map(|at| lost(at, 1)),
+            [Some(false), Some(true), Some(true), Some(false), None]
+        );
         assert_eq!(lost(1, 0), Some(false));
     }
 

@@ -1,26 +1,41 @@
-//! Cost against what was missing, one dot for each policy, as SVG.
+//! Cost against what was missing, one dot for each policy, and predicted against observed losses, as
+//! SVG.
 
+use crate::calibration::Calibration;
 use crate::compare::Row;
+use crate::reliability;
 use std::fmt::Write;
 
 const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 420.0;
-const MARGIN: f64 = 60.0;
+pub(crate) const HEIGHT: f64 = 420.0;
+pub(crate) const MARGIN: f64 = 60.0;
 
-/// Draws a chart. Down and to the left is better.
-pub fn svg(title: &str, rows: &[Row]) -> String {
+/// Draws a chart: the policies and, where the engine is among them, how good its predictions are.
+pub fn svg(title: &str, rows: &[Row], calibrations: &[Calibration]) -> String {
+    let width = if calibrations.is_empty() { WIDTH } else { WIDTH + reliability::WIDTH };
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
+         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
+    );
+    out.push_str(&policies(title, rows));
+    if !calibrations.is_empty() {
+        let panel = reliability::panel(calibrations);
+        let _ = writeln!(out, "<g transform=\"translate({WIDTH} 0)\">\n{panel}</g>");
+    }
+    out.push_str("</svg>\n");
+    out
+}
+
+/// Cost against what was missing. Down and to the left is better.
+fn policies(title: &str, rows: &[Row]) -> String {
     let missing = |row: &Row| (1.0 - row.measures.delivered) * 100.0;
     let most = |of: &dyn Fn(&Row) -> f64| rows.iter().map(of).fold(0.01, f64::max) * 1.15;
     let (right, top) = (most(&|row| row.measures.cost), most(&missing));
     let x = |cost: f64| MARGIN + cost / right * (WIDTH - 2.0 * MARGIN);
     let y = |missing: f64| HEIGHT - MARGIN - missing / top * (HEIGHT - 2.0 * MARGIN);
-    let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n\
-         <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n\
-         <text x=\"{MARGIN}\" y=\"28\" font-size=\"15\">{}</text>\n",
-        escaped(title)
-    );
+    let mut out =
+        format!("<text x=\"{MARGIN}\" y=\"28\" font-size=\"15\">{}</text>\n", escaped(title));
     for part in 0..=4 {
         let (cost, miss) = (right * f64::from(part) / 4.0, top * f64::from(part) / 4.0);
         let (at, low) = (x(cost), HEIGHT - MARGIN);
@@ -61,7 +76,6 @@ pub fn svg(title: &str, rows: &[Row]) -> String {
             row.policy.as_str()
         );
     }
-    out.push_str("</svg>\n");
     out
 }
 

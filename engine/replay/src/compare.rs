@@ -2,7 +2,7 @@
 
 use crate::baseline::{AllOnDemand, EvenSpread, LowestPrice, RoundRobin, SeesRoom, SpotHedge};
 use crate::bound::omniscient;
-use crate::calibration::{Outcome, outcomes};
+use crate::calibration::{Calibration, HORIZONS, Outcome, calibrate, outcomes};
 use crate::engine::Engine;
 use crate::judge::{Setup, judge_in};
 use crate::measures::Measures;
@@ -174,4 +174,13 @@ pub fn overall(all: &[Compared], penalty: f64) -> Vec<(Row, f64)> {
         (Row { policy: row.policy, measures }, over_bound(nth))
     };
     first.rows.iter().enumerate().map(row).collect()
+}
+
+/// How good the engine's predictions were, over several recordings. Empty if it made none.
+pub fn calibrations(all: &[Compared]) -> Vec<Calibration> {
+    let of = |horizon: usize| {
+        let pooled = all.iter().flat_map(|one| one.outcomes[horizon].iter().copied()).collect();
+        calibrate(HORIZONS[horizon], pooled)
+    };
+    (0..HORIZONS.len()).filter_map(of).collect()
 }

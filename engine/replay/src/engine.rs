@@ -7,7 +7,7 @@ use crate::calibration::{Forecast, HORIZONS};
 use crate::judge::{Setup, delay_samples};
 use crate::policy::{Ask, Held, Policy, Rest, View};
 use crate::trace::Trace;
-use fleet_core::market::belief::{Prior, alive, chances};
+use fleet_core::market::belief::{Chance, Prior, alive, chances};
 use fleet_core::{Planned, fold, plan};
 use fleet_model::*;
 use std::collections::BTreeMap;
@@ -138,9 +138,9 @@ impl Engine {
             let now = self.inputs.now;
             alive(&mut belief, now, count as u32);
             let prior = Prior::of(&self.inputs.offerings[*offering].signals);
-            let of = HORIZONS.map(|hours| chances(&belief, prior, now, hours, count));
-            for slot in 0..count {
-                let lost = [0, 1].map(|horizon: usize| 1.0 - of[horizon][slot].stays);
+            let [soon, later] = HORIZONS.map(|hours| chances(&belief, prior, now, hours, count));
+            for (slot, pair) in soon.into_iter().zip(later).enumerate() {
+                let lost = <[Chance; 2]>::from(pair).map(|chance| 1.0 - chance.stays);
                 self.forecasts.push(Forecast { sample: view.sample, zone, slot, lost });
             }
         }

@@ -17,12 +17,13 @@ mod notice;
 pub mod policy;
 mod raw;
 pub mod reach;
+mod reliability;
 pub mod replaced;
 pub mod trace;
 pub mod world;
 
-pub use calibration::{Bin, Calibration, calibrate};
-pub use compare::{Compared, Named, Row, compare, compare_watched, overall};
+pub use calibration::{Bin, Calibration};
+pub use compare::{Compared, Named, Row, calibrations, compare, compare_watched, overall};
 pub use gate::Gate;
 pub use judge::{Setup, delay_samples, judge, judge_in, rounds};
 pub use measures::Measures;

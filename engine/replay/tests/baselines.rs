@@ -116,7 +116,11 @@ fn the_engine_is_better_than_what_others_do() {
         reference += (j(figures[7]) / omniscient).ln();
     }
     assert!(ours <= reference, "{} over {}", (ours / 9.0).exp(), (reference / 9.0).exp());
-    println!("J10 over the bound: {:.3}, reference {:.3}", (ours / 9.0).exp(), (reference / 9.0).exp());
+    println!(
+        "J10 over the bound: {:.3}, reference {:.3}",
+        (ours / 9.0).exp(),
+        (reference / 9.0).exp()
+    );
 }
 
 #[test]
