@@ -7,8 +7,10 @@
 pub mod baseline;
 pub mod bound;
 pub mod calibration;
+mod chance;
 pub mod chart;
 pub mod compare;
+pub mod contest;
 pub mod engine;
 pub mod gate;
 pub mod judge;
@@ -17,8 +19,10 @@ mod notice;
 pub mod policy;
 mod raw;
 pub mod reach;
+mod reacting;
 mod reliability;
 pub mod replaced;
+pub mod synthetic;
 pub mod trace;
 pub mod world;
 
