@@ -50,7 +50,7 @@ fn notice(text: &str) -> Result<Notice, String> {
         return Ok(Notice::Cloud);
     }
     let time = parse_duration(text).map_err(|_| {
-        format!("`{text}` is no notice; write a time such as 30s or 2m, or `cloud`")
+        format!("`{text}` is no notice; write 30s, 2m or cloud")
     })?;
     if time > Duration::from_secs(86_400) {
         return Err("no cloud announces an interruption more than a day ahead".into());

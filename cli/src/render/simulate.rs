@@ -173,7 +173,6 @@ pub(crate) fn assumptions(
     penalty: f64,
     seed: u64,
 ) -> Vec<String> {
-    let seconds = |seconds: u64| span(Duration::from_secs(seconds));
     let each = |of: &dyn Fn(&Trace) -> String| {
         let mut all: Vec<String> = traces.iter().map(of).collect();
         all.dedup();
@@ -216,6 +215,14 @@ pub(crate) fn assumptions(
     });
     said.push(format!("{zones} The first hour is not measured."));
     said
+}
+
+/// A time of a replay, to the second: 136 s are not two minutes.
+fn seconds(seconds: u64) -> String {
+    match (seconds / 60, seconds % 60) {
+        (minutes @ 1..60, rest @ 1..) => format!("{minutes}m {rest}s"),
+        _ => span(Duration::from_secs(seconds)),
+    }
 }
 
 /// When machines are lost, and who knows of it before.

@@ -8,7 +8,9 @@ use std::fmt::Write;
 
 const WIDTH: f64 = 720.0;
 pub(crate) const HEIGHT: f64 = 420.0;
-pub(crate) const MARGIN: f64 = 60.0;
+pub(crate) const MARGIN: f64 = 72.0;
+/// Labels this close are in each other's way.
+const LABEL: (f64, f64) = (100.0, 12.0);
 
 /// Draws a chart: the policies and, where the engine is among them, how good its predictions are.
 pub fn svg(title: &str, rows: &[Row], calibrations: &[Calibration]) -> String {
@@ -64,19 +66,32 @@ fn policies(title: &str, rows: &[Row]) -> String {
         HEIGHT / 2.0,
         HEIGHT / 2.0
     );
+    let mut labels: Vec<(f64, f64)> = Vec::new();
     for (nth, row) in rows.iter().enumerate() {
         let colour = if nth == 0 { "#c0392b" } else { "#34495e" };
         let (at, level) = (x(row.measures.cost), y(missing(row)));
+        let label = free(&labels, (at + 8.0, level - 6.0));
+        labels.push(label);
         let _ = writeln!(
             out,
             "<circle cx=\"{at:.1}\" cy=\"{level:.1}\" r=\"5\" fill=\"{colour}\"/>\
              <text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">{}</text>",
-            at + 8.0,
-            level - 6.0,
+            label.0,
+            label.1,
             row.policy.as_str()
         );
     }
     out
+}
+
+/// The next place further down that no other label has.
+fn free(taken: &[(f64, f64)], mut at: (f64, f64)) -> (f64, f64) {
+    let near =
+        |a: &(f64, f64), b: (f64, f64)| (a.0 - b.0).abs() < LABEL.0 && (a.1 - b.1).abs() < LABEL.1;
+    while taken.iter().any(|other| near(other, at)) {
+        at.1 += LABEL.1;
+    }
+    at
 }
 
 /// Names of recordings are other people's text.

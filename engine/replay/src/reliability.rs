@@ -64,8 +64,8 @@ pub(crate) fn panel(calibrations: &[Calibration]) -> String {
         let _ = writeln!(
             out,
             "<text x=\"{:.1}\" y=\"{:.1}\" fill=\"{colour}\">within {} h, Brier {:.4} (mean: {:.4})</text>",
-            MARGIN + 10.0,
-            MARGIN + 14.0 + 16.0 * nth as f64,
+            MARGIN,
+            46.0 + 15.0 * nth as f64,
             one.hours,
             one.brier,
             one.brier_of_mean
