@@ -149,9 +149,9 @@ pub fn summary<'a>(played: impl Iterator<Item = &'a Played>) -> Option<Summary> 
 }
 
 /// The bounds that docs/placement.md gives for a thousand markets.
-pub const MOST_MEAN_REGRET: f64 = 0.10;
+pub const MOST_MEAN_REGRET: f64 = 0.02;
 /// See [`MOST_MEAN_REGRET`].
-pub const MOST_WORSE_BY_TENTH: f64 = 0.30;
+pub const MOST_WORSE_BY_TENTH: f64 = 0.15;
 
 impl Summary {
     /// Bounds that do not hold.
