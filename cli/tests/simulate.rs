@@ -96,7 +96,10 @@ fn every_policy_is_compared_and_drawn() {
     assert!((cost - 1.0).abs() < 1e-9 && on_demand["deliveredPercent"] == 100.0, "{on_demand}");
     assert!(policies[0]["relativeCost"].as_f64() < Some(0.6), "{}", policies[0]);
     let chart = std::fs::read_to_string(desk.join("out.svg")).expect("a chart");
-    assert!(chart.starts_with("<svg") && chart.contains("spothedge") && chart.contains("Brier"), "{chart}");
+    assert!(
+        chart.starts_with("<svg") && chart.contains("spothedge") && chart.contains("Brier"),
+        "{chart}"
+    );
     let (markdown, _) = run(desk, 0, &[&all[..5], &["-o", "markdown"]].concat());
     assert!(markdown.contains("| round-robin | "), "{markdown}");
 }
@@ -157,7 +160,8 @@ fn the_judges_penalty_is_not_the_fleets() {
     };
     own("plain.yaml", "");
     own("serving.yaml", ", availability: 99%");
-    let replay = |spec: &str, more: &[&str]| json(desk, &[&[spec, "--traces", "traces"], more].concat());
+    let replay =
+        |spec: &str, more: &[&str]| json(desk, &[&[spec, "--traces", "traces"], more].concat());
     let ten = replay("fleet.yaml", &[]);
     let five = replay("fleet.yaml", &["--penalty", "5"]);
     let (ten, five) = (&ten["fleets"][0], &five["fleets"][0]);

@@ -49,9 +49,8 @@ fn notice(text: &str) -> Result<Notice, String> {
     if text == "cloud" {
         return Ok(Notice::Cloud);
     }
-    let time = parse_duration(text).map_err(|_| {
-        format!("`{text}` is no notice; write 30s, 2m or cloud")
-    })?;
+    let time = parse_duration(text)
+        .map_err(|_| format!("`{text}` is no notice; write 30s, 2m or cloud"))?;
     if time > Duration::from_secs(86_400) {
         return Err("no cloud announces an interruption more than a day ahead".into());
     }
