@@ -2,6 +2,7 @@
 
 pub(crate) mod applied;
 pub(crate) mod attention;
+pub(crate) mod calibration;
 pub(crate) mod catalog;
 pub(crate) mod columns;
 pub(crate) mod doctor;

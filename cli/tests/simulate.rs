@@ -96,7 +96,10 @@ fn every_policy_is_compared_and_drawn() {
     assert!((cost - 1.0).abs() < 1e-9 && on_demand["deliveredPercent"] == 100.0, "{on_demand}");
     assert!(policies[0]["relativeCost"].as_f64() < Some(0.6), "{}", policies[0]);
     let chart = std::fs::read_to_string(desk.join("out.svg")).expect("a chart");
-    assert!(chart.starts_with("<svg") && chart.contains("spothedge"), "{chart}");
+    assert!(
+        chart.starts_with("<svg") && chart.contains("spothedge") && chart.contains("Brier"),
+        "{chart}"
+    );
     let (markdown, _) = run(desk, 0, &[&all[..5], &["-o", "markdown"]].concat());
     assert!(markdown.contains("| round-robin | "), "{markdown}");
 }
@@ -144,6 +147,80 @@ spec:
     assert_eq!(told["fleets"][0]["replaced"][2]["field"], "placement.clouds");
     let (markdown, _) = run(desk, 0, &["elsewhere.yaml", "--traces", "raw", "-o", "markdown"]);
     assert!(markdown.contains("Not as the spec says:"), "{markdown}");
+}
+
+/// What the judge charges is one thing, what the fleet plans with another; both are said.
+#[test]
+fn the_judges_penalty_is_not_the_fleets() {
+    let desk = desk();
+    let desk = desk.path();
+    let own = |name: &str, field: &str| {
+        let spec = SPEC.replace(", penalty: 10", field);
+        std::fs::write(desk.join(name), spec).expect("a spec");
+    };
+    own("plain.yaml", "");
+    own("serving.yaml", ", availability: 99%");
+    let replay =
+        |spec: &str, more: &[&str]| json(desk, &[&[spec, "--traces", "traces"], more].concat());
+    let ten = replay("fleet.yaml", &[]);
+    let five = replay("fleet.yaml", &["--penalty", "5"]);
+    let (ten, five) = (&ten["fleets"][0], &five["fleets"][0]);
+    assert_eq!((&ten["penalty"], &five["penalty"]), (&10.0.into(), &5.0.into()));
+    for measure in ["relativeCost", "deliveredPercent", "j10", "j10OverBound"] {
+        assert_eq!(ten["policies"][0][measure], five["policies"][0][measure], "{measure}");
+    }
+    assert_eq!(ten["policies"][0]["overBound"], ten["policies"][0]["j10OverBound"]);
+    assert!(five["policies"][0]["overBound"].as_f64() < ten["policies"][0]["overBound"].as_f64());
+    let plain = &replay("plain.yaml", &[])["fleets"][0];
+    assert!(plain["specPenalty"].is_null(), "{plain}");
+    assert!(plain["assumptions"].to_string().contains("what spot does not grant is missing"));
+    let serving = &replay("serving.yaml", &[])["fleets"][0];
+    assert_eq!(serving["specPenalty"], 30.0);
+    let said = serving["assumptions"].to_string();
+    assert!(said.contains("own penalty of 30, which is what `availability: 99%` means"), "{said}");
+    let (text, _) = run(desk, 0, &["fleet.yaml", "--traces", "traces", "--penalty", "2.5"]);
+    assert!(text.contains("J2.5") && text.contains("over bound: J2.5 over"), "{text}");
+    for wrong in ["0", "-1", "nan", "much"] {
+        run(desk, 64, &["fleet.yaml", "--traces", "traces", &format!("--penalty={wrong}")]);
+    }
+}
+
+#[test]
+fn a_notice_is_worth_something_and_is_said() {
+    let desk = desk();
+    let replay = |notice: &str| {
+        let told = json(desk.path(), &["fleet.yaml", "--traces", "traces", "--notice", notice]);
+        told["fleets"][0].clone()
+    };
+    let none = replay("0s");
+    assert_eq!(none["recordings"][0]["noticeSeconds"], 0);
+    assert!(none["assumptions"].to_string().contains("without notice"), "{none}");
+    let cloud = replay("cloud");
+    assert_eq!(cloud["recordings"][0]["noticeSeconds"], 120);
+    assert!(cloud["assumptions"].to_string().contains("announced 2m ahead"), "{cloud}");
+    for wrong in ["soon", "2d", "-1s"] {
+        let notice = format!("--notice={wrong}");
+        run(desk.path(), 64, &["fleet.yaml", "--traces", "traces", &notice]);
+    }
+}
+
+#[test]
+fn predictions_are_held_against_what_came_of_them() {
+    let desk = desk();
+    let args = ["fleet.yaml", "--traces", "traces"];
+    let told = json(desk.path(), &args);
+    let hour = &told["fleets"][0]["calibration"][0];
+    assert_eq!(hour["hours"], 1.0);
+    let bins = hour["bins"].as_array().expect("bins");
+    let sum: u64 = bins.iter().filter_map(|bin| bin["predictions"].as_u64()).sum();
+    assert!(sum > 0 && Some(sum) == hour["predictions"].as_u64(), "{hour}");
+    let (shown, _) = run(desk.path(), 0, &[&args[..], &["--calibration"]].concat());
+    assert!(shown.contains("Predicted losses") && shown.contains("Brier score"), "{shown}");
+    let (quiet, _) = run(desk.path(), 0, &args);
+    assert!(!quiet.contains("Predicted losses"), "{quiet}");
+    let others = [&args[..], &["--policy", "on-demand", "--calibration"]].concat();
+    let (none, _) = run(desk.path(), 0, &others);
+    assert!(none.contains("Nothing was predicted"), "{none}");
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod docs;
 mod emulators;
 mod fuzz;
 mod lint;
+mod markets;
 mod shell;
 mod swarm;
 mod test;
@@ -50,6 +51,10 @@ enum Command {
         /// Only those whose names contain this
         filter: Option<String>,
     },
+    /// Let the engine and simple policies play made-up spot markets, and compare what they cost
+    ///
+    /// Fails if a bound of docs/placement.md is broken.
+    Markets(markets::Markets),
     /// Hand damaged specs, plans, journals and price lists to their readers
     Fuzz(Amount),
     /// Write docs/spec.md, docs/clouds.md, docs/fleet.schema.json, the tables of guards and the output blocks of the docs
@@ -96,6 +101,7 @@ fn main() -> ExitCode {
         Command::Determinism(seeds) => swarm::run_swarm("determinism", &seeds.options),
         Command::Sensitivity(seeds) => swarm::run_swarm("sensitivity", &seeds.options),
         Command::Bench { filter } => bench::run(filter.as_deref()),
+        Command::Markets(markets) => markets::run(&markets),
         Command::Fuzz(amount) => fuzz::run(&amount),
         Command::Docs { check } => docs::execute(check),
     };

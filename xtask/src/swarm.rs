@@ -16,9 +16,13 @@ pub(crate) fn run_swarm(command: &str, options: &[String]) -> Report {
         return Report { ok: false, figures: json!({ "command": command, "ok": false }) };
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    let start = [&["run", "--quiet"], &package[..], &["--", command], &options].concat();
+    report(command, &[&["run", "--quiet"], &package[..], &["--", command], &options].concat())
+}
+
+/// Runs a program of ours by cargo whose last line is the figures.
+pub(crate) fn report(command: &str, args: &[&str]) -> Report {
     let mut last = String::new();
-    let ok = watch_quietly(cargo(&start), |line| {
+    let ok = watch_quietly(cargo(args), |line| {
         // A line is held back until the next one shows that it is not the last.
         if !last.is_empty() {
             say(&last);

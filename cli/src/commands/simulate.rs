@@ -10,7 +10,9 @@ use crate::output::simulate::Simulate;
 use crate::render::simulate::{self, Replay, assumptions};
 use crate::text::clean_line;
 use fleet_model::Desired;
-use fleet_replay::{Compared, Named, Setup, Trace, compare_watched, overall, replaced};
+use fleet_replay::{
+    Compared, Named, Setup, Trace, calibrations, compare_watched, overall, replaced,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -41,14 +43,18 @@ pub(crate) fn run(context: &Context, args: &SimulateArgs, out: &mut Out) -> Answ
                 compare_watched(trace, &setup, desired, &policies, &|| progress.inc(1))
             })
             .collect();
-        let means = overall(&compared);
+        let means = overall(&compared, args.penalty);
+        let calibrations = calibrations(&compared);
         let replay = Replay {
             desired,
             setup: &setup,
             traces: &traces,
             compared: &compared,
             means: &means,
-            assumed: &assumptions(&setup, &traces, args.seed),
+            penalty: args.penalty,
+            calibrations: &calibrations,
+            show_calibrations: args.calibration,
+            assumed: &assumptions(desired, &setup, &traces, args.penalty, args.seed),
             replaced: &replaced(desired, &traces),
         };
         progress.suspend(|| {
@@ -62,7 +68,7 @@ pub(crate) fn run(context: &Context, args: &SimulateArgs, out: &mut Out) -> Answ
         if let Some(file) = &args.chart {
             let rows: Vec<_> = means.iter().map(|(row, _)| *row).collect();
             let title = format!("{} on {}", desired.fleet, args.traces.display());
-            std::fs::write(file, fleet_replay::chart::svg(&title, &rows))
+            std::fs::write(file, fleet_replay::chart::svg(&title, &rows, &calibrations))
                 .or_fail("cannot write the chart", file.display())?;
             progress.suspend(|| out.aside(format!("chart written to {}", file.display())));
         }
@@ -126,5 +132,6 @@ fn setup(desired: &Desired, args: &SimulateArgs) -> Answer<Setup> {
     }
     let delay = u32::try_from(args.delay.as_secs()).unwrap_or(u32::MAX).clamp(1, 86_400);
     let base = machines(desired.capacity.on_demand.0).min(target);
-    Ok(Setup { target: target as u32, base: base as u32, delay_seconds: delay })
+    let notice = args.notice.unwrap_or_default();
+    Ok(Setup { target: target as u32, base: base as u32, delay_seconds: delay, notice })
 }

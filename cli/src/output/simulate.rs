@@ -28,14 +28,50 @@ pub(crate) struct FleetReplay {
     pub base: u32,
     /// From a launch until a machine is ready.
     pub delay_seconds: u32,
+    /// What the judge charges for a missing machine-hour, in on-demand hours (`--penalty`).
+    pub penalty: f64,
+    /// What the spec says that it costs, which is what the fleet plans with; `null` if it says nothing.
+    pub spec_penalty: Option<f64>,
     /// What the replay takes for granted, in sentences.
     pub assumptions: Vec<String>,
     /// What of the spec the recordings do not have, and what stands in its place.
     pub replaced: Vec<Replaced>,
     /// Each policy, as the mean over all recordings.
     pub policies: Vec<PolicyResult>,
+    /// What the fleet predicted of its spot machines, against what came of them; empty without the
+    /// policy `fleet`.
+    pub calibration: Vec<Calibration>,
     /// Each recording.
     pub recordings: Vec<Recording>,
+}
+
+/// How good predictions of losses are: made at every sample of the second half of each recording, for
+/// each spot machine held.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Calibration {
+    /// Lost within this many hours.
+    pub hours: f64,
+    /// How many predictions there are. Those of one machine overlap.
+    pub predictions: u64,
+    /// The mean square error. Lower is better.
+    pub brier: f64,
+    /// That of always predicting the share that is lost in the end.
+    pub brier_of_mean: f64,
+    /// From the lowest predictions to the highest, a tenth of them each; equal ones are together.
+    pub bins: Vec<CalibrationBin>,
+}
+
+/// Predictions that are about the same.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CalibrationBin {
+    /// How many.
+    pub predictions: u64,
+    /// What they predict, on average.
+    pub predicted_percent: f64,
+    /// How many came true.
+    pub observed_percent: f64,
 }
 
 /// A part of the spec that a replay cannot follow.
@@ -60,6 +96,8 @@ pub(crate) struct Recording {
     pub hours: f64,
     /// Seconds from one sample to the next; a reconcile runs at each.
     pub interval_seconds: u32,
+    /// How long ahead the fleet knows of an interruption (`--notice`); 0 is not at all.
+    pub notice_seconds: u32,
     /// Its zones.
     pub zones: Vec<String>,
     /// What one machine costs per hour on-demand.
@@ -114,4 +152,8 @@ pub(crate) struct PolicyResult {
     pub j30: f64,
     /// `j10` over that of a policy that knows the future.
     pub j10_over_bound: f64,
+    /// Relative cost, with a missing machine-hour at `penalty` on-demand hours.
+    pub j: f64,
+    /// `j` over that of a policy that knows the future.
+    pub over_bound: f64,
 }

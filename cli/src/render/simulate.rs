@@ -2,12 +2,14 @@
 
 use crate::output::simulate::{self as output, FleetReplay, OutOfReach, PolicyResult, Recording};
 use crate::output::words::percent;
+use crate::render::calibration;
 use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean, markdown as md, span, wrap};
 use fleet_model::Desired;
 use fleet_replay::{
-    Compared, Measures, Replaced, Row, SPOT_SHARE, Setup, Trace, delay_samples, rounds,
+    Calibration, Compared, Measures, Notice, Replaced, Row, SPOT_SHARE, Setup, Trace,
+    delay_samples, notice_seconds, overall, rounds,
 };
 use std::time::Duration;
 
@@ -20,6 +22,11 @@ pub(crate) struct Replay<'a> {
     pub compared: &'a [Compared],
     /// The means over them.
     pub means: &'a [(Row, f64)],
+    /// What the judge charges for a missing machine-hour.
+    pub penalty: f64,
+    /// What was predicted of machines held, and whether people are shown it.
+    pub calibrations: &'a [Calibration],
+    pub show_calibrations: bool,
     /// What it takes for granted.
     pub assumed: &'a [String],
     /// What of the spec it does not follow.
@@ -28,7 +35,8 @@ pub(crate) struct Replay<'a> {
 
 /// For people.
 pub(crate) fn text(replay: &Replay<'_>) -> String {
-    let Replay { desired, setup, compared, means, assumed, replaced, .. } = replay;
+    let Replay { desired, setup, compared, means, penalty, assumed, replaced, .. } = replay;
+    let penalty = *penalty;
     let mut out = format!(
         "fleet {}: {} machines, {} of them on demand, ready after {} s\n",
         clean(desired.fleet.as_str()),
@@ -51,65 +59,77 @@ pub(crate) fn text(replay: &Replay<'_>) -> String {
             one.hours,
             one.omniscient
         );
-        let lines = one.rows.iter().map(|row| (*row, row.measures.j(10.0) / one.omniscient));
-        out.push_str(&format!("\n{title}\n{}", table(lines)));
+        let lines = one.rows.iter().map(|row| (*row, row.measures.j(penalty) / one.omniscient));
+        out.push_str(&format!("\n{title}\n{}", table(lines, penalty)));
         if let Some(limit) = &one.out_of_reach {
             out.push_str(&format!("  {}\n", clean(&limit.to_string())));
         }
     }
     if compared.len() > 1 {
         let title = format!("{BOLD}all {} recordings{BOLD:#}", compared.len());
-        out.push_str(&format!("\n{title}\n{}", table(means.iter().copied())));
+        out.push_str(&format!("\n{title}\n{}", table(means.iter().copied(), penalty)));
+    }
+    if replay.show_calibrations {
+        out.push_str(&calibration::text(replay.calibrations));
     }
     out.push_str(&format!("\n{BOLD}Assumptions{BOLD:#}\n"));
     for sentence in assumed.iter() {
         out.push_str(&format!("{}\n", wrap("  - ", sentence)));
     }
     out.push_str(&format!(
-        "\n{DIM}cost: all on demand is 1. J10: cost plus 10 for what is missing. over bound: J10 over \
-         what who knows the future pays.{DIM:#}"
+        "\n{DIM}cost: all on demand is 1. J{penalty}: cost plus {penalty} for what is missing. over \
+         bound: J{penalty} over what who knows the future pays.{DIM:#}"
     ));
     out
 }
 
-fn table(rows: impl Iterator<Item = (Row, f64)>) -> String {
+/// The penalties that have a column each: the usual ones, and the one that was asked for.
+fn penalties(asked: f64) -> Vec<f64> {
+    let mut all = vec![3.0, 10.0, 30.0];
+    if !all.contains(&asked) {
+        all.push(asked);
+    }
+    all
+}
+
+/// The headings and, for each policy, its cells.
+fn cells(rows: impl Iterator<Item = (Row, f64)>, penalty: f64) -> (Vec<String>, Vec<Vec<String>>) {
+    let mut heads: Vec<String> =
+        ["policy", "cost", "available", "delivered", "lost/100h", "recover"].map(Into::into).into();
+    heads.extend(penalties(penalty).iter().map(|penalty| format!("J{penalty}")));
+    heads.push("over bound".into());
+    let cells = |(Row { policy, measures: m }, over): (Row, f64)| {
+        let mut cells = vec![
+            policy.as_str().to_owned(),
+            format!("{:.3}", m.cost),
+            format!("{:.2}%", m.availability * 100.0),
+            format!("{:.2}%", m.delivered * 100.0),
+            format!("{:.1}", m.interruptions_per_100h),
+            format!("{:.0} min", m.recover_minutes),
+        ];
+        cells.extend(penalties(penalty).iter().map(|penalty| format!("{:.3}", m.j(*penalty))));
+        cells.push(format!("{over:.2}"));
+        cells
+    };
+    (heads, rows.map(cells).collect())
+}
+
+fn table(rows: impl Iterator<Item = (Row, f64)>, penalty: f64) -> String {
     let mut columns =
         Columns::without(&["J30", "J3", "recover", "over bound", "delivered", "lost/100h"]);
-    let heads = [
-        "policy",
-        "cost",
-        "available",
-        "delivered",
-        "lost/100h",
-        "recover",
-        "J3",
-        "J10",
-        "J30",
-        "over bound",
-    ];
-    let cells = heads.iter().enumerate();
-    let cells = cells.map(|(nth, head)| if nth == 0 { left(head) } else { right(head) });
-    columns.styled(DIM, cells);
-    for (Row { policy, measures: m }, over) in rows {
-        columns.row([
-            left(policy.as_str()),
-            right(format!("{:.3}", m.cost)),
-            right(format!("{:.2}%", m.availability * 100.0)),
-            right(format!("{:.2}%", m.delivered * 100.0)),
-            right(format!("{:.1}", m.interruptions_per_100h)),
-            right(format!("{:.0} min", m.recover_minutes)),
-            right(format!("{:.3}", m.j(3.0))),
-            right(format!("{:.3}", m.j(10.0))),
-            right(format!("{:.3}", m.j(30.0))),
-            right(format!("{over:.2}")),
-        ]);
+    let line = |(nth, cell): (usize, &String)| if nth == 0 { left(cell) } else { right(cell) };
+    let (heads, rows) = cells(rows, penalty);
+    columns.styled(DIM, heads.iter().enumerate().map(line));
+    for row in &rows {
+        columns.row(row.iter().enumerate().map(line));
     }
     columns.render("  ")
 }
 
 /// For comments on pull requests.
 pub(crate) fn markdown(replay: &Replay<'_>) -> String {
-    let Replay { desired, compared, means, assumed, replaced, .. } = replay;
+    let Replay { desired, compared, means, penalty, assumed, replaced, .. } = replay;
+    let penalty = *penalty;
     let mut out = format!("### Replay of `{}`\n", clean(desired.fleet.as_str()));
     let mut list = |title: &str, lines: Vec<String>| {
         if !lines.is_empty() {
@@ -120,44 +140,39 @@ pub(crate) fn markdown(replay: &Replay<'_>) -> String {
     list("Not as the spec says:", replaced.iter().map(ToString::to_string).collect());
     list("Assumptions:", assumed.to_vec());
     for one in compared.iter() {
-        let rows = one.rows.iter().map(|row| (*row, row.measures.j(10.0) / one.omniscient));
+        let rows = one.rows.iter().map(|row| (*row, row.measures.j(penalty) / one.omniscient));
         let title = clean(&one.recording).replace('|', "\\|");
-        out.push_str(&format!("\n**{title}**, {:.0} hours\n\n{}", one.hours, grid(rows)));
+        out.push_str(&format!("\n**{title}**, {:.0} hours\n\n{}", one.hours, grid(rows, penalty)));
         if let Some(limit) = &one.out_of_reach {
             out.push_str(&format!("\n{}\n", clean(&limit.to_string()).replace('|', "\\|")));
         }
     }
     if compared.len() > 1 {
-        out.push_str(&format!("\n**All recordings**\n\n{}", grid(means.iter().copied())));
+        let grid = grid(means.iter().copied(), penalty);
+        out.push_str(&format!("\n**All recordings**\n\n{grid}"));
+    }
+    if replay.show_calibrations {
+        out.push_str(&calibration::markdown(replay.calibrations));
     }
     out.trim_end().to_owned()
 }
 
-fn grid(rows: impl Iterator<Item = (Row, f64)>) -> String {
-    let mut out = String::from(
-        "| policy | cost | available | delivered | lost/100h | recover | J3 | J10 | J30 | over bound |\n\
-         |---|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
-    );
-    for (Row { policy, measures: m }, over) in rows {
-        out.push_str(&format!(
-            "| {} | {:.3} | {:.2} % | {:.2} % | {:.1} | {:.0} min | {:.3} | {:.3} | {:.3} | {over:.2} |\n",
-            policy.as_str(),
-            m.cost,
-            m.availability * 100.0,
-            m.delivered * 100.0,
-            m.interruptions_per_100h,
-            m.recover_minutes,
-            m.j(3.0),
-            m.j(10.0),
-            m.j(30.0),
-        ));
-    }
-    out
+fn grid(rows: impl Iterator<Item = (Row, f64)>, penalty: f64) -> String {
+    let (heads, rows) = cells(rows, penalty);
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let rule = format!("|---|{}\n", "--:|".repeat(heads.len() - 1));
+    let rows: String = rows.iter().map(|row| line(row)).collect();
+    format!("{}{rule}{rows}", line(&heads))
 }
 
 /// What a replay takes for granted, in sentences. Whoever believes its numbers believes these.
-pub(crate) fn assumptions(setup: &Setup, traces: &[Trace], seed: u64) -> Vec<String> {
-    let seconds = |seconds: u64| span(Duration::from_secs(seconds));
+pub(crate) fn assumptions(
+    desired: &Desired,
+    setup: &Setup,
+    traces: &[Trace],
+    penalty: f64,
+    seed: u64,
+) -> Vec<String> {
     let each = |of: &dyn Fn(&Trace) -> String| {
         let mut all: Vec<String> = traces.iter().map(of).collect();
         all.dedup();
@@ -174,13 +189,23 @@ pub(crate) fn assumptions(setup: &Setup, traces: &[Trace], seed: u64) -> Vec<Str
         seed => format!("Zones are shuffled with seed {seed}."),
     };
     let mut said = vec![
-        format!("A reconcile runs at every sample, every {interval}, with {rounds} rounds of requests at most."),
-        format!("A machine is ready {ready} after its launch: --delay {}, in whole samples.", seconds(setup.delay_seconds.into())),
-        "A machine is lost when its zone carries fewer: the youngest first, without notice. The reconcile of \
-         the same sample replaces it."
-            .to_owned(),
-        format!("On-demand is always granted, at {on_demand} per hour. Machines are paid for from their launch."),
+        format!(
+            "A reconcile runs at every sample, every {interval}, with {rounds} rounds of requests at most."
+        ),
+        format!(
+            "A machine is ready {ready} after its launch: --delay {}, in whole samples.",
+            seconds(setup.delay_seconds.into())
+        ),
+        lost(setup, &each(&|trace| seconds(notice_seconds(trace, setup).into()))),
+        format!(
+            "On-demand is always granted, at {on_demand} per hour. Machines are paid for from their launch."
+        ),
     ];
+    said.push(format!(
+        "A missing machine-hour counts as {penalty} on-demand hours (--penalty). That is for the judge \
+         alone: {}",
+        planned_with(desired)
+    ));
     said.push(match traces.iter().all(|trace| trace.has_prices) {
         true => "Spot prices are those of the recording.".to_owned(),
         false => {
@@ -192,7 +217,48 @@ pub(crate) fn assumptions(setup: &Setup, traces: &[Trace], seed: u64) -> Vec<Str
     said
 }
 
-fn policy(Row { policy, measures }: &Row, over: f64) -> PolicyResult {
+/// A time of a replay, to the second: 136 s are not two minutes.
+fn seconds(seconds: u64) -> String {
+    match (seconds / 60, seconds % 60) {
+        (minutes @ 1..60, rest @ 1..) => format!("{minutes}m {rest}s"),
+        _ => span(Duration::from_secs(seconds)),
+    }
+}
+
+/// When machines are lost, and who knows of it before.
+fn lost(setup: &Setup, notice: &str) -> String {
+    let lost = "A machine is lost when its zone carries fewer: the youngest first";
+    if setup.notice == Notice::None {
+        return format!(
+            "{lost}, without notice (--notice). The reconcile of the same sample replaces it."
+        );
+    }
+    format!(
+        "{lost}, announced {notice} ahead (--notice). The fleet reconciles at the notice, so its \
+         replacement is launched, and paid for, that much earlier. From the notice on the zone grants \
+         no more than it will carry. The other policies do not react to notices."
+    )
+}
+
+/// What the fleet itself takes a missing machine to cost.
+fn planned_with(desired: &Desired) -> String {
+    let Some(hedge) = desired.placement.hedge else {
+        return "the spec has no `penalty` and no `availability`, so the fleet holds no on-demand \
+                machines in place of spot, and what spot does not grant is missing."
+            .into();
+    };
+    // `Hedge::for_availability` the other way round.
+    let penalty = f64::from(hedge.penalty_milli) / 1000.0;
+    let share = ((1.0 - 0.3 / penalty) * 1e5).round() / 1e3;
+    let means = if share > 0.0 {
+        format!(", which is what `availability: {share}%` means")
+    } else {
+        String::new()
+    };
+    format!("the fleet plans with the spec's own penalty of {penalty}{means}.")
+}
+
+fn policy(Row { policy, measures }: &Row, of: Judged) -> PolicyResult {
     let Measures {
         cost,
         availability,
@@ -212,17 +278,27 @@ fn policy(Row { policy, measures }: &Row, over: f64) -> PolicyResult {
         j3: measures.j(3.0),
         j10: measures.j(10.0),
         j30: measures.j(30.0),
-        j10_over_bound: over,
+        j10_over_bound: of.j10_over_bound,
+        j: measures.j(of.penalty),
+        over_bound: of.over_bound,
     }
+}
+
+/// What the judge makes of a policy.
+struct Judged {
+    penalty: f64,
+    over_bound: f64,
+    j10_over_bound: f64,
 }
 
 /// For programs. `policies` are the means over all recordings.
 pub(crate) fn document(replay: &Replay<'_>) -> FleetReplay {
-    let Replay { desired, setup, traces, compared, means, assumed, replaced } = replay;
+    let &Replay { desired, setup, traces, compared, means, penalty, .. } = replay;
     let recording = |(trace, one): (&Trace, &Compared)| Recording {
         name: one.recording.clone(),
         hours: one.hours,
         interval_seconds: trace.interval_seconds,
+        notice_seconds: notice_seconds(trace, setup),
         zones: trace.zones.clone(),
         on_demand_hourly_usd: trace.on_demand,
         omniscient: one.omniscient,
@@ -236,16 +312,26 @@ pub(crate) fn document(replay: &Replay<'_>) -> FleetReplay {
         policies: one
             .rows
             .iter()
-            .map(|row| policy(row, row.measures.j(10.0) / one.omniscient))
+            .map(|row| {
+                let over = |penalty| row.measures.j(penalty) / one.omniscient;
+                let (over_bound, j10_over_bound) = (over(penalty), over(10.0));
+                policy(row, Judged { penalty, over_bound, j10_over_bound })
+            })
             .collect(),
+    };
+    let mean = |((row, over_bound), (_, j10_over_bound)): (&(Row, f64), (Row, f64))| {
+        policy(row, Judged { penalty, over_bound: *over_bound, j10_over_bound })
     };
     FleetReplay {
         fleet: desired.fleet.to_string(),
         target: setup.target,
         base: setup.base,
         delay_seconds: setup.delay_seconds,
-        assumptions: assumed.to_vec(),
-        replaced: replaced
+        penalty,
+        spec_penalty: desired.placement.hedge.map(|hedge| f64::from(hedge.penalty_milli) / 1000.0),
+        assumptions: replay.assumed.to_vec(),
+        replaced: replay
+            .replaced
             .iter()
             .map(|one| output::Replaced {
                 field: one.field.to_owned(),
@@ -253,7 +339,8 @@ pub(crate) fn document(replay: &Replay<'_>) -> FleetReplay {
                 used: one.used.clone(),
             })
             .collect(),
-        policies: means.iter().map(|(row, over)| policy(row, *over)).collect(),
+        policies: means.iter().zip(overall(compared, 10.0)).map(mean).collect(),
+        calibration: calibration::document(replay.calibrations),
         recordings: traces.iter().zip(compared.iter()).map(recording).collect(),
     }
 }

@@ -1,6 +1,6 @@
 //! What others do, for comparison.
 
-use crate::judge::{Ask, Policy, Rest, View};
+use crate::policy::{Ask, Policy, Rest, View};
 
 /// On-demand for what spot did not grant; dropped again when spot is ready.
 fn fall_back(view: &View<'_>) -> Rest {

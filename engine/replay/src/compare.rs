@@ -2,10 +2,14 @@
 
 use crate::baseline::{AllOnDemand, EvenSpread, LowestPrice, RoundRobin, SeesRoom, SpotHedge};
 use crate::bound::omniscient;
+use crate::calibration::{Calibration, HORIZONS, Outcome, calibrate, outcomes};
 use crate::engine::Engine;
-use crate::judge::{Measures, Policy, Setup, judge_watched};
+use crate::judge::{Setup, judge_in};
+use crate::measures::Measures;
+use crate::policy::Policy;
 use crate::reach::{OutOfReach, out_of_reach};
 use crate::trace::Trace;
+use crate::world::Recorded;
 use fleet_model::Desired;
 
 /// A policy by name.
@@ -65,7 +69,8 @@ impl Named {
         Named::ALL.into_iter().find(|policy| policy.as_str() == name)
     }
 
-    fn policy(self, trace: &Trace, setup: &Setup, desired: &Desired) -> Box<dyn Policy> {
+    /// The policy, in front of a market that it has not seen yet.
+    pub fn policy(self, trace: &Trace, setup: &Setup, desired: &Desired) -> Box<dyn Policy> {
         match self {
             Named::Engine => Box::new(Engine::new(trace, setup, desired)),
             Named::LowestPrice => Box::new(LowestPrice::default()),
@@ -102,6 +107,8 @@ pub struct Compared {
     pub out_of_reach: Option<OutOfReach>,
     /// One for each policy.
     pub rows: Vec<Row>,
+    /// What the engine predicted of its machines, and what came of it, for each horizon.
+    pub outcomes: [Vec<Outcome>; 2],
 }
 
 /// Walks policies through a recording.
@@ -117,21 +124,32 @@ pub fn compare_watched(
     policies: &[Named],
     sampled: &dyn Fn(),
 ) -> Compared {
-    let row = |&policy: &Named| {
-        let mut decides = policy.policy(trace, setup, desired);
-        Row { policy, measures: judge_watched(trace, setup, decides.as_mut(), sampled) }
+    let mut told = [Vec::new(), Vec::new()];
+    let mut measure = |policy: Named| {
+        let mut world = Recorded(trace);
+        let mut judge = |decides| judge_in(trace, &mut world, setup, decides, sampled);
+        if policy != Named::Engine {
+            return judge(policy.policy(trace, setup, desired).as_mut());
+        }
+        let mut engine = Engine::new(trace, setup, desired);
+        let measures = judge(&mut engine);
+        told = outcomes(trace, &engine.into_forecasts());
+        measures
     };
+    let rows = policies.iter().map(|&policy| Row { policy, measures: measure(policy) }).collect();
     Compared {
         recording: trace.name.clone(),
         hours: trace.samples() as f64 * trace.hours(),
         omniscient: omniscient(trace, setup),
         out_of_reach: out_of_reach(trace, setup, desired),
-        rows: policies.iter().map(row).collect(),
+        rows,
+        outcomes: told,
     }
 }
 
-/// The means of each policy over several recordings: geometric for what is compared with a bound.
-pub fn overall(all: &[Compared]) -> Vec<(Row, f64)> {
+/// The means of each policy over several recordings: geometric for what is compared with a bound, with
+/// a missing machine-hour at `penalty` on-demand hours.
+pub fn overall(all: &[Compared], penalty: f64) -> Vec<(Row, f64)> {
     let Some(first) = all.first() else { return Vec::new() };
     let count = all.len() as f64;
     let mean = |nth: usize, of: &dyn Fn(&Measures) -> f64| {
@@ -140,7 +158,7 @@ pub fn overall(all: &[Compared]) -> Vec<(Row, f64)> {
     let over_bound = |nth: usize| {
         let logs = all.iter().map(|one| {
             let bound = one.omniscient.max(f64::MIN_POSITIVE);
-            (one.rows[nth].measures.j(10.0) / bound).ln()
+            (one.rows[nth].measures.j(penalty) / bound).ln()
         });
         (logs.sum::<f64>() / count).exp()
     };
@@ -156,4 +174,13 @@ pub fn overall(all: &[Compared]) -> Vec<(Row, f64)> {
         (Row { policy: row.policy, measures }, over_bound(nth))
     };
     first.rows.iter().enumerate().map(row).collect()
+}
+
+/// How good the engine's predictions were, over several recordings. Empty if it made none.
+pub fn calibrations(all: &[Compared]) -> Vec<Calibration> {
+    let of = |horizon: usize| {
+        let pooled = all.iter().flat_map(|one| one.outcomes[horizon].iter().copied()).collect();
+        calibrate(HORIZONS[horizon], pooled)
+    };
+    (0..HORIZONS.len()).filter_map(of).collect()
 }

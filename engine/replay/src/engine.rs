@@ -3,8 +3,11 @@
 //! Each round is a reconcile: look, plan, obey, write down. The recording plays the cloud. What is
 //! decided, and what is learned from the answers, is decided and learned by `fleet-core` alone.
 
-use crate::judge::{Ask, Policy, Rest, View, delay_samples};
-use crate::{Setup, Trace};
+use crate::calibration::{Forecast, HORIZONS};
+use crate::judge::{Setup, delay_samples};
+use crate::policy::{Ask, Held, Policy, Rest, View};
+use crate::trace::Trace;
+use fleet_core::market::belief::{Chance, Prior, alive, chances};
 use fleet_core::{Planned, fold, plan};
 use fleet_model::*;
 use std::collections::BTreeMap;
@@ -22,14 +25,19 @@ pub struct Engine {
     spot: Vec<Vec<MachineId>>,
     /// Machines on demand in place of spot, oldest first.
     on_demand: Vec<MachineId>,
-    interval: i64,
     /// What was asked for in this round, by zone.
     pending: BTreeMap<usize, Vec<Create>>,
+    /// The plan of the last round, if it asks for no spot: what remains is to carry it out.
+    settled: Option<Planned>,
     made: u64,
+    /// What was predicted of machines held, in the second half of the recording.
+    forecasts: Vec<Forecast>,
+    forecast_from: usize,
 }
 
 impl Engine {
-    /// A fleet as a spec wants it; the recording's zones stand in for clouds and families.
+    /// A fleet as a spec wants it; the recording's zones stand in for clouds and families. It is hedged
+    /// if the spec says what is missing costs, and not otherwise.
     pub fn new(trace: &Trace, setup: &Setup, desired: &Desired) -> Self {
         let mut desired = desired.clone();
         let (target, base) = (u64::from(setup.target), u64::from(setup.base));
@@ -42,13 +50,10 @@ impl Engine {
         desired.instances = InstanceRules::default();
         desired.placement.weights = Vec::new();
         desired.budget = Budget::default();
-        let usual = Hedge { penalty_milli: 10_000, ready_after_seconds: 0 };
-        // A loss is seen at a sample, and made good some whole samples later.
-        let samples = delay_samples(trace, setup) as u32;
-        desired.placement.hedge = Some(Hedge {
-            ready_after_seconds: samples * trace.interval_seconds,
-            ..desired.placement.hedge.unwrap_or(usual)
-        });
+        // A machine is ready when the judge says so: some whole samples after its launch.
+        let ready_after_seconds = delay_samples(trace, setup) as u32 * trace.interval_seconds;
+        let hedge = desired.placement.hedge;
+        desired.placement.hedge = hedge.map(|hedge| Hedge { ready_after_seconds, ..hedge });
         let offerings = offerings(trace);
         let at = |pool: &PoolId| offerings.iter().position(|o| o.pool == *pool).unwrap_or_default();
         let pools = (0..trace.zones.len()).map(|zone| pool(trace, zone, Market::Spot));
@@ -82,15 +87,22 @@ impl Engine {
             spot: vec![Vec::new(); pools.len()],
             pools,
             on_demand: Vec::new(),
-            interval: i64::from(trace.interval_seconds),
             pending: BTreeMap::new(),
+            settled: None,
             made: 0,
+            forecasts: Vec::new(),
+            forecast_from: trace.samples() / 2,
         }
     }
 
-    /// A new sample: what is gone, and what things cost now.
+    /// What was predicted of machines held, in the second half of the recording.
+    pub fn into_forecasts(self) -> Vec<Forecast> {
+        self.forecasts
+    }
+
+    /// What is gone, what will be, and what things cost now.
     fn look(&mut self, view: &View<'_>) {
-        let now = moment(view.sample as i64 * self.interval);
+        let now = moment(view.now);
         self.inputs.now = now;
         self.inputs.observed.taken_at = now;
         for (zone, &lost) in view.interrupted.iter().enumerate() {
@@ -100,8 +112,37 @@ impl Engine {
                     machine.state = MachineState::Terminated;
                 }
             }
+            let spared = held.len().saturating_sub(view.noticed[zone] as usize);
+            for id in &held[spared..] {
+                if let Some(machine) = self.inputs.observed.machines.get_mut(id) {
+                    let kind = NoticeKind::Interruption;
+                    let at = moment(view.now + view.notice);
+                    machine.notice.get_or_insert(InterruptionNotice { at, kind });
+                }
+            }
             let at = self.pools[zone].1;
             self.inputs.offerings[at].price = Some(micro(view.price[zone]));
+        }
+    }
+
+    /// Writes down what is thought of the machines held, except of those whose loss is known.
+    fn forecast(&mut self, view: &View<'_>) {
+        if view.sample < self.forecast_from {
+            return;
+        }
+        for (zone, held) in self.spot.iter().enumerate() {
+            let count = held.len().saturating_sub(view.noticed[zone] as usize);
+            let (pool, offering) = &self.pools[zone];
+            let belief = self.inputs.recorded.beliefs.get(pool).filter(|_| count > 0);
+            let Some(mut belief) = belief.cloned() else { continue };
+            let now = self.inputs.now;
+            alive(&mut belief, now, count as u32);
+            let prior = Prior::of(&self.inputs.offerings[*offering].signals);
+            let [soon, later] = HORIZONS.map(|hours| chances(&belief, prior, now, hours, count));
+            for (slot, pair) in soon.into_iter().zip(later).enumerate() {
+                let lost = <[Chance; 2]>::from(pair).map(|chance| 1.0 - chance.stays);
+                self.forecasts.push(Forecast { sample: view.sample, zone, slot, lost });
+            }
         }
     }
 
@@ -124,6 +165,17 @@ impl Engine {
         if !gone.is_empty() {
             self.note(Event::Vacated { gone });
         }
+        planned
+    }
+
+    /// Plans once the rounds of requests are over: no more spot at this moment.
+    fn plan_without_spot(&mut self) -> Planned {
+        let before = self.inputs.recorded.blocks.clone();
+        let closed: Vec<Block> =
+            self.pools.iter().map(|(pool, _)| self.block(pool.clone())).collect();
+        self.inputs.recorded.blocks.extend(closed);
+        let planned = self.plan();
+        self.inputs.recorded.blocks = before;
         planned
     }
 
@@ -186,13 +238,14 @@ impl Policy for Engine {
         }
         let planned = self.plan();
         self.pending.clear();
-        for step in planned.plan.steps {
-            let Action::Create(create) = step.action else { continue };
+        for step in &planned.plan.steps {
+            let Action::Create(create) = &step.action else { continue };
             let zone = self.pools.iter().position(|(pool, _)| *pool == create.pool);
             if let Some(zone) = zone {
-                self.pending.entry(zone).or_default().push(create);
+                self.pending.entry(zone).or_default().push(create.clone());
             }
         }
+        self.settled = self.pending.is_empty().then_some(planned);
         let asked = |creates: &Vec<Create>| creates.iter().map(|c| c.slots.len() as u32).sum();
         self.pending.iter().map(|(&zone, all)| Ask { zone, count: asked(all) }).collect()
     }
@@ -207,15 +260,10 @@ impl Policy for Engine {
         }
     }
 
-    fn rest(&mut self, _: &View<'_>) -> Rest {
-        // The rounds of requests are over: no more spot at this sample.
-        let before = self.inputs.recorded.blocks.clone();
-        let closed: Vec<Block> =
-            self.pools.iter().map(|(pool, _)| self.block(pool.clone())).collect();
-        self.inputs.recorded.blocks.extend(closed);
-        let planned = self.plan();
-        self.inputs.recorded.blocks = before;
-        let mut release = BTreeMap::new();
+    fn rest(&mut self, view: &View<'_>) -> Rest {
+        let planned = self.settled.take().unwrap_or_else(|| self.plan_without_spot());
+        let mut release = Vec::new();
+        let before = self.spot.clone();
         for step in &planned.plan.steps {
             match &step.action {
                 Action::Create(create) => {
@@ -229,23 +277,24 @@ impl Policy for Engine {
                     let gone = |id: &MachineId| destroy.victims.iter().any(|v| v.machine == *id);
                     self.on_demand.retain(|id| !gone(id));
                     for (zone, held) in self.spot.iter_mut().enumerate() {
-                        let had = held.len();
+                        let all = before[zone].iter().enumerate().filter(|(_, id)| gone(id));
+                        release.extend(all.map(|(nth, _)| Held { zone, nth }));
                         held.retain(|id| !gone(id));
-                        *release.entry(zone).or_default() += (had - held.len()) as u32;
                     }
                 }
             }
         }
-        let some = release.into_iter().filter(|(_, count)| *count > 0);
-        Rest {
-            on_demand: self.on_demand.len() as u32,
-            release: some.map(|(zone, count)| Ask { zone, count }).collect(),
-        }
+        self.forecast(view);
+        Rest { on_demand: self.on_demand.len() as u32, release }
+    }
+
+    fn heeds_notices(&self) -> bool {
+        true
     }
 }
 
-fn moment(seconds: i64) -> Timestamp {
-    Timestamp::from_second(START + seconds).unwrap_or(Timestamp::MAX)
+fn moment(seconds: u64) -> Timestamp {
+    Timestamp::from_second(START + seconds as i64).unwrap_or(Timestamp::MAX)
 }
 
 fn micro(dollars: f64) -> MicroUsd {

@@ -1,6 +1,6 @@
 //! A condition on the outcome, for CI: `availability<99%`.
 
-use crate::judge::Measures;
+use crate::measures::Measures;
 
 /// A condition under which a replay counts as failed.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,16 +11,15 @@ pub struct Gate {
     bound: f64,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 enum Measure {
     Cost,
     Availability,
     Delivered,
     Interruptions,
     Recover,
-    J3,
-    J10,
-    J30,
+    /// Cost, with a missing machine-hour at so many on-demand hours.
+    J(f64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,15 +31,12 @@ enum Comparison {
 }
 
 /// The words for what can be compared.
-const MEASURES: [(&str, Measure); 8] = [
+const MEASURES: [(&str, Measure); 5] = [
     ("cost", Measure::Cost),
     ("availability", Measure::Availability),
     ("delivered", Measure::Delivered),
     ("interruptionsPer100h", Measure::Interruptions),
     ("recoverMinutes", Measure::Recover),
-    ("j3", Measure::J3),
-    ("j10", Measure::J10),
-    ("j30", Measure::J30),
 ];
 
 impl Gate {
@@ -59,9 +55,10 @@ impl Gate {
         let Some((name, comparison, value)) = found else {
             return Err(format!("`{text}` compares nothing: write `availability<99%`"));
         };
-        let Some((_, measure)) = MEASURES.iter().find(|(word, _)| *word == name) else {
+        let Some(measure) = measure(name) else {
             let words: Vec<&str> = MEASURES.iter().map(|(word, _)| *word).collect();
-            return Err(format!("`{name}` is not measured; {} are", words.join(", ")));
+            let words = words.join(", ");
+            return Err(format!("`{name}` is not measured; {words}, j3, j10 and other j are"));
         };
         let (digits, scale) = match value.strip_suffix('%') {
             Some(digits) => (digits, 0.01),
@@ -70,7 +67,7 @@ impl Gate {
         let bound: f64 =
             digits.trim().parse().map_err(|_| format!("`{value}` is not a number or share"))?;
         let text = text.trim().to_owned();
-        Ok(Gate { text, measure: *measure, comparison, bound: bound * scale })
+        Ok(Gate { text, measure, comparison, bound: bound * scale })
     }
 
     /// Whether the condition holds: the replay failed.
@@ -81,9 +78,7 @@ impl Gate {
             Measure::Delivered => measures.delivered,
             Measure::Interruptions => measures.interruptions_per_100h,
             Measure::Recover => measures.recover_minutes,
-            Measure::J3 => measures.j(3.0),
-            Measure::J10 => measures.j(10.0),
-            Measure::J30 => measures.j(30.0),
+            Measure::J(penalty) => measures.j(penalty),
         };
         match self.comparison {
             Comparison::Less => value < self.bound,
@@ -97,6 +92,16 @@ impl Gate {
     pub fn text(&self) -> &str {
         &self.text
     }
+}
+
+/// What a word names. `j10` is the cost with a missing machine-hour at ten on-demand hours.
+fn measure(name: &str) -> Option<Measure> {
+    let word = MEASURES.iter().find(|(word, _)| *word == name).map(|(_, measure)| *measure);
+    word.or_else(|| {
+        let penalty = name.strip_prefix('j')?;
+        let digits = penalty.starts_with(|c: char| c.is_ascii_digit());
+        penalty.parse().ok().filter(|_| digits).map(Measure::J)
+    })
 }
 
 #[cfg(test)]
@@ -115,7 +120,8 @@ mod tests {
         check("availability < 0.97", false);
         check("cost>=0.4", true);
         check("j10>0.55", false);
-        for wrong in ["availability", "speed<3", "cost<much"] {
+        check("j2.5>0.42", true);
+        for wrong in ["availability", "speed<3", "cost<much", "j<3", "j-1<3", "jinf<3"] {
             assert!(Gate::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,10 +1,19 @@
-//! Walks a policy through a recording and measures what came of it.
+//! Walks a policy through a market and measures what came of it.
 //!
 //! Each sample: capacity moves, and what exceeds it is interrupted, youngest first; then some rounds
 //! of requests, each granted as far as there is room; on-demand is always granted; everything that
 //! runs is billed, cold starts included; a machine is ready some samples after its grant.
+//!
+//! A loss may be announced. The notice comes so many seconds before the sample of the loss, which is
+//! mostly between two samples. Then a policy that heeds notices is asked once more at that very
+//! moment, and what it launches is billed, and becomes ready, from there. From the notice on a zone
+//! grants no more than it will carry: a cloud that takes machines back does not hand out others.
 
+use crate::measures::{Measures, Tally};
+use crate::notice::{Notice, notice_seconds};
+use crate::policy::{Ask, Policy, Rest, View};
 use crate::trace::Trace;
+use crate::world::{Recorded, World};
 
 /// What is asked of a policy.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,238 +24,140 @@ pub struct Setup {
     pub base: u32,
     /// From a grant until the machine is ready.
     pub delay_seconds: u32,
+    /// How long ahead an interruption is announced.
+    pub notice: Notice,
 }
 
 impl Setup {
-    /// Machines wanted, some of them on demand throughout, ready after five minutes.
+    /// Machines wanted, some of them on demand throughout, ready after five minutes, no notices.
     pub fn new(target: u32, base: u32) -> Self {
-        Setup { target, base: base.min(target), delay_seconds: 300 }
+        let base = base.min(target);
+        Setup { target, base, delay_seconds: 300, notice: Notice::None }
     }
 }
 
 /// The part of the beginning that is not measured.
 const WARM_UP_SECONDS: u32 = 3600;
 
-/// What a policy may know at a moment.
-#[derive(Debug, Clone, Copy)]
-pub struct View<'a> {
-    /// Number of the sample.
-    pub sample: usize,
-    /// Hours from one sample to the next.
-    pub hours: f64,
-    /// Samples from a grant until a machine is ready.
-    pub delay: usize,
-    /// Machines wanted in all.
-    pub fleet: u32,
-    /// Machines that spot, or what stands in for it, has to serve.
-    pub target: u32,
-    /// The region of each zone.
-    pub regions: &'a [String],
-    /// Price per hour of each zone now.
-    pub price: &'a [f64],
-    /// What a machine costs per hour on demand.
-    pub on_demand_price: f64,
-    /// Machines held in each zone, by the sample of their grant, oldest first.
-    pub held: &'a [Vec<usize>],
-    /// The same on demand, the base apart.
-    pub on_demand: &'a [usize],
-    /// Machines interrupted in each zone at this sample.
-    pub interrupted: &'a [u32],
-    /// Which round of requests this is, and how many there are.
-    pub round: u32,
-    /// See `round`.
-    pub rounds: u32,
-    /// Room in each zone now. Only for policies that are given this privilege.
-    pub room: &'a [u32],
-}
-
-impl View<'_> {
-    /// Spot machines held, ready or not.
-    pub fn running(&self) -> u32 {
-        self.held.iter().map(|zone| zone.len() as u32).sum()
-    }
-
-    /// Spot machines that are ready.
-    pub fn ready(&self) -> u32 {
-        self.held.iter().map(|zone| ready(zone, self.sample, self.delay)).sum()
-    }
-}
-
-impl View<'_> {
-    /// On-demand machines that are ready.
-    pub fn on_demand_ready(&self) -> u32 {
-        ready(self.on_demand, self.sample, self.delay)
-    }
-}
-
-fn ready(granted: &[usize], sample: usize, delay: usize) -> u32 {
-    granted.iter().filter(|&&at| at + delay <= sample).count() as u32
-}
-
-/// A request: so many machines from a zone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ask {
-    /// Which zone.
-    pub zone: usize,
-    /// How many.
-    pub count: u32,
-}
-
-/// What a policy does at the end of a sample.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Rest {
-    /// How many on-demand machines should run, the base apart.
-    pub on_demand: u32,
-    /// Spot machines to end, youngest first.
-    pub release: Vec<Ask>,
-}
-
-/// Something that decides.
-pub trait Policy {
-    /// What to ask for in this round. Nothing: the rounds of this sample are over.
-    fn ask(&mut self, view: &View<'_>) -> Vec<Ask>;
-    /// What came of a request.
-    fn answer(&mut self, ask: Ask, granted: u32);
-    /// What else to do once the requests of a sample are answered.
-    fn rest(&mut self, view: &View<'_>) -> Rest;
-}
-
-/// What came of a policy.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Measures {
-    /// Relative to the whole target on demand.
-    pub cost: f64,
-    /// Share of samples in which nothing was missing.
-    pub availability: f64,
-    /// Share of wanted machine-hours that were ready.
-    pub delivered: f64,
-    /// Machine-hours that were ready and wanted.
-    pub unit_hours: f64,
-    /// Interruptions per hundred spot machine-hours.
-    pub interruptions_per_100h: f64,
-    /// Mean length of a shortage.
-    pub recover_minutes: f64,
-}
-
-impl Measures {
-    /// Cost, with a missing machine-hour at `value` on-demand hours.
-    pub fn j(&self, value: f64) -> f64 {
-        self.cost + value * (1.0 - self.delivered)
-    }
-}
-
 /// The market as it stands.
-struct Market<'a> {
-    trace: &'a Trace,
-    delay: usize,
-    held: Vec<Vec<usize>>,
-    on_demand: Vec<usize>,
+pub(crate) struct Market<'a> {
+    pub(crate) trace: &'a Trace,
+    pub(crate) delay: u64,
+    pub(crate) held: Vec<Vec<u64>>,
+    pub(crate) on_demand: Vec<u64>,
+    notice: u64,
+    sample: usize,
     interrupted: Vec<u32>,
+    noticed: Vec<u32>,
+    carries: Vec<u32>,
     room: Vec<u32>,
 }
 
-impl Market<'_> {
-    fn view(&self, setup: &Setup, sample: usize, round: u32, rounds: u32) -> View<'_> {
+impl<'a> Market<'a> {
+    fn new(trace: &'a Trace, setup: &Setup) -> Self {
+        let zones = trace.zones.len();
+        let delay = delay_samples(trace, setup) as u64 * u64::from(trace.interval_seconds);
+        Market {
+            trace,
+            delay,
+            notice: notice_seconds(trace, setup).into(),
+            sample: 0,
+            held: vec![Vec::new(); zones],
+            on_demand: Vec::new(),
+            interrupted: vec![0; zones],
+            noticed: vec![0; zones],
+            carries: vec![0; zones],
+            room: vec![0; zones],
+        }
+    }
+
+    /// What each zone costs per hour now.
+    pub(crate) fn price(&self) -> &'a [f64] {
+        &self.trace.price[self.sample]
+    }
+
+    fn view(&self, setup: &Setup, now: u64, round: u32) -> View<'_> {
         View {
-            sample,
-            hours: self.trace.hours(),
+            sample: self.sample,
+            now,
             delay: self.delay,
+            notice: self.notice,
             fleet: setup.target,
             target: setup.target - setup.base,
-            regions: &self.trace.regions,
-            price: &self.trace.price[sample],
-            on_demand_price: self.trace.on_demand,
+            price: self.price(),
             held: &self.held,
             on_demand: &self.on_demand,
             interrupted: &self.interrupted,
+            noticed: &self.noticed,
             round,
-            rounds,
             room: &self.room,
         }
     }
 
-    fn move_capacity(&mut self, sample: usize) {
+    fn move_capacity(&mut self, world: &mut dyn World, sample: usize) {
+        self.sample = sample;
+        let held: Vec<u32> = self.held.iter().map(|zone| zone.len() as u32).collect();
+        world.carries(sample, &held, &mut self.carries);
         for (zone, held) in self.held.iter_mut().enumerate() {
-            let carries = self.trace.capacity[sample][zone] as usize;
+            let carries = self.carries[zone] as usize;
             self.interrupted[zone] = held.len().saturating_sub(carries) as u32;
             held.truncate(carries);
             self.room[zone] = (carries - held.len()) as u32;
         }
     }
 
-    fn grant(&mut self, ask: Ask, sample: usize) -> u32 {
+    /// Announces what is lost within some samples. Says whether any of it is news.
+    fn announce(&mut self, world: &dyn World, samples: usize) -> bool {
+        let mut news = false;
+        for (zone, held) in self.held.iter().enumerate() {
+            let ahead = (self.sample + 1)..=(self.sample + samples);
+            let least = ahead.filter_map(|sample| Some(world.foretold(sample)?[zone])).min();
+            let least = least.unwrap_or(u32::MAX).min(self.carries[zone]);
+            let noticed = (held.len() as u32).saturating_sub(least);
+            news |= noticed > self.noticed[zone];
+            self.noticed[zone] = noticed;
+            self.room[zone] = least.saturating_sub(held.len() as u32);
+        }
+        news
+    }
+
+    fn grant(&mut self, ask: Ask, now: u64) -> u32 {
         let (Some(held), Some(room)) = (self.held.get_mut(ask.zone), self.room.get_mut(ask.zone))
         else {
             return 0;
         };
         let granted = ask.count.min(*room);
         *room -= granted;
-        held.extend(std::iter::repeat_n(sample, granted as usize));
+        held.extend(std::iter::repeat_n(now, granted as usize));
         granted
     }
 
-    fn settle(&mut self, rest: &Rest, sample: usize) {
-        for ask in &rest.release {
-            let Some(held) = self.held.get_mut(ask.zone) else { continue };
-            let stay = held.len().saturating_sub(ask.count as usize);
-            self.room[ask.zone] += (held.len() - stay) as u32;
-            held.truncate(stay);
+    fn settle(&mut self, rest: &Rest, now: u64) {
+        let mut release = rest.release.clone();
+        release.sort_unstable();
+        for machine in release.into_iter().rev() {
+            let Some(held) = self.held.get_mut(machine.zone) else { continue };
+            if machine.nth < held.len() {
+                held.remove(machine.nth);
+            }
         }
-        self.on_demand.resize(rest.on_demand as usize, sample);
-    }
-}
-
-/// Sums over the measured samples.
-#[derive(Default)]
-struct Tally {
-    samples: u32,
-    dollars: f64,
-    delivered: u64,
-    full: u32,
-    interruptions: u32,
-    spot_samples: u64,
-    shortages: u32,
-    short_samples: u32,
-    short_now: bool,
-}
-
-impl Tally {
-    fn add(&mut self, market: &Market<'_>, setup: &Setup, sample: usize) {
-        let wanted = setup.target - setup.base;
-        let running = market.held.iter().zip(&market.trace.price[sample]);
-        let spot: f64 = running.map(|(held, price)| held.len() as f64 * price).sum();
-        let paid_in_full = f64::from(setup.base) + market.on_demand.len() as f64;
-        let spot_ready: u32 =
-            market.held.iter().map(|held| ready(held, sample, market.delay)).sum();
-        let got = (spot_ready + ready(&market.on_demand, sample, market.delay)).min(wanted);
-        self.samples += 1;
-        self.dollars += spot + paid_in_full * market.trace.on_demand;
-        self.delivered += u64::from(got + setup.base);
-        self.interruptions += market.interrupted.iter().sum::<u32>();
-        self.spot_samples += market.held.iter().map(|held| held.len() as u64).sum::<u64>();
-        let short = got < wanted;
-        self.full += u32::from(!short);
-        self.short_samples += u32::from(short);
-        self.shortages += u32::from(short && !self.short_now);
-        self.short_now = short;
+        self.on_demand.resize(rest.on_demand as usize, now);
     }
 
-    fn measures(&self, trace: &Trace, setup: &Setup) -> Measures {
-        let samples = f64::from(self.samples.max(1));
-        let wanted = samples * f64::from(setup.target.max(1));
-        let spot_hours = self.spot_samples as f64 * trace.hours();
-        let per = |sum: f64, of: f64| if of > 0.0 { sum / of } else { 0.0 };
-        Measures {
-            cost: self.dollars / (wanted * trace.on_demand),
-            availability: f64::from(self.full) / samples,
-            delivered: self.delivered as f64 / wanted,
-            unit_hours: self.delivered as f64 * trace.hours(),
-            interruptions_per_100h: per(f64::from(self.interruptions) * 100.0, spot_hours),
-            recover_minutes: per(
-                f64::from(self.short_samples) * trace.hours() * 60.0,
-                f64::from(self.shortages),
-            ),
+    /// Lets a policy ask, and do what else it does.
+    fn consult(&mut self, setup: &Setup, policy: &mut dyn Policy, now: u64, rounds: u32) {
+        for round in 0..rounds {
+            let asks = policy.ask(&self.view(setup, now, round));
+            if asks.is_empty() {
+                break;
+            }
+            for ask in asks {
+                let granted = self.grant(ask, now);
+                policy.answer(ask, granted);
+            }
         }
+        let rest = policy.rest(&self.view(setup, now, rounds));
+        self.settle(&rest, now);
     }
 }
 
@@ -257,7 +168,11 @@ pub fn delay_samples(trace: &Trace, setup: &Setup) -> usize {
 
 /// Rounds of requests in one sample: one a minute, five at most.
 pub fn rounds(trace: &Trace) -> u32 {
-    (trace.interval_seconds / 60).clamp(1, 5)
+    rounds_in(trace.interval_seconds)
+}
+
+fn rounds_in(seconds: u32) -> u32 {
+    (seconds / 60).clamp(1, 5)
 }
 
 /// The first sample that is measured.
@@ -267,43 +182,48 @@ pub fn first_measured(trace: &Trace) -> usize {
 
 /// Walks a policy through a recording.
 pub fn judge(trace: &Trace, setup: &Setup, policy: &mut dyn Policy) -> Measures {
-    judge_watched(trace, setup, policy, &|| {})
+    judge_in(trace, &mut Recorded(trace), setup, policy, &|| {})
 }
 
-/// The same, and tells of every sample that is done.
-pub fn judge_watched(
+/// Walks a policy through a market, and tells of every sample that is done.
+pub fn judge_in(
     trace: &Trace,
+    world: &mut dyn World,
     setup: &Setup,
     policy: &mut dyn Policy,
     sampled: &dyn Fn(),
 ) -> Measures {
-    let zones = trace.zones.len();
-    let mut market = Market {
-        trace,
-        delay: delay_samples(trace, setup),
-        held: vec![Vec::new(); zones],
-        on_demand: Vec::new(),
-        interrupted: vec![0; zones],
-        room: vec![0; zones],
-    };
-    let rounds = rounds(trace);
+    let mut market = Market::new(trace, setup);
     let mut tally = Tally::default();
+    let interval = trace.interval_seconds;
+    let notice = notice_seconds(trace, setup);
+    // Every notice falls so long before the next sample. Nought: at a sample.
+    let before_next = notice % interval;
+    let (known, soon) = ((notice / interval) as usize, notice.div_ceil(interval) as usize);
     for sample in 0..trace.samples() {
-        market.move_capacity(sample);
-        for round in 0..rounds {
-            let asks = policy.ask(&market.view(setup, sample, round, rounds));
-            if asks.is_empty() {
-                break;
-            }
-            for ask in asks {
-                let granted = market.grant(ask, sample);
-                policy.answer(ask, granted);
-            }
+        let now = sample as u64 * u64::from(interval);
+        let measured = sample >= first_measured(trace);
+        market.move_capacity(world, sample);
+        if measured {
+            tally.lose(&market.interrupted);
         }
-        let rest = policy.rest(&market.view(setup, sample, rounds, rounds));
-        market.settle(&rest, sample);
-        if sample >= first_measured(trace) {
-            tally.add(&market, setup, sample);
+        if notice > 0 {
+            market.announce(world, known);
+        }
+        market.consult(setup, policy, now, rounds(trace));
+        let until_notice = interval - before_next;
+        if measured {
+            tally.add(&market, setup, now, until_notice.into());
+        }
+        if before_next > 0 {
+            let at = now + u64::from(until_notice);
+            if market.announce(world, soon) && policy.heeds_notices() {
+                market.interrupted.fill(0);
+                market.consult(setup, policy, at, rounds_in(before_next));
+            }
+            if measured {
+                tally.add(&market, setup, at, before_next.into());
+            }
         }
         sampled();
     }
