@@ -24,13 +24,22 @@ pub struct PoolBelief {
     pub interruptions_ppm: u64,
     /// How many were to be expected of a usual pool in the same time, in millionths.
     pub exposure_ppm: u64,
+    /// Hours in which it carried machines of ours, as far as they count still, in millionths.
+    pub watched_ppm: u64,
+    /// How much better the age of its slots foretold the last hours than its rate of interruptions
+    /// did: the logarithm of the ratio of their likelihoods, in millionths.
+    pub ages_lead_ppm: i64,
+    /// For people: how long machines of ours were seen to run here, in all.
+    pub machine_seconds: u64,
+    /// For people: machines that it took back, in all.
+    pub lost: u64,
     /// What a machine used to cost per hour when we bought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_price: Option<MicroUsd>,
     /// How many machines it is asked for, if it said no lately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Throttle>,
-    /// When the two counts were last aged.
+    /// When what fades was last aged.
     pub as_of: Timestamp,
 }
 
@@ -56,4 +65,18 @@ pub struct SlotRun {
     pub age_seconds: u64,
     /// When they were last seen.
     pub seen: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn beliefs_written_before_a_field_existed_are_read() {
+        let text =
+            r#"{"held":2,"interruptionsPpm":5,"exposurePpm":7,"asOf":"2026-01-01T00:00:00Z"}"#;
+        let belief: PoolBelief = serde_json::from_str(text).expect("a belief");
+        assert_eq!((belief.held, belief.exposure_ppm), (2, 7));
+        assert_eq!((belief.watched_ppm, belief.ages_lead_ppm, belief.lost), (0, 0, 0));
+    }
 }

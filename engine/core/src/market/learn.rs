@@ -46,11 +46,14 @@ pub(crate) fn refused(recorded: &mut Recorded, pool: &PoolId, at: Timestamp) {
     belief::exactly(belief, at, belief.held, belief.held + 1);
 }
 
-/// We ended machines ourselves: says nothing of the pool.
-pub(crate) fn ended(recorded: &mut Recorded, pool: &PoolId, count: usize) {
-    if let Some(belief) = of(recorded, pool) {
-        belief.held = belief.held.saturating_sub(count as u32);
+/// We destroy machines ourselves. That they lived until now is evidence of the pool; that they go is
+/// none.
+pub(crate) fn ended(recorded: &mut Recorded, pool: &PoolId, count: usize, at: Timestamp) {
+    let Some(belief) = of(recorded, pool) else { return };
+    if belief.held > 0 {
+        belief::alive(belief, at, belief.held);
     }
+    belief.held = belief.held.saturating_sub(count as u32);
 }
 
 /// Machines are gone. To be called while their slots are still on record.
@@ -66,7 +69,9 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
         let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
         let SlotState::Filled { pool, ending: false, .. } = &record.state else { continue };
         let pool = pool.clone();
-        ended(recorded, &pool, 1);
+        if let Some(belief) = of(recorded, &pool) {
+            belief.held = belief.held.saturating_sub(1);
+        }
     }
 }
 

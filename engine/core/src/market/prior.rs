@@ -30,7 +30,7 @@ impl Siblings {
             inputs.beliefs.keys().filter(|pool| !inputs.recorded.beliefs.contains_key(pool));
         for pool in inputs.recorded.beliefs.keys().chain(others) {
             let Some(belief) = latest(inputs, pool) else { continue };
-            let (seen, usual) = belief::evidence(belief, inputs.now);
+            let (seen, usual) = belief::counted(belief, inputs.now);
             let region = regions.entry(pool.place.scope()).or_default();
             region.0 += seen;
             region.1 += usual;
@@ -46,7 +46,7 @@ impl Siblings {
         let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
         let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));
         let of_region = self.regions.get(&pool.place.scope()).map_or(1.0, |(seen, usual)| {
-            let own = own.map_or((0.0, 0.0), |belief| belief::evidence(belief, inputs.now));
+            let own = own.map_or((0.0, 0.0), |belief| belief::counted(belief, inputs.now));
             let others = ((seen - own.0).max(0.0), (usual - own.1).max(0.0));
             belief::posterior(1.0, (SIBLINGS * others.0, SIBLINGS * others.1))
         });

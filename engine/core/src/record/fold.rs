@@ -69,7 +69,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::DestroyIntended { pool, slots } => {
             let ends = set_ending(recorded, slots, true);
-            learn::ended(recorded, pool, ends);
+            learn::ended(recorded, pool, ends, at);
         }
         Event::DestroyRefused { slots, why: _ } => {
             set_ending(recorded, slots, false);

@@ -435,9 +435,10 @@ fn a_day_has_far_less_than_24_first_hours() {
     let catalog = catalog(&[("aws/r1/a/t.1", 1, Some(400), Some(100))]);
     let mut inputs = inputs(desired(4, 0, Unit::Instances), &catalog);
     let expected = |inputs: &Inputs| plan(inputs).report.outlook.expect("spot is planned");
-    // A slot that nobody has seen before is taken to have been up for an hour: 0.9 ln(25.45 / 1.45).
+    // A slot that nobody has seen before is taken to have been up for two hours. It lasts a day with
+    // (2.1 / 26.1)^0.7 = 0.171 by its age, 4 / 28 = 0.143 by the rate of a usual pool: half of each.
     let first = expected(&inputs);
-    assert_eq!(first.interruptions_per_day_milli, 4 * 2578 + 2);
+    assert_eq!(first.interruptions_per_day_milli, 7403); // -4 ln 0.157
     // All four or none, with a chance of seven in ten.
     let whole = MicroUsd::dollars(4);
     let money = [first.hourly_p10, first.hourly_p50, first.hourly_p90];

@@ -1,0 +1,227 @@
+//! From what was seen of a pool to chances: is a slot up now, and will it stay up?
+//!
+//! A refusal, a partial launch and an interruption say exactly how many slots are up; a machine that
+//! lives on says that its slot still is; silence ages. Two laws say how long a slot stays up: by its
+//! age, and by the rate at which its pool interrupts. They are mixed by how well each predicted of
+//! late. What else is learned is a pool's frailty, from its own interruptions.
+
+mod ages;
+mod mix;
+mod observe;
+mod rates;
+#[cfg(test)]
+mod tests;
+
+use fleet_model::{PoolBelief, Share, Signals, SlotRun, Timestamp};
+pub use observe::{alive, bought, exactly, interrupted};
+use rates::Rate;
+use std::fmt;
+
+/// After this many hours, evidence of a pool's frailty counts half: markets are not stationary.
+const HALF_LIFE: f64 = 24.0;
+/// How much the prior frailty is worth, in expected interruptions.
+const PRIOR_WEIGHT: f64 = 8.0;
+/// What is taken for the age of a slot that is up and was never seen before, in hours.
+const UNSEEN_AGE: f64 = 2.0;
+/// Chance that a slot which nobody asked for is up.
+const UNSEEN_UP: f64 = 0.7;
+const PPM: f64 = 1e6;
+
+/// What is thought of a pool before anything was seen of it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Prior {
+    /// How much likelier than usual it takes machines back.
+    pub frailty: f64,
+    /// Chance that a slot is up.
+    pub up: f64,
+}
+
+impl Default for Prior {
+    fn default() -> Self {
+        Prior { frailty: 1.0, up: UNSEEN_UP }
+    }
+}
+
+impl Prior {
+    /// From a cloud's own signals. Their weight is modest: no recording tells how good they are.
+    pub fn of(signals: &Signals) -> Self {
+        /// The share of machines taken back within a month that is usual.
+        const USUAL: f64 = 0.10;
+        let usual = Prior::default();
+        let frailty = signals.interruptions.map(|share: Share| {
+            let lost = (f64::from(share.ppm()) / PPM).clamp(0.01, 0.6);
+            ((1.0 - lost).ln() / (1.0 - USUAL).ln()).sqrt()
+        });
+        let up = signals.obtainability.map(|word| {
+            // Half way between what is usual and the cloud's word.
+            let said = f64::from(word.percent.min(100)) / 100.0;
+            (usual.up + said) / 2.0
+        });
+        Prior { frailty: frailty.unwrap_or(usual.frailty), up: up.unwrap_or(usual.up) }
+    }
+}
+
+fn hours(seconds: i64) -> f64 {
+    seconds.max(0) as f64 / 3600.0
+}
+
+fn silence(run: &SlotRun, now: Timestamp) -> f64 {
+    hours(now.as_second() - run.seen.as_second())
+}
+
+fn hours_since(belief: &PoolBelief, now: Timestamp) -> f64 {
+    hours(now.as_second() - belief.as_of.as_second())
+}
+
+fn age(run: &SlotRun) -> f64 {
+    run.age_seconds as f64 / 3600.0
+}
+
+fn kept(belief: &PoolBelief, now: Timestamp) -> f64 {
+    0.5f64.powf(hours_since(belief, now) / HALF_LIFE)
+}
+
+/// How much likelier than usual this pool takes machines back, as of a moment.
+pub fn frailty(belief: &PoolBelief, prior: Prior, now: Timestamp) -> f64 {
+    posterior(prior.frailty, counted(belief, now))
+}
+
+/// Interruptions seen, and to be expected of a usual pool, as far as they count still.
+pub(crate) fn counted(belief: &PoolBelief, now: Timestamp) -> (f64, f64) {
+    let keep = kept(belief, now) / PPM;
+    (belief.interruptions_ppm as f64 * keep, belief.exposure_ppm as f64 * keep)
+}
+
+/// A prior frailty after so many interruptions seen and to be expected.
+pub(crate) fn posterior(prior: f64, (seen, usual): (f64, f64)) -> f64 {
+    (PRIOR_WEIGHT * prior + seen) / (PRIOR_WEIGHT + usual)
+}
+
+fn rate(belief: &PoolBelief, prior: Prior, now: Timestamp) -> Rate {
+    let keep = kept(belief, now) / PPM;
+    let (seen, hours) = (belief.interruptions_ppm as f64, belief.watched_ppm as f64);
+    Rate::new(prior.frailty, seen * keep, hours * keep)
+}
+
+/// What was seen of a pool, in full: what a report can show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// Hours in which machines of ours were seen to run, summed over machines.
+    pub machine_hours: f64,
+    /// Machines that the pool took back.
+    pub interruptions: u64,
+}
+
+/// What was seen of a pool since the first machine there.
+pub fn evidence(belief: &PoolBelief) -> Evidence {
+    Evidence { machine_hours: belief.machine_seconds as f64 / 3600.0, interruptions: belief.lost }
+}
+
+impl fmt::Display for Evidence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let plural = if self.interruptions == 1 { "" } else { "s" };
+        let Evidence { machine_hours, interruptions } = self;
+        write!(f, "{interruptions} interruption{plural} in {machine_hours:.1} machine-hours")
+    }
+}
+
+/// The age that a slot has now, if it is up now.
+fn age_if_up(run: &SlotRun, now: Timestamp, frailty: f64) -> f64 {
+    let silent = silence(run, now);
+    if run.up {
+        let unbroken = ages::lasts(age(run), silent, frailty);
+        unbroken * (age(run) + silent) + (1.0 - unbroken) * silent / 2.0
+    } else {
+        // It came up at some time since it was seen down.
+        silent / 2.0
+    }
+}
+
+/// Both laws and their weights, for one pool at one moment.
+struct Outlook {
+    frailty: f64,
+    rate: Rate,
+    by_age: f64,
+}
+
+impl Outlook {
+    fn new(belief: &PoolBelief, prior: Prior, now: Timestamp) -> Self {
+        Outlook {
+            frailty: frailty(belief, prior, now),
+            rate: rate(belief, prior, now),
+            by_age: mix::weight(belief, hours_since(belief, now)),
+        }
+    }
+
+    /// Chance that a slot of that age lasts `more` hours.
+    fn lasts(&self, age: f64, more: f64) -> f64 {
+        let by_age = ages::lasts(age, more, self.frailty);
+        self.by_age * by_age + (1.0 - self.by_age) * self.rate.lasts(more)
+    }
+}
+
+/// What is to be expected of one slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chance {
+    /// That it is up now.
+    pub up: f64,
+    /// That it is up for a while, if it is up now.
+    pub stays: f64,
+}
+
+/// What is to be expected of the first `slots` slots in the next hours.
+pub fn chances(
+    belief: &PoolBelief,
+    prior: Prior,
+    now: Timestamp,
+    ahead: f64,
+    slots: usize,
+) -> Vec<Chance> {
+    let outlook = Outlook::new(belief, prior, now);
+    let frailty = outlook.frailty;
+    let mut all = Vec::with_capacity(slots);
+    for run in &belief.runs {
+        let silent = silence(run, now);
+        let known = if run.up { ages::lasts(age(run), silent, frailty) } else { 0.0 };
+        let forgotten = if run.up { 1.0 - known } else { 1.0 - ages::lasts(age(run), silent, 1.0) };
+        let up = known + forgotten * prior.up;
+        let stays = outlook.lasts(age_if_up(run, now, frailty), ahead);
+        let more = (run.slots as usize).min(slots - all.len());
+        all.extend(std::iter::repeat_n(Chance { up, stays }, more));
+    }
+    let unseen = Chance { up: prior.up, stays: outlook.lasts(UNSEEN_AGE, ahead) };
+    all.resize(slots, unseen);
+    all
+}
+
+/// Chance that a machine in the first slot lasts so many hours, if it is up now.
+pub fn survival(belief: &PoolBelief, prior: Prior, now: Timestamp, hours: f64) -> f64 {
+    let outlook = Outlook::new(belief, prior, now);
+    let first = belief.runs.first();
+    let age = first.map_or(UNSEEN_AGE, |run| age_if_up(run, now, outlook.frailty));
+    outlook.lasts(age, hours)
+}
+
+/// How many more hours half of the machines in a slot live, if it is up now.
+pub fn median_life(belief: &PoolBelief, prior: Prior, now: Timestamp) -> f64 {
+    /// Longer than this nobody looks ahead.
+    const MOST: f64 = 1e6;
+    let half = |hours| survival(belief, prior, now, hours) <= 0.5;
+    let (mut least, mut most) = (0.0, 1.0);
+    while !half(most) && most < MOST {
+        (least, most) = (most, 2.0 * most);
+    }
+    // Halved until a second no longer matters.
+    while most - least > 1.0 / 3600.0 && most - least > 1e-6 * most {
+        let middle = (least + most) / 2.0;
+        if half(middle) { most = middle } else { least = middle }
+    }
+    most
+}
+
+/// How many interruptions a slot that is up now is to be expected to see, if it is filled again each
+/// time: the hazard falls as the slot grows older, so a day has far less than 24 first hours.
+pub fn interruptions(stays: f64) -> f64 {
+    // The hazard, summed over a while, is what the chance to last that while is the power of.
+    -stays.max(f64::MIN_POSITIVE).ln()
+}

@@ -1,0 +1,143 @@
+//! What an observation does to a belief.
+
+use super::{
+    PPM, UNSEEN_AGE, age, age_if_up, ages, frailty, hours_since, kept, mix, rate, silence,
+};
+use crate::market::belief::Prior;
+use fleet_model::{MicroUsd, PoolBelief, SlotRun, Timestamp};
+
+/// Ages this close are alike, in seconds.
+const ALIKE: u64 = 60;
+/// More runs than this say nothing that matters; the deepest are joined.
+const MOST_RUNS: usize = 24;
+
+/// A machine was bought at a price. What used to be paid fades like all evidence. To be called before
+/// the launch itself is learned from.
+pub fn bought(belief: &mut PoolBelief, now: Timestamp, price: MicroUsd) {
+    let usual = belief.usual_price.unwrap_or(price).0 as f64;
+    let kept = kept(belief, now);
+    belief.usual_price = Some(MicroUsd((kept * usual + (1.0 - kept) * price.0 as f64) as u64));
+}
+
+/// Machines of ours are alive in the first `count` slots.
+pub fn alive(belief: &mut PoolBelief, now: Timestamp, count: u32) {
+    let frailty = frailty(belief, Prior::default(), now);
+    let rate = rate(belief, Prior::default(), now);
+    let keep = kept(belief, now);
+    let mut exposure = belief.exposure_ppm as f64 * keep;
+    let mut watched = belief.watched_ppm as f64 * keep;
+    let mut lead = mix::aged(belief, hours_since(belief, now));
+    belief.interruptions_ppm = (belief.interruptions_ppm as f64 * keep) as u64;
+    split(&mut belief.runs, count);
+    let mut before = 0;
+    for run in &mut belief.runs {
+        if before >= count {
+            break;
+        }
+        before += run.slots;
+        if run.up {
+            let (aged, silent) = (age(run), silence(run, now));
+            let share = f64::from(run.slots) / f64::from(count);
+            exposure += PPM * share * ages::usual(aged, silent);
+            watched += PPM * share * silent;
+            lead += share * mix::lasted(aged, silent, frailty, rate);
+            belief.machine_seconds += u64::from(run.slots) * (silent * 3600.0).round() as u64;
+        }
+        let hours = age_if_up(run, now, frailty);
+        *run = up(run.slots, hours, now);
+    }
+    if before < count {
+        belief.runs.push(up(count - before, UNSEEN_AGE, now));
+    }
+    belief.exposure_ppm = exposure as u64;
+    belief.watched_ppm = watched as u64;
+    belief.ages_lead_ppm = mix::ppm(lead);
+    belief.as_of = belief.as_of.max(now);
+    join(&mut belief.runs);
+}
+
+fn up(slots: u32, hours: f64, now: Timestamp) -> SlotRun {
+    SlotRun { slots, up: true, age_seconds: (hours * 3600.0).round() as u64, seen: now }
+}
+
+/// The pool carries exactly `count`, and refused to carry `asked`.
+pub fn exactly(belief: &mut PoolBelief, now: Timestamp, count: u32, asked: u32) {
+    alive(belief, now, count);
+    split(&mut belief.runs, count);
+    let mut before = 0;
+    for run in &mut belief.runs {
+        before += run.slots;
+        if before <= count {
+            continue;
+        }
+        let silent = (now.as_second() - run.seen.as_second()).max(0) as u64;
+        let age_seconds = if run.up { 0 } else { run.age_seconds + silent };
+        *run = SlotRun { slots: run.slots, up: false, age_seconds, seen: now };
+    }
+    if before < asked {
+        let slots = asked - before;
+        belief.runs.push(SlotRun { slots, up: false, age_seconds: 0, seen: now });
+    }
+    join(&mut belief.runs);
+}
+
+/// Of `held` machines the pool took some back, and `left` are left.
+pub fn interrupted(belief: &mut PoolBelief, now: Timestamp, held: u32, left: u32) {
+    // Until just now they lived: that is evidence too.
+    alive(belief, now, held);
+    let foretold = foretold(belief, now, held, left);
+    exactly(belief, now, left, held);
+    let lost = held.saturating_sub(left);
+    belief.interruptions_ppm += (f64::from(lost) / f64::from(held.max(1)) * PPM) as u64;
+    belief.ages_lead_ppm = mix::ppm(belief.ages_lead_ppm as f64 / PPM + foretold);
+    belief.lost += u64::from(lost);
+}
+
+/// How much better ages foretold than rates that the slots from `left` to `held` are lost now.
+fn foretold(belief: &PoolBelief, now: Timestamp, held: u32, left: u32) -> f64 {
+    let frailty = frailty(belief, Prior::default(), now);
+    let rate = rate(belief, Prior::default(), now);
+    let (mut before, mut lead) = (0, 0.0);
+    for run in &belief.runs {
+        let from = before.max(left);
+        before += run.slots;
+        let lost = before.min(held).saturating_sub(from);
+        let share = f64::from(lost) / f64::from(held.max(1));
+        lead += share * mix::lost(age(run), frailty, rate);
+    }
+    lead
+}
+
+/// Makes a run end after `at` slots.
+fn split(runs: &mut Vec<SlotRun>, at: u32) {
+    let mut before = 0;
+    for nth in 0..runs.len() {
+        let run = runs[nth];
+        if before < at && at < before + run.slots {
+            runs[nth].slots = at - before;
+            runs.insert(nth + 1, SlotRun { slots: before + run.slots - at, ..run });
+            return;
+        }
+        before += run.slots;
+    }
+}
+
+/// Joins neighbours that are alike.
+fn join(runs: &mut Vec<SlotRun>) {
+    runs.retain(|run| run.slots > 0);
+    runs.dedup_by(|next, run| {
+        let alike = run.up == next.up
+            && run.seen == next.seen
+            && run.age_seconds.abs_diff(next.age_seconds) < ALIKE;
+        if alike {
+            run.slots += next.slots;
+        }
+        alike
+    });
+    while runs.len() > MOST_RUNS {
+        let Some(last) = runs.pop() else { break };
+        if let Some(run) = runs.last_mut() {
+            run.slots += last.slots;
+        }
+    }
+}

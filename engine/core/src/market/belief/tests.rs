@@ -1,0 +1,95 @@
+//! What is learned from a pool's history, in small.
+
+use super::*;
+
+fn at(hours: f64) -> Timestamp {
+    Timestamp::from_second(1_700_000_000 + (hours * 3600.0) as i64).expect("a moment")
+}
+
+/// A pool in which `count` machines run from the start, looked at every quarter of an hour.
+fn watched(count: u32, until: f64) -> PoolBelief {
+    let mut belief = PoolBelief { as_of: at(0.0), ..PoolBelief::default() };
+    for quarter in 0..=(until * 4.0) as i32 {
+        alive(&mut belief, at(f64::from(quarter) / 4.0), count);
+    }
+    belief
+}
+
+/// Chance that the first slot is lost within an hour.
+fn risk(belief: &PoolBelief, now: f64) -> f64 {
+    1.0 - survival(belief, Prior::default(), at(now), 1.0)
+}
+
+#[test]
+fn the_longer_a_slot_lasts_the_safer_it_is() {
+    let risks: Vec<f64> = [1.0, 4.0, 16.0].map(|h| risk(&watched(2, h), h)).to_vec();
+    assert!(risks[0] > 1.3 * risks[1] && risks[1] > 1.3 * risks[2], "{risks:?}");
+}
+
+#[test]
+fn interruptions_make_a_pool_riskier_than_its_calm_twin() {
+    let calm = watched(1, 12.0);
+    let mut stormy = watched(1, 2.0);
+    for hour in 1..=5 {
+        let hour = 2.0 * f64::from(hour);
+        interrupted(&mut stormy, at(hour), 1, 0);
+        alive(&mut stormy, at(hour + 0.25), 1);
+        alive(&mut stormy, at(hour + 2.0), 1);
+    }
+    let risks = (risk(&stormy, 12.0), risk(&calm, 12.0));
+    assert!(risks.0 > 2.0 * risks.1, "{risks:?}");
+    assert_eq!(evidence(&stormy).interruptions, 5);
+}
+
+#[test]
+fn a_pool_that_takes_machines_back_at_once_is_frail() {
+    let frail = |lives: f64| {
+        let mut belief = PoolBelief { as_of: at(0.0), ..PoolBelief::default() };
+        for nth in 0..6 {
+            let start = 2.0 * f64::from(nth);
+            exactly(&mut belief, at(start), 0, 1);
+            alive(&mut belief, at(start + 0.1), 1);
+            interrupted(&mut belief, at(start + 0.1 + lives), 1, 0);
+        }
+        frailty(&belief, Prior::default(), at(12.0))
+    };
+    assert!(frail(0.05) > 1.2 && frail(1.5) < 1.0, "{} {}", frail(0.05), frail(1.5));
+}
+
+#[test]
+fn the_law_that_foretold_better_counts_more() {
+    // Lost at the age of a day: ages had called this slot safe, its rate had not.
+    let mut old = watched(1, 24.0);
+    let before = mix::weight(&old, 0.0);
+    interrupted(&mut old, at(24.0), 1, 0);
+    assert!(mix::weight(&old, 0.0) < before, "rates gain");
+    // Hours later that is forgotten.
+    assert!((mix::weight(&old, 48.0) - 0.5).abs() < 0.01);
+    // Lost just after it came up: ages had warned.
+    let mut young = PoolBelief { as_of: at(0.0), ..PoolBelief::default() };
+    exactly(&mut young, at(0.0), 0, 1);
+    alive(&mut young, at(0.1), 1);
+    interrupted(&mut young, at(0.15), 1, 0);
+    assert!(mix::weight(&young, 0.0) > 0.5, "ages gain");
+}
+
+#[test]
+fn looking_often_or_once_teaches_about_the_same() {
+    let often = watched(3, 6.0);
+    let mut once = PoolBelief { as_of: at(0.0), ..PoolBelief::default() };
+    alive(&mut once, at(0.0), 3);
+    alive(&mut once, at(6.0), 3);
+    assert!((risk(&often, 6.0) / risk(&once, 6.0) - 1.0).abs() < 0.15);
+    assert_eq!(evidence(&often).machine_hours, 18.0);
+    assert_eq!(evidence(&once).to_string(), "0 interruptions in 18.0 machine-hours");
+}
+
+#[test]
+fn half_of_the_machines_are_gone_at_the_median() {
+    for belief in [PoolBelief::default(), watched(1, 1.0), watched(4, 20.0)] {
+        let now = belief.as_of.max(at(0.0));
+        let median = median_life(&belief, Prior::default(), now);
+        let left = survival(&belief, Prior::default(), now, median);
+        assert!((left - 0.5).abs() < 1e-3, "{median} h: {left}");
+    }
+}
