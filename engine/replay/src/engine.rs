@@ -74,6 +74,7 @@ impl Engine {
             held_pools: BTreeMap::new(),
             quotas: Vec::new(),
             beliefs: Beliefs::new(),
+            signals: std::collections::BTreeMap::new(),
             limits: Limits::default(),
             now,
         };

@@ -54,6 +54,7 @@ fn desired() -> Desired {
             weights: vec![],
             max_spot_price: None,
             hedge: None,
+            ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
             fulfilment: Default::default(),
             together: None,

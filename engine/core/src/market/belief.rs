@@ -5,18 +5,18 @@
 //! longer it will stay so (a Lomax law), times a frailty of the pool that is learned from its own
 //! interruptions.
 
-use fleet_model::{MicroUsd, PoolBelief, Share, Signals, SlotRun, Timestamp};
+use fleet_model::{MicroUsd, PoolBelief, SlotRun, Timestamp};
 
 /// Shape of the law by which slots fail.
-const SHAPE: f64 = 0.9;
+pub(crate) const SHAPE: f64 = 0.9;
 /// Its scale in hours.
-const SCALE: f64 = 0.45;
+pub(crate) const SCALE: f64 = 0.45;
 /// After this many hours, evidence of a pool's frailty counts half: markets are not stationary.
 const HALF_LIFE: f64 = 24.0;
 /// How much the prior frailty is worth, in expected interruptions.
 const PRIOR_WEIGHT: f64 = 2.0;
 /// What is taken for the age of a slot that is up and was never seen before, in hours.
-const UNSEEN_AGE: f64 = 1.0;
+pub(crate) const UNSEEN_AGE: f64 = 1.0;
 /// Chance that a slot which nobody asked for is up.
 const UNSEEN_UP: f64 = 0.7;
 /// Ages this close are alike, in seconds.
@@ -37,25 +37,6 @@ pub struct Prior {
 impl Default for Prior {
     fn default() -> Self {
         Prior { frailty: 1.0, up: UNSEEN_UP }
-    }
-}
-
-impl Prior {
-    /// From a cloud's own signals. Their weight is modest: no recording tells how good they are.
-    pub fn of(signals: &Signals) -> Self {
-        /// The share of machines taken back within a month that is usual.
-        const USUAL: f64 = 0.10;
-        let usual = Prior::default();
-        let frailty = signals.interruptions.map(|share: Share| {
-            let lost = (f64::from(share.ppm()) / PPM).clamp(0.01, 0.6);
-            ((1.0 - lost).ln() / (1.0 - USUAL).ln()).sqrt()
-        });
-        let up = signals.obtainability.map(|word| {
-            // Half way between what is usual and the cloud's word.
-            let said = f64::from(word.percent.min(100)) / 100.0;
-            (usual.up + said) / 2.0
-        });
-        Prior { frailty: frailty.unwrap_or(usual.frailty), up: up.unwrap_or(usual.up) }
     }
 }
 

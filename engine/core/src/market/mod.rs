@@ -13,6 +13,7 @@ pub mod portfolio;
 mod prior;
 mod search;
 mod shortage;
+pub(crate) mod signals;
 mod survey;
 
 pub(crate) use evidence::belief_now;

@@ -6,7 +6,9 @@
 
 use crate::market::belief::{self, Prior};
 use crate::market::evidence::latest;
+use crate::market::signals;
 use crate::offers::find_offering;
+use crate::offers::trust::Trust;
 
 use fleet_model::{Inputs, MicroUsd, PoolId, Scope};
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ const MOST: f64 = 2.0;
 
 /// Interruptions seen and to be expected, region by region.
 pub(crate) struct Siblings {
+    trust: Trust,
     regions: BTreeMap<Scope, (f64, f64)>,
 }
 
@@ -35,13 +38,14 @@ impl Siblings {
             region.0 += seen;
             region.1 += usual;
         }
-        Siblings { regions }
+        Siblings { trust: Trust::of(inputs), regions }
     }
 
     /// What is thought of a pool before its own evidence.
     pub(crate) fn prior(&self, inputs: &Inputs, pool: &PoolId) -> Prior {
         let offering = find_offering(inputs, pool);
-        let prior = offering.map_or_else(Prior::default, |o| Prior::of(&o.signals));
+        let prior =
+            offering.map_or_else(Prior::default, |o| signals::prior(&o.signals, &self.trust));
         let own = latest(inputs, pool);
         let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
         let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));

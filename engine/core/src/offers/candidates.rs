@@ -3,12 +3,21 @@
 use crate::offers::commitments::commitment_for;
 use crate::offers::names::matches_kind;
 use crate::offers::places::Places;
+use crate::offers::trust::Trust;
 use crate::offers::weights::weight;
 use fleet_model::{
     BlockScope, Commitment, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place,
     PoolId, Rejection, Scope, Units,
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What a pool is taken for when its cloud says nothing of it: on-demand is seldom refused.
+pub(crate) fn usual_odds(market: Market) -> u8 {
+    match market {
+        Market::Spot => 50,
+        Market::OnDemand | Market::Reserved => 90,
+    }
+}
 
 /// An offering that may be bought from.
 #[derive(Debug, Clone, Copy)]
@@ -17,6 +26,8 @@ pub(crate) struct Candidate<'a> {
     pub(crate) weight: Units,
     /// Position in the user's order of preference; the last for what is not named.
     pub(crate) priority: u32,
+    /// What its cloud says of a launch, as far as that is believed; `None`: nothing.
+    pub(crate) odds: Option<u8>,
     /// Dense numbers of its zone and region.
     pub(crate) zone: u32,
     pub(crate) region: u32,
@@ -38,6 +49,7 @@ pub(crate) fn candidates<'a>(
     commitments: &[Commitment],
 ) -> (Vec<Candidate<'a>>, Vec<(&'a Offering, Rejection)>) {
     let judge = Judge::new(inputs);
+    let trust = Trust::of(inputs);
     let mut good = Vec::with_capacity(inputs.offerings.len());
     let mut bad = Vec::new();
     let mut last: Option<(&Place, Standpoint)> = None;
@@ -69,7 +81,9 @@ pub(crate) fn candidates<'a>(
         };
         let Standpoint { zone, region } = here;
         let commitment = commitment_for(commitments, &offering.pool);
-        good.push(Candidate { offering, weight, priority, zone, region, commitment });
+        let usual = usual_odds(offering.pool.market);
+        let odds = offering.signals.obtainability.map(|word| trust.odds(word, usual));
+        good.push(Candidate { offering, weight, priority, odds, zone, region, commitment });
     }
     (good, bad)
 }

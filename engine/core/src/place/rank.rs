@@ -1,16 +1,12 @@
 //! The order in which pools are taken, one for each strategy.
 
-use crate::offers::Candidate;
+use crate::offers::{Candidate, usual_odds};
 use fleet_model::{Market, Strategy, Units};
 
 /// Smaller is taken first. The last part is the position among the candidates, which is the order
 /// of pool ids: ties have one winner.
 pub(crate) type Key = (u64, u64, u64, u32);
 
-/// What a spot pool is taken for when its cloud says nothing of it.
-const SPOT_PRIOR: u64 = 50;
-/// The same for on-demand, which is seldom refused.
-const ON_DEMAND_PRIOR: u64 = 90;
 /// Points a pool's score loses if it carried the whole fleet. What is taken from a pool makes it
 /// shallower, and what stands together falls together.
 const CROWDING: u64 = 50;
@@ -111,15 +107,10 @@ pub(crate) fn machines_at_level(
 
 /// 0 hopeless to 100 certain, less what the pool carries already.
 fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
-    let prior = match candidate.offering.pool.market {
-        Market::Spot => SPOT_PRIOR,
-        Market::OnDemand | Market::Reserved => ON_DEMAND_PRIOR,
-    };
-    let signal =
-        candidate.offering.signals.obtainability.map(|signal| u64::from(signal.percent.min(100)));
     let crowding = match candidate.offering.pool.market {
         Market::Spot => CROWDING * carried.0.min(target.0) / target.0.max(1),
         Market::OnDemand | Market::Reserved => 0,
     };
-    signal.unwrap_or(prior).saturating_sub(crowding)
+    let odds = candidate.odds.unwrap_or_else(|| usual_odds(candidate.offering.pool.market));
+    u64::from(odds).saturating_sub(crowding)
 }

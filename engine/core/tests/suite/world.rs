@@ -121,6 +121,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         held_pools: BTreeMap::new(),
         quotas: vec![],
         beliefs: BTreeMap::new(),
+        signals: std::collections::BTreeMap::new(),
         limits: Limits::default(),
         now: at(0),
     }

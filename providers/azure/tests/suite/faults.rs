@@ -283,6 +283,7 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
         pools: &pools,
         template: &template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let quote = |n: usize| offered.quotes[n].clone().expect("known");

@@ -307,7 +307,12 @@ async fn sizes_that_do_not_boot_the_image_are_not_offered() {
         pool("azure/eastus/regional/Standard_B2s/spot"),
     ];
     let goal = fleet_model::CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &fixture.asks.template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &fixture.asks.template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let refusal = |n: usize| offered.quotes[n].clone().and_then(|quote| quote.refusal);
     assert!(refusal(0).is_some_and(|why| why.contains("generation 2")));

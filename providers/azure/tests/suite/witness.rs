@@ -58,6 +58,7 @@ async fn a_whole_life_is_as_described() {
         pools: &pools,
         template: &fixture.asks.template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes[0].is_some() && !offered.quotas.is_empty());

@@ -109,7 +109,12 @@ async fn what_two_projects_have_in_one_region_are_two_regions() {
     }
     let pools = [pool(&serving), pool(ON_DEMAND), pool(&research)];
     let goal = fleet_model::CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = provider.offerings(&request).await.expect("quotes");
     let used = |at: usize| {
         let quote = offered.quotes[at].as_ref().expect("a quote");

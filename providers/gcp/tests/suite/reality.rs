@@ -257,7 +257,12 @@ async fn types_that_are_not_sold_are_refused_in_the_plan() {
     let pools = texts.map(pool);
     let template = Template::default();
     let goal = fleet_model::CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let refused: Vec<bool> =
         offered.quotes.iter().flatten().map(|quote| quote.refusal.is_some()).collect();
@@ -287,7 +292,12 @@ async fn advice_is_for_the_number_wanted_and_a_missing_right_is_asked_for_once()
         spot: Units(64_000),
     };
     let template = Template::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     fixture.provider.offerings(&request).await.expect("quotes");
     assert_eq!(fixture.fake.advised(), [(2, 32), (4, 16), (8, 8)].into(), "vCPUs and machines");
     let before = fixture.fake.calls("advice.capacity");

@@ -13,6 +13,7 @@ async fn quote(sim: &Sim, id: &PoolId) -> Option<Quote> {
             pools,
             template: &Template::default(),
             goal: CapacityGoal::default(),
+            ignore: fleet_model::SignalSet::default(),
         })
         .await;
     offered.expect("quotes").quotes[0].clone()

@@ -24,7 +24,12 @@ impl Clock for Stepped {
 
 async fn ask(provider: &Aws, pools: &[PoolId]) -> Offered {
     let template = Template::default();
-    let request = OfferingsRequest { pools, template: &template, goal: CapacityGoal::default() };
+    let request = OfferingsRequest {
+        pools,
+        template: &template,
+        goal: CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
+    };
     provider.offerings(&request).await.expect("offerings")
 }
 
