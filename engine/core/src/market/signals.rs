@@ -177,3 +177,7 @@ fn note(recorded: &mut Recorded, source: SignalSource, gain: f64, at: Timestamp)
     record.judged += 1;
     record.as_of = record.as_of.max(at);
 }
+
+#[cfg(test)]
+#[path = "signals_tests.rs"]
+mod tests;

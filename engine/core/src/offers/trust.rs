@@ -32,6 +32,11 @@ impl Trust {
         }))
     }
 
+    #[cfg(test)]
+    pub(crate) fn with(weight: impl Fn(SignalSource) -> f64) -> Self {
+        Trust(SignalSource::ALL.map(weight))
+    }
+
     /// From nothing to all of it.
     pub(crate) fn weight(&self, source: SignalSource) -> f64 {
         self.0[source as usize]

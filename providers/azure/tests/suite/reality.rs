@@ -322,9 +322,11 @@ async fn sizes_that_do_not_boot_the_image_are_not_offered() {
     let limits = &offered.quotes[1].as_ref().expect("a quote").quotas;
     assert!(limits.iter().all(|at| offered.quotas[*at as usize].limit == 250), "{offered:?}");
     // Scores hold for a while.
-    let scores = fixture.server.calls("POST placementScores");
+    let calls =
+        || ["POST placementScores", "POST resources"].map(|name| fixture.server.calls(name));
+    assert_eq!(calls(), [1, 1]);
     fixture.asks.provider.offerings(&request).await.expect("quotes");
-    assert_eq!((scores, fixture.server.calls("POST placementScores")), (1, 1));
+    assert_eq!(calls(), [1, 1]);
     // What the plan leaves out, Azure would refuse.
     let old = ask(&pools[0], "t", &fixture.asks.template);
     let error = fixture.asks.create(&old).await.expect_err("it does not boot");

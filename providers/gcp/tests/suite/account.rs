@@ -93,7 +93,7 @@ async fn what_two_projects_have_in_one_region_are_two_regions() {
         endpoint: Some(fake.url()),
         ..GcpSettings::default()
     };
-    let provider = Gcp::of_projects(settings, Arc::new(RealTime));
+    let provider = Gcp::of_projects(settings, Arc::new(RealTime), Arc::default());
     let in_project =
         |project: &str| format!("gcp/us-central1@{project}/us-central1-a/n2-standard-4/on-demand");
     let template = Template::default();

@@ -355,6 +355,7 @@ async fn plans_pin_images_count_limits_and_know_chances() {
         pools: &pools[..1],
         template: &missing,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);
