@@ -387,4 +387,15 @@ mod tests {
         let text = serde_json::to_string(&all).expect("JSON");
         assert_eq!(serde_json::from_str::<SignalSet>(&text).expect("a set"), all);
     }
+
+    #[test]
+    fn journals_of_before_are_read() {
+        let old =
+            r#"{"event":"roundStarted","spec":"SPEC","create":1,"destroy":0,"hourlyAfter":5}"#;
+        let spec = serde_json::to_string(&crate::digest("test/1", [])).expect("JSON");
+        let old = old.replace("\"SPEC\"", &spec);
+        let event: crate::Event = serde_json::from_str(&old).expect("an event");
+        assert!(matches!(&event, crate::Event::RoundStarted { heard, .. } if heard.is_empty()));
+        assert_eq!(serde_json::to_string(&event).expect("JSON"), old);
+    }
 }
