@@ -13,7 +13,7 @@ fn spec(name: &str, placement: &str) -> String {
 kind: Fleet
 metadata: {{ name: {name} }}
 spec:
-  capacity: {{ unit: instances, target: 4, spot: 100% }}
+  capacity: {{ unit: instances, target: 4 }}
   instances: {{ types: [m6i.large] }}
   placement:
     clouds: [ {{ provider: aws, regions: [us-east-1] }} ]

@@ -187,10 +187,6 @@ fn placement() {
             ("misspelt signal", "placement: { ignoreSignals: [aws-placment-score, weather] }"),
             ("signals as a word", "placement: { ignoreSignals: all }"),
             (
-                "a signal of a cloud that is not allowed",
-                "placement: { clouds: [{ provider: aws }], ignoreSignals: [gcp-capacity-advice] }",
-            ),
-            (
                 "commitments without a type, by pattern, of nothing, for ever",
                 "placement:\n  commitments:\n    - { provider: aws, region: us-east-1, count: 1 }\n    - { provider: aws, region: \"us-*\", type: p5, count: 0, until: always }",
             ),
