@@ -34,22 +34,22 @@ fn json(text: &str) -> Value {
 }
 
 /// The signals of the pools of a plan.
-fn signals(place: &Place, file: &str, code: i32) -> Vec<Value> {
-    let document = json(&place.expect(code, &["plan", file, "-o", "json"]));
+fn signals(place: &Place, file: &str) -> Vec<Value> {
+    let document = json(&place.expect(0, &["plan", file, "-o", "json"]));
     let pools = document["fleets"][0]["pools"].as_array().expect("pools").clone();
     let all = pools.iter().flat_map(|pool| pool["signals"].as_array().expect("signals"));
     all.cloned().collect()
 }
 
-fn weights(place: &Place, file: &str, code: i32) -> Vec<f64> {
-    let all = signals(place, file, code);
+fn weights(place: &Place, file: &str) -> Vec<f64> {
+    let all = signals(place, file);
     all.iter().map(|signal| signal["weightPercent"].as_f64().expect("a weight")).collect()
 }
 
 #[test]
 fn a_plan_and_an_explanation_tell_what_is_said_and_how_far_it_is_believed() {
     let place = place();
-    let said = signals(&place, "a.yaml", 2);
+    let said = signals(&place, "a.yaml");
     assert!(!said.is_empty());
     for signal in &said {
         assert_eq!(signal["name"], "aws-placement-score");
@@ -73,7 +73,7 @@ fn what_is_ignored_says_nothing_and_touches_no_machine() {
     place.write("a.yaml", &spec("a", IGNORE));
     let shown = place.expect(0, &["plan", "a.yaml"]);
     assert!(shown.contains("No changes."), "{shown}");
-    assert!(signals(&place, "a.yaml", 0).is_empty());
+    assert!(signals(&place, "a.yaml").is_empty());
     place.expect(0, &["apply", "a.yaml", "--yes"]);
     assert_eq!(place.live(), before);
 }
@@ -94,14 +94,14 @@ fn an_unknown_signal_is_an_error_with_a_place_and_a_hint() {
 fn a_signal_that_was_right_is_believed_more_by_every_fleet_of_the_state() {
     let place = place();
     place.write("b.yaml", &spec("b", ""));
-    assert!(weights(&place, "b.yaml", 2).iter().all(|weight| *weight == 50.0));
+    assert!(weights(&place, "b.yaml").iter().all(|weight| *weight == 50.0));
     // Launches that were called certain are granted.
     place.expect(0, &["apply", "a.yaml", "--yes"]);
-    let (own, other) = (weights(&place, "a.yaml", 0), weights(&place, "b.yaml", 2));
+    let (own, other) = (weights(&place, "a.yaml"), weights(&place, "b.yaml"));
     assert!(!own.is_empty() && own.iter().all(|weight| *weight > 51.0), "{own:?}");
     assert_eq!(own[0], other[0], "the same evidence");
     // Who ignored it has nothing to add.
     place.write("c.yaml", &spec("c", IGNORE));
     place.expect(0, &["apply", "c.yaml", "--yes"]);
-    assert_eq!(weights(&place, "b.yaml", 2)[0], other[0]);
+    assert_eq!(weights(&place, "b.yaml")[0], other[0]);
 }

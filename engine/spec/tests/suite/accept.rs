@@ -190,6 +190,17 @@ fn warnings_do_not_refuse() {
 }
 
 #[test]
+fn a_signal_that_no_cloud_of_the_spec_gives_is_a_warning() {
+    let loaded = accept(&fleet(
+        "capacity: { target: 8 }\n\
+         placement: { clouds: [{ provider: aws }], ignoreSignals: [gcp-capacity-advice] }",
+    ));
+    let shown = loaded.warnings.render(false);
+    assert!(shown.contains("no cloud of this spec gives `gcp-capacity-advice`"), "{shown}");
+    assert!(shown.contains("hint: remove it, or allow the cloud"), "{shown}");
+}
+
+#[test]
 fn what_it_costs_to_be_short() {
     let check = |capacity: &str, penalty_milli: Option<u32>| {
         let desired = only(accept(&fleet(&format!("capacity: {{ target: 8{capacity} }}")))).desired;
