@@ -1,8 +1,8 @@
 //! Signals against simulated truths, through the journal's own events.
 
 use super::*;
+use crate::fold;
 use crate::offers::trust::weight;
-use crate::record::fold;
 use fleet_model::{
     Block, BlockScope, Create, Departure, Event, Group, Interrupted, MachineId, MicroUsd,
     NewMachine, Obtainability, Token, digest,
