@@ -90,6 +90,7 @@ mod tests {
         let path = folder.path().join("state").join("signals.json");
         let (m5, c5): (InstanceType, InstanceType) = ("m5.large".into(), "c5.large".into());
         let (some, both) = (BTreeSet::from([&m5]), BTreeSet::from([&m5, &c5]));
+        let rest = BTreeSet::from([&c5]);
         let here = |types| Wanted { region: "us-east-1", types, history: true };
         let level = Level { price: fleet_model::MicroUsd(40_000), volatility: None };
         let prices: Prices = BTreeMap::from([((m5.clone(), "use1-az1".into()), level)]);
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(here(&both).last(&answers, at(9_000_000 / 2)), known);
 
         // A type without a price is known to have none.
-        here(&BTreeSet::from([&c5])).keep(&answers, &Prices::new(), at(1200));
+        here(&rest).keep(&answers, &Prices::new(), at(1200));
         assert_eq!(here(&both).fresh(&answers, at(1250)), known);
         // A price that is gone is forgotten.
         here(&some).keep(&answers, &Prices::new(), at(1300));
