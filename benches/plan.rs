@@ -53,6 +53,7 @@ spec:
         held_pools: BTreeMap::new(),
         quotas: vec![],
         beliefs: BTreeMap::new(),
+        signals: std::collections::BTreeMap::new(),
         limits: Limits::default(),
         now,
     }

@@ -138,6 +138,7 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
             fulfilment: fleet_model::Fulfilment::default(),
             together: None,
             hedge: None,
+            ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
         },
         budget: Budget::default(),

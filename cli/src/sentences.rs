@@ -3,10 +3,26 @@
 use crate::text::{clean_line, count, monthly, when};
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
-    Hold, Market, Notice, Plan, PoolReason, Rejection, Scope, Shortfall, Strategy, TemplateChange,
-    Units, WhenDone, Why,
+    Heeded, Hold, Market, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall, Strategy,
+    TemplateChange, Units, WhenDone, Why, Word,
 };
 use std::collections::{BTreeMap, BTreeSet};
+
+/// What one signal of a cloud says, and how far it is believed.
+pub(crate) fn signal(heeded: &Heeded) -> String {
+    let Heeded { word: Word { source, share }, weight } = heeded;
+    let says = match source.row().says {
+        Says::Launch => format!("a launch is {share} likely"),
+        Says::Interruption { usual_percent } => {
+            format!("{share} of machines are interrupted (usual: {usual_percent}%)")
+        }
+        Says::PriceMovement { usual_percent } => {
+            format!("the price moved by {share} (usual: {usual_percent}%)")
+        }
+    };
+    let weight = f64::from(weight.ppm()) / 10_000.0;
+    format!("{source}: {says}; believed to {weight:.0}%")
+}
 
 /// A sentence, and what to do next.
 #[derive(Debug, Clone, PartialEq, Eq)]

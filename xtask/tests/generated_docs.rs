@@ -1,6 +1,6 @@
 //! Pages that are made from code, held against the code. `cargo xtask docs` writes them.
 
-use fleet_model::{Bucket, Cloud, CloudFacts, TokenRule};
+use fleet_model::{Bucket, Cloud, CloudFacts, SIGNALS, SignalRow, TokenRule};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -26,6 +26,41 @@ fn spec_reference() {
 fn json_schema() {
     let schema = serde_json::to_string_pretty(&fleet_spec::schema()).expect("a schema");
     check("docs/fleet.schema.json", &(schema + "\n"));
+}
+
+/// Between these lines of a page, everything is made from code.
+const MARKS: [&str; 2] = ["<!-- signals: begin -->\n", "<!-- signals: end -->\n"];
+
+#[test]
+fn signals() {
+    let name = "docs/placement.md";
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    let page = std::fs::read_to_string(&file).expect("a page");
+    let (before, rest) = page.split_once(MARKS[0]).expect("where the table begins");
+    let (_, after) = rest.split_once(MARKS[1]).expect("where it ends");
+    let mut table = String::from(
+        "| signal | foretells | asked with | an answer holds | stands in for | the cloud's limit | \
+         source | weight at first |\n|---|---|---|---|---|---|---|--:|\n",
+    );
+    for row in &SIGNALS {
+        let SignalRow { name, says, asked, limit, limit_source, weight_percent, .. } = row;
+        let held = |time_of: Duration| match time_of {
+            Duration::ZERO => "not kept".to_owned(),
+            days if days.as_secs().is_multiple_of(86_400) => {
+                format!("{} d", days.as_secs() / 86_400)
+            }
+            other => time(other),
+        };
+        let (holds, stands_in) = (held(row.holds), held(row.stands_in));
+        let says = says.as_str();
+        writeln!(
+            table,
+            "| `{name}` | {says} | {asked} | {holds} | {stands_in} | {limit} | {limit_source} | \
+             {weight_percent} % |"
+        )
+        .expect("text");
+    }
+    check(name, &format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1]));
 }
 
 fn time(duration: Duration) -> String {

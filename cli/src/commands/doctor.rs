@@ -117,7 +117,8 @@ async fn examine(
             fulfilment: desired.placement.fulfilment,
         })
         .await;
-    let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity };
+    let ignore = desired.placement.ignore_signals;
+    let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity, ignore };
     examination.findings.extend(limits(desired, provider.as_ref(), &request, &mut offerings).await);
     examination
 }

@@ -2,7 +2,7 @@
 
 use super::bodies;
 use super::common::Unplaced;
-use super::plan::Obtainability;
+use super::plan::{Obtainability, Signal};
 use super::reasons::{Counted, Rejection, Said, Why};
 use super::words::Unit;
 use schemars::JsonSchema;
@@ -66,6 +66,8 @@ pub(crate) struct ExplainedPool {
     pub on_demand_hourly_usd: Option<f64>,
     /// The cloud's word on launches.
     pub obtainability: Option<Obtainability>,
+    /// What the cloud's signals say, and how far each is believed.
+    pub signals: Vec<Signal>,
     /// Capacity of one machine; `null` if it counts for nothing.
     pub weight: Option<f64>,
 }

@@ -189,12 +189,40 @@ pub(crate) struct Pool {
     pub on_demand_hourly_usd: Option<f64>,
     /// The cloud's word on launches.
     pub obtainability: Option<Obtainability>,
+    /// What the cloud's signals say, and how far each is believed.
+    pub signals: Vec<Signal>,
     /// Share of the target that stands here afterwards.
     pub share_percent: f64,
     /// Learned reliability; `null` for on-demand.
     pub belief: Option<Belief>,
     /// Why this pool was chosen; `null` where nothing is launched.
     pub reason: Option<Said<PoolReason>>,
+}
+
+/// What one signal of a cloud says of a pool, and how far it is believed.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Signal {
+    /// Its name, as `placement.ignoreSignals` takes it.
+    pub name: String,
+    /// Where it comes from.
+    pub source: SignalSource,
+    /// How likely a launch is, how many machines are interrupted, or how much the price moved.
+    pub percent: f64,
+    /// How far it is believed: 0 not at all, 100 entirely. Learned from launches and interruptions.
+    pub weight_percent: f64,
+}
+
+impl From<&model::Heeded> for Signal {
+    fn from(heeded: &model::Heeded) -> Self {
+        let model::Heeded { word: model::Word { source, share }, weight } = *heeded;
+        Signal {
+            name: source.to_string(),
+            source: source.into(),
+            percent: percent(share),
+            weight_percent: percent(weight),
+        }
+    }
 }
 
 /// A cloud's own word on how likely a launch is to succeed and last.
@@ -387,6 +415,7 @@ fn pool(line: &model::PoolLine) -> Pool {
         price,
         on_demand,
         obtainability,
+        signals,
         share,
         committed,
         chance,
@@ -409,6 +438,7 @@ fn pool(line: &model::PoolLine) -> Pool {
         destroyed_hourly_usd: usd(*ended_hourly),
         on_demand_hourly_usd: on_demand.map(usd),
         obtainability: obtainability.map(Into::into),
+        signals: signals.iter().map(Into::into).collect(),
         share_percent: percent(*share),
         belief: chance.map(|model::PoolChance { fill, life_minutes }| Belief {
             fill_percent: percent(fill),

@@ -55,8 +55,10 @@ words! {
     }
     /// Where a cloud's word on launches comes from.
     SignalSource of model::SignalSource {
-        SpotPlacementScore "spotPlacementScore", CapacityAdvice "capacityAdvice",
-        PlacementScore "placementScore", RegionsWithCapacity "regionsWithCapacity",
+        SpotPlacementScore "spotPlacementScore", SpotPriceHistory "spotPriceHistory",
+        SpotAdvisor "spotAdvisor", CapacityAdvice "capacityAdvice",
+        CapacityHistory "capacityHistory", PlacementScore "placementScore",
+        EvictionRate "evictionRate", RegionsWithCapacity "regionsWithCapacity",
     }
     /// A kind of request to a cloud.
     Operation of model::Operation { Look "look", Launch "launch", End "end", }

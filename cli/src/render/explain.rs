@@ -185,10 +185,10 @@ pub(crate) fn pool(shown: &PoolVerdict) -> String {
         facts.push(format!("on-demand {full}"));
     }
     facts.push(shown.weight.map_or("counts for nothing".into(), |w| format!("counts for {w}")));
-    if let Some(chance) = shown.obtainability {
-        facts.push(format!("the cloud thinks a launch {}% likely", chance.percent));
-    }
     out.push_str(&format!("  {DIM}{}{DIM:#}\n", facts.join(", ")));
+    for heeded in &shown.signals {
+        out.push_str(&format!("  {DIM}{}{DIM:#}\n", sentences::signal(heeded)));
+    }
     out
 }
 

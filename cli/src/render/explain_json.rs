@@ -51,6 +51,7 @@ fn pool(shown: &PoolVerdict) -> ExplainedPool {
         hourly_usd: shown.price.map(usd),
         on_demand_hourly_usd: shown.on_demand.map(usd),
         obtainability: shown.obtainability.map(Into::into),
+        signals: shown.signals.iter().map(Into::into).collect(),
         weight: shown.weight.map(|weight| weight.as_f64()),
     }
 }

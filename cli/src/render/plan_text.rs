@@ -392,6 +392,7 @@ fn outlook(report: &Report) -> String {
             "{} to {} per hour in 8 of 10 outcomes, {} in the middle",
             expected.hourly_p10, expected.hourly_p90, expected.hourly_p50
         )),
+        signals(report),
         Some(
             "assumes learned reliability, and 5 minutes from a launch until a machine is of use"
                 .into(),
@@ -404,6 +405,15 @@ fn outlook(report: &Report) -> String {
         head = "          ";
     }
     out
+}
+
+/// How far each signal is believed that says something of a pool of the plan.
+fn signals(report: &Report) -> Option<String> {
+    let heeded = report.pools.iter().flat_map(|line| &line.signals);
+    let weights: BTreeMap<_, _> = heeded.map(|one| (one.word.source, one.weight)).collect();
+    let one = |(source, weight)| format!("{source} to {}", likely(weight));
+    let all: Vec<String> = weights.into_iter().map(one).collect();
+    (!all.is_empty()).then(|| format!("believes {}", all.join(", ")))
 }
 
 /// What will stand beyond the target.

@@ -23,6 +23,7 @@ fn line(id: &str, weight: u64, changes: [u32; 3], price: f64, full: f64) -> Pool
         price: MicroUsd::from_f64(price),
         on_demand: MicroUsd::from_f64(full),
         obtainability: None,
+        signals: Vec::new(),
         share: Share::from_percent(25.0).expect("a share"),
         committed: 0,
         reason: (create > 0).then_some(PoolReason::Best { strategy: Strategy::CapacityOptimized }),

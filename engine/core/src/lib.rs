@@ -20,7 +20,7 @@ mod seams;
 
 pub use decide::{Placement, placement};
 pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
-pub use offers::{Eligible, eligible, eligible_beside, rejection, weight};
+pub use offers::{Eligible, add_signals, eligible, eligible_beside, rejection, weight};
 pub use place::Certificate;
 pub use plan::{Planned, Stale, StepState, Violation, Walk, check, premises, same_steps, stale};
 pub use record::{

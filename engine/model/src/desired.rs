@@ -2,7 +2,7 @@
 
 use crate::{
     Architecture, Cloud, Digest, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
-    Place, PoolId, Share, Template, Timestamp, Unit, Units,
+    Place, PoolId, Share, SignalSet, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -190,6 +190,9 @@ pub struct PlacementRules {
     /// How dear it is to be short. `None`: no spare machines, and no on-demand in place of spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedge: Option<Hedge>,
+    /// Signals of the clouds that are neither asked for nor believed.
+    #[serde(default, skip_serializing_if = "SignalSet::is_empty")]
+    pub ignore_signals: SignalSet,
     /// What was bought ahead of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commitments: Vec<Commitment>,

@@ -2,7 +2,7 @@
 
 use crate::{
     Beliefs, Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded,
-    Rejection, Timestamp,
+    Rejection, SignalRecords, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -37,6 +37,10 @@ pub struct Inputs {
     /// What other fleets saw of spot pools. What this one saw is in `recorded`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub beliefs: Beliefs,
+    /// How well the clouds' signals foretold what happened to other fleets. The record of this one is in
+    /// `recorded`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub signals: SignalRecords,
     /// How much one apply may do.
     pub limits: Limits,
     /// The moment of decision.

@@ -1,8 +1,9 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labels,
-    MachineId, MicroUsd, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp, Token,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Heard,
+    Labels, MachineId, MicroUsd, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
+    Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub enum Event {
         destroy: u32,
         /// Price per hour expected afterwards.
         hourly_after: MicroUsd,
+        /// What the clouds' signals said of the pools that it launches from.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        heard: Vec<Heard>,
     },
     /// A launch is about to be sent.
     CreateIntended {

@@ -29,6 +29,7 @@ mod report;
 mod resources;
 mod secret;
 mod share;
+mod signal;
 mod template;
 mod unusual;
 
@@ -55,7 +56,7 @@ pub use machine::{
     NoticeKind, Observed, Orphans, Ownership,
 };
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
-pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, SignalSource, Signals};
+pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, Signals};
 pub use pattern::Pattern;
 pub use plan::{
     Action, Create, Destroy, Labelled, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Relabel,
@@ -63,8 +64,8 @@ pub use plan::{
 };
 pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{
-    Attempt, Block, BlockScope, Departed, EarlyEnds, LabelsRecord, Operation, Recorded, SlotRecord,
-    SlotState,
+    Attempt, Block, BlockScope, Departed, EarlyEnds, HeardAt, LabelsRecord, Operation, Recorded,
+    SlotRecord, SlotState,
 };
 pub use report::{
     Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange, WhenDone,
@@ -72,6 +73,10 @@ pub use report::{
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use secret::Secret;
 pub use share::Share;
+pub use signal::{
+    Heard, Heeded, Interrupted, SIGNALS, Says, SignalRecord, SignalRecords, SignalRow, SignalSet,
+    SignalSource, Word,
+};
 pub use template::{Disk, Template, TemplateFields};
 
 /// A moment in time, to the nanosecond, in UTC.

@@ -1,6 +1,9 @@
 //! What can be bought now, and what the clouds say about getting it.
 
-use crate::{Cloud, InstanceKind, Market, MicroUsd, PoolId, Region, Share, Timestamp};
+use crate::{
+    Cloud, InstanceKind, Interrupted, Market, MicroUsd, PoolId, Region, Share, SignalSource,
+    Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -41,9 +44,9 @@ pub struct Signals {
     /// mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub volatility: Option<Share>,
-    /// The share of machines like these that are taken back within a month.
+    /// How many machines like these are taken back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub interruptions: Option<Share>,
+    pub interrupted: Option<Interrupted>,
     /// When the price was true, if the cloud itself said it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub price_as_of: Option<Timestamp>,
@@ -57,20 +60,6 @@ pub struct Obtainability {
     pub percent: u8,
     /// Who says so.
     pub source: SignalSource,
-}
-
-/// Where a signal comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub enum SignalSource {
-    /// EC2 spot placement score.
-    SpotPlacementScore,
-    /// GCP capacity advice.
-    CapacityAdvice,
-    /// Azure spot placement score.
-    PlacementScore,
-    /// Lambda's list of regions with capacity.
-    RegionsWithCapacity,
 }
 
 /// What a provider says of one pool now.

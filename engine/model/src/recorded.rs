@@ -2,8 +2,8 @@
 
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId,
-    Market, MicroUsd, Place, PoolId, Region, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
-    Token,
+    Market, MicroUsd, Place, PoolId, Region, SignalRecords, SlotId, SlotName, Strategy,
+    TemplateFields, Timestamp, Token, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +36,12 @@ pub struct Recorded {
     /// What was seen of spot pools.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub beliefs: Beliefs,
+    /// What the clouds' signals last said of pools when machines were launched there.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub heard: BTreeMap<PoolId, HeardAt>,
+    /// How well each signal foretold what happened.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub signals: SignalRecords,
     /// The account behind each cloud when the fleet first launched there.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub accounts: BTreeMap<AccountKey, String>,
@@ -56,6 +62,16 @@ pub struct Recorded {
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]
     pub early_ends: BTreeMap<Group, Vec<EarlyEnds>>,
+}
+
+/// What the clouds' signals said of a pool, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct HeardAt {
+    /// When a launch was decided on it.
+    pub at: Timestamp,
+    /// Each source's word.
+    pub words: Vec<Word>,
 }
 
 /// The labels and tags of the user's own that machines of a cloud carry.

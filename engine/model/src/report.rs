@@ -1,8 +1,8 @@
 //! What a plan means, for people and programs.
 
 use crate::{
-    Cloud, Gap, Group, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId, Rejection, Share,
-    Shortfall, Strategy, Unit, Units,
+    Cloud, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId, Rejection,
+    Share, Shortfall, Strategy, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -169,6 +169,9 @@ pub struct PoolLine {
     /// What is believed of it, if it is spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chance: Option<PoolChance>,
+    /// What the cloud's signals say, and how far each is believed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<Heeded>,
     /// Why machines are launched here and not elsewhere; `None` if none are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<PoolReason>,

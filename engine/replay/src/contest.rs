@@ -60,6 +60,7 @@ pub fn anywhere(hedge: Option<Hedge>) -> Desired {
             priorities: vec![],
             weights: vec![],
             max_spot_price: None,
+            ignore_signals: fleet_model::SignalSet::default(),
             hedge,
             commitments: Vec::new(),
             fulfilment: Default::default(),

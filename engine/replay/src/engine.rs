@@ -7,7 +7,8 @@ use crate::calibration::{Forecast, HORIZONS};
 use crate::judge::{Setup, delay_samples};
 use crate::policy::{Ask, Held, Policy, Rest, View};
 use crate::trace::Trace;
-use fleet_core::market::belief::{Chance, Prior, alive, chances};
+use fleet_core::market::belief::Chance;
+use fleet_core::market::foreseen;
 use fleet_core::{Planned, fold, plan};
 use fleet_model::*;
 use std::collections::BTreeMap;
@@ -79,6 +80,7 @@ impl Engine {
             held_pools: BTreeMap::new(),
             quotas: Vec::new(),
             beliefs: Beliefs::new(),
+            signals: std::collections::BTreeMap::new(),
             limits: Limits::default(),
             now,
         };
@@ -132,13 +134,12 @@ impl Engine {
         }
         for (zone, held) in self.spot.iter().enumerate() {
             let count = held.len().saturating_sub(view.noticed[zone] as usize);
-            let (pool, offering) = &self.pools[zone];
-            let belief = self.inputs.recorded.beliefs.get(pool).filter(|_| count > 0);
-            let Some(mut belief) = belief.cloned() else { continue };
-            let now = self.inputs.now;
-            alive(&mut belief, now, count as u32);
-            let prior = Prior::of(&self.inputs.offerings[*offering].signals);
-            let [soon, later] = HORIZONS.map(|hours| chances(&belief, prior, now, hours, count));
+            let (pool, _) = &self.pools[zone];
+            if count == 0 {
+                continue;
+            }
+            let ahead = |hours| foreseen(&self.inputs, pool, count as u32, hours);
+            let [soon, later] = HORIZONS.map(ahead);
             for (slot, pair) in soon.into_iter().zip(later).enumerate() {
                 let lost = <[Chance; 2]>::from(pair).map(|chance| 1.0 - chance.stays);
                 self.forecasts.push(Forecast { sample: view.sample, zone, slot, lost });

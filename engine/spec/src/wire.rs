@@ -6,8 +6,8 @@
 use crate::wire_scalar::{
     AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, DefaultsKind,
     Flag, FleetKind, FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud,
-    PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels, ShareText, StrategyWord, Text,
-    TogetherWord, UnitWord, UpdateStrategy, Usd, UsdOrShare, Variables, Whole,
+    PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels, ShareText, SignalWord,
+    StrategyWord, Text, TogetherWord, UnitWord, UpdateStrategy, Usd, UsdOrShare, Variables, Whole,
 };
 use schemars::JsonSchema;
 
@@ -228,6 +228,10 @@ wire! {
         /// far as it has them: limits per pool and zone then say what is asked for, not what
         /// comes. Default: `exact`.
         "fulfilment" fulfilment: Option<FulfilmentWord>,
+        /// Signals of the clouds that are neither asked for nor believed; docs/placement.md lists them.
+        /// Machines that run are not touched. Default: none, every signal counts as far as it proved
+        /// right.
+        "ignoreSignals" ignore_signals: Option<Vec<SignalWord>>,
     }
 
     /// Machines that are paid for whether they run or not: reserved instances, committed use. The

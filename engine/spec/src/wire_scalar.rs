@@ -99,6 +99,7 @@ scalars! {
     StrategyWord "strategy" = word(names(words::STRATEGIES));
     TogetherWord "word" = word(names(words::TOGETHER));
     FulfilmentWord "word" = word(names(words::FULFILMENTS));
+    SignalWord "signal" = word(names(words::SIGNALS));
     Arch "instruction set" = word(names(words::ARCHITECTURES));
     AcceleratorMaker "maker" = word(names(words::MAKERS));
     LocalDiskWord "word" = word(names(words::LOCAL_DISK));

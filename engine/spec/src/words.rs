@@ -1,7 +1,8 @@
 //! The words a field may hold. One table serves the reader, its hints and the JSON Schema.
 
 use fleet_model::{
-    Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, Strategy, Together, Unit,
+    Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, SignalSource, Strategy, Together,
+    Unit,
 };
 
 /// The version of the language that this crate reads.
@@ -34,6 +35,17 @@ pub(crate) const FULFILMENTS: Words<Fulfilment> =
 
 pub(crate) const TOGETHER: Words<Together> =
     &[("zone", Together::Zone), ("region", Together::Region), ("provider", Together::Provider)];
+
+pub(crate) const SIGNALS: Words<SignalSource> = &[
+    ("aws-placement-score", SignalSource::SpotPlacementScore),
+    ("aws-price-history", SignalSource::SpotPriceHistory),
+    ("aws-spot-advisor", SignalSource::SpotAdvisor),
+    ("gcp-capacity-advice", SignalSource::CapacityAdvice),
+    ("gcp-capacity-history", SignalSource::CapacityHistory),
+    ("azure-placement-score", SignalSource::PlacementScore),
+    ("azure-eviction-rate", SignalSource::EvictionRate),
+    ("lambda-capacity-list", SignalSource::RegionsWithCapacity),
+];
 
 pub(crate) const ARCHITECTURES: Words<Architecture> =
     &[("x86_64", Architecture::X86_64), ("arm64", Architecture::Arm64)];
@@ -110,6 +122,7 @@ mod tests {
         assert_eq!(names(STRATEGIES), Strategy::ALL.map(Strategy::as_str));
         assert_eq!(names(FULFILMENTS), Fulfilment::ALL.map(Fulfilment::as_str));
         assert_eq!(names(TOGETHER), Together::ALL.map(Together::as_str));
+        assert_eq!(names(SIGNALS), SignalSource::ALL.map(SignalSource::as_str));
         assert_eq!(names(MAKERS), Maker::ALL.map(Maker::as_str));
         assert!(UNITS.iter().all(|(name, unit)| *name == unit.as_str()));
         assert!(ARCHITECTURES.iter().all(|(name, arch)| *name == arch.to_string()));

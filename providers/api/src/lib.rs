@@ -4,6 +4,7 @@
 //! decides nothing: which pool, how many and when is in the plan.
 
 mod accounts;
+mod answers;
 mod clock;
 #[cfg(feature = "conformance")]
 pub mod conformance;
@@ -17,6 +18,7 @@ mod seams;
 mod survey;
 
 pub use accounts::Accounts;
+pub use answers::Answers;
 pub use clock::Clock;
 pub use error::{Class, Error, NO_CREDENTIALS, NOT_SET_UP, Reach};
 pub use judgement::{Asked, LOOK_AGAIN, in_one_line, not_the_machine, with_causes};

@@ -4,7 +4,8 @@ use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest}
 use async_trait::async_trait;
 use fleet_model::{
     Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels,
-    Machine, MachineId, Orphans, PoolId, Quota, Quote, Scope, SlotId, Template, Timestamp, Victim,
+    Machine, MachineId, Orphans, PoolId, Quota, Quote, Scope, SignalSet, SignalSource, SlotId,
+    Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -114,6 +115,15 @@ pub struct OfferingsRequest<'a> {
     pub template: &'a Template,
     /// How much is wanted in all: some clouds say how likely that much is to be had.
     pub goal: CapacityGoal,
+    /// Signals that nobody wants: they are not asked for.
+    pub ignore: SignalSet,
+}
+
+impl OfferingsRequest<'_> {
+    /// Whether a signal is wanted.
+    pub fn wants(&self, source: SignalSource) -> bool {
+        !self.ignore.contains(source)
+    }
 }
 
 /// The answer to [`Provider::offerings`].

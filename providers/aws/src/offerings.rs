@@ -9,12 +9,15 @@ use crate::prices;
 use crate::quota;
 use crate::session::Site;
 use crate::spot_advisor::SpotAdvisor;
-use crate::spot_cache::{Known, SpotCache};
+use crate::spot_cache::Known;
 use crate::{image, network};
 use aws_sdk_ec2::operation::describe_instance_type_offerings::builders::DescribeInstanceTypeOfferingsInputBuilder;
 use aws_sdk_ec2::types::{Filter, LocationType};
-use fleet_model::{InstanceType, Market, PoolId, Quota, Quote, Signals, Template, Timestamp, Zone};
-use fleet_provider::{Class, Error};
+use fleet_model::{
+    InstanceType, Interrupted, Market, PoolId, Quota, Quote, SignalSource, Signals, Template,
+    Timestamp, Zone,
+};
+use fleet_provider::{Answers, Class, Error};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -62,7 +65,9 @@ impl<'a> Wanted<'a> {
 /// What is known besides what AWS is asked.
 pub(crate) struct Aside<'a> {
     /// Prices of a moment ago.
-    pub(crate) cache: &'a SpotCache,
+    pub(crate) answers: &'a Answers,
+    /// Whether it matters how prices moved.
+    pub(crate) history: bool,
     /// Interruption bands.
     pub(crate) bands: Arc<SpotAdvisor>,
 }
@@ -76,7 +81,7 @@ pub(crate) async fn survey(
     now: Timestamp,
 ) -> Survey {
     let (prices, sold, images, closed, limits, running) = tokio::join!(
-        prices::known(site, &wanted.spot_types, aside.cache, now),
+        prices::known(site, &wanted.spot_types, aside.history, aside.answers, now),
         sold(site, &wanted.types),
         images(site, &wanted.types, template),
         closed(site, wanted, template),
@@ -225,7 +230,10 @@ impl Survey {
             quote.signals = Signals {
                 obtainability: None,
                 volatility: level.and_then(|level| level.volatility),
-                interruptions: self.bands.of(&pool.place.region, &pool.instance_type),
+                interrupted: self
+                    .bands
+                    .of(&pool.place.region, &pool.instance_type)
+                    .map(|share| Interrupted { share, source: SignalSource::SpotAdvisor }),
                 price_as_of: level.and(known).map(|known| known.as_of),
             };
         }

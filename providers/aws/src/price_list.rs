@@ -92,7 +92,7 @@ async fn in_region(session: &Session, region: &str, now: Timestamp) -> Result<Ve
     let kinds = kinds(&site).await?;
     let sold = zonal(&site).await?;
     let names: BTreeSet<&InstanceType> = kinds.keys().collect();
-    let spot = prices::spot_prices(&site, &names, now).await.unwrap_or_else(|error| {
+    let spot = prices::spot_prices(&site, &names, false, now).await.unwrap_or_else(|error| {
         tracing::warn!(%region, %error, "no spot prices");
         BTreeMap::new()
     });

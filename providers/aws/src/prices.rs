@@ -2,13 +2,13 @@
 
 use crate::error::{Asked, read, refused};
 use crate::session::Site;
-use crate::spot_cache::{Known, SpotCache};
+use crate::spot_cache::{Known, Wanted};
 use crate::zones::Zones;
 use aws_sdk_ec2::operation::describe_spot_price_history::builders::DescribeSpotPriceHistoryInputBuilder;
 use aws_sdk_ec2::primitives::DateTime;
 use aws_sdk_ec2::types::{Filter, SpotPrice};
 use fleet_model::{InstanceType, MicroUsd, Share, Timestamp, Zone};
-use fleet_provider::{Class, Error};
+use fleet_provider::{Answers, Class, Error};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -69,22 +69,24 @@ fn requests(
 pub(crate) async fn known(
     site: &Site,
     types: &BTreeSet<&InstanceType>,
-    cache: &SpotCache,
+    history: bool,
+    answers: &Answers,
     now: Timestamp,
 ) -> Result<Known, Error> {
     let region = site.region.as_str();
+    let wanted = Wanted { region, types, history };
     if types.is_empty() {
         return Ok(Known { prices: Prices::new(), as_of: now });
     }
-    if let Some(known) = cache.fresh(region, types, now) {
+    if let Some(known) = wanted.fresh(answers, now) {
         return Ok(known);
     }
-    match spot_prices(site, types, now).await {
+    match spot_prices(site, types, history, now).await {
         Ok(prices) => {
-            cache.keep(region, types, &prices, now);
+            wanted.keep(answers, &prices, now);
             Ok(Known { prices, as_of: now })
         }
-        Err(error) => match cache.last(region, types) {
+        Err(error) => match wanted.last(answers, now) {
             Some(known) => {
                 tracing::warn!(%region, %error, as_of = %known.as_of, "spot prices are not new");
                 Ok(known)
@@ -94,14 +96,15 @@ pub(crate) async fn known(
     }
 }
 
-/// The spot prices in a region.
+/// The spot prices in a region, and how they moved if that is wanted: it makes the list much longer.
 pub(crate) async fn spot_prices(
     site: &Site,
     types: &BTreeSet<&InstanceType>,
+    history: bool,
     now: Timestamp,
 ) -> Result<Prices, Error> {
     let zones = site.zones().await?;
-    let since = now.as_second() - window(types.len());
+    let since = now.as_second() - if history { window(types.len()) } else { 0 };
     let mut rows = Vec::new();
     for asked in requests(types, since) {
         rows.extend(all(site, asked).await?);

@@ -3,10 +3,9 @@
 use crate::error::{Asked, read, refused};
 use crate::events::{self, Notices};
 use crate::offerings::{Aside, Wanted, survey};
-use crate::scores::{self, Scores};
+use crate::scores::{Asking, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_advisor::SpotAdvisor;
-use crate::spot_cache::SpotCache;
 use crate::{
     choice, doctor, image, launch, launch_template, machines, network, price_list, relabel,
     terminate, trace,
@@ -14,16 +13,15 @@ use crate::{
 use async_trait::async_trait;
 use fleet_model::{
     Cloud, InstanceType, Machine, MachineId, MachineState, Market, Place, PoolId, Region, Scope,
-    Template, Zone,
+    SignalSource, Template, Zone,
 };
 use fleet_provider::{
-    Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
-    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
-    RelabelRequest, TidyRequest, TraceRequest, Traced,
+    Accounts, Answers, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
+    Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
+    Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 /// EC2, in every region that it is asked about.
@@ -31,19 +29,19 @@ pub struct Aws {
     session: Session,
     clock: Arc<dyn Clock>,
     bands: Arc<OnceLock<Arc<SpotAdvisor>>>,
-    cache: Arc<SpotCache>,
+    answers: Arc<Answers>,
 }
 
 impl Aws {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: AwsSettings, clock: Arc<dyn Clock>) -> Self {
         let session = Session::new(settings);
-        Aws { session, clock, bands: Arc::default(), cache: Arc::default() }
+        Aws { session, clock, bands: Arc::default(), answers: Arc::default() }
     }
 
-    /// The same, with spot prices remembered in a file.
-    pub fn remembering(mut self, prices: PathBuf) -> Self {
-        self.cache = Arc::new(SpotCache::at(prices));
+    /// The same, with prices and scores remembered as others remember theirs.
+    pub fn remembering(mut self, answers: Arc<Answers>) -> Self {
+        self.answers = answers;
         self
     }
 
@@ -56,7 +54,7 @@ impl Aws {
                 clock: home.clock.clone(),
                 bands: home.bands.clone(),
                 // A spot price is the same for every account.
-                cache: home.cache.clone(),
+                answers: home.answers.clone(),
             })
         })
     }
@@ -84,8 +82,12 @@ impl Aws {
         let types = spot().flat_map(|(_, wanted)| wanted.spot_types.iter().copied()).collect();
         let regions: BTreeSet<&Region> = spot().map(|(region, _)| *region).collect();
         let Some(region) = regions.first() else { return Scores::new() };
+        if !request.wants(SignalSource::SpotPlacementScore) {
+            return Scores::new();
+        }
         let site = self.session.site(region).await;
-        scores::scores(&site, &types, &regions, request.goal).await.unwrap_or_else(|error| {
+        let asked = Asking { site: &site, answers: &self.answers, now: self.clock.now() };
+        asked.scores(&types, &regions, request.goal).await.unwrap_or_else(|error| {
             tracing::debug!(%region, %error, "no placement scores");
             Scores::new()
         })
@@ -192,7 +194,12 @@ impl Provider for Aws {
             regions.entry(&pool.place.region).or_default().add(pool);
         }
         let now = self.clock.now();
-        let aside = &Aside { cache: &self.cache, bands: self.bands() };
+        let bands = match request.wants(SignalSource::SpotAdvisor) {
+            true => self.bands(),
+            false => Arc::default(),
+        };
+        let history = request.wants(SignalSource::SpotPriceHistory);
+        let aside = &Aside { answers: &self.answers, history, bands };
         let asked = regions.iter().map(|(region, wanted)| async move {
             let site = self.session.site(region).await;
             let found = survey(&site, wanted, request.template, aside, now).await;

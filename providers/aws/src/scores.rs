@@ -7,8 +7,10 @@ use crate::error::{Asked, read};
 use crate::session::Site;
 use aws_sdk_ec2::operation::get_spot_placement_scores::builders::GetSpotPlacementScoresInputBuilder;
 use aws_sdk_ec2::types::{SpotPlacementScore, TargetCapacityUnitType};
-use fleet_model::{CapacityGoal, InstanceType, Obtainability, Region, SignalSource, Unit, Zone};
-use fleet_provider::Error;
+use fleet_model::{
+    CapacityGoal, InstanceType, Obtainability, Region, SignalSource, Timestamp, Unit, Zone,
+};
+use fleet_provider::{Answers, Error};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,42 +59,69 @@ fn requests(
     regions.iter().map(one).collect()
 }
 
-/// Asks for the scores of some regions of one account.
-pub(crate) async fn scores(
-    site: &Site,
-    types: &BTreeSet<&InstanceType>,
-    regions: &BTreeSet<&Region>,
-    goal: CapacityGoal,
-) -> Result<Scores, Error> {
-    let questions = requests(types, regions, goal);
-    let answers = join_all(questions.into_iter().map(|asked| pages(site, asked))).await;
-    let mut scores = Scores::new();
-    let mut failed = None;
-    for answer in answers {
-        match answer {
-            Ok(found) => scores.extend(found.iter().filter_map(of)),
-            Err(error) => failed = Some(error),
+/// Where scores are asked for, and where they are remembered.
+pub(crate) struct Asking<'a> {
+    pub(crate) site: &'a Site,
+    pub(crate) answers: &'a Answers,
+    pub(crate) now: Timestamp,
+}
+
+const SOURCE: SignalSource = SignalSource::SpotPlacementScore;
+
+impl Asking<'_> {
+    /// The scores of some regions of one account: those of a while ago, else new ones. A new question may
+    /// be one too many for today, while others are answered.
+    pub(crate) async fn scores(
+        &self,
+        types: &BTreeSet<&InstanceType>,
+        regions: &BTreeSet<&Region>,
+        goal: CapacityGoal,
+    ) -> Result<Scores, Error> {
+        let questions = requests(types, regions, goal).into_iter().zip(regions);
+        let answers = questions.map(|(asked, region)| async move {
+            let question = question(region, &asked);
+            let pages = || pages(self.site, asked);
+            (region, self.answers.ask(SOURCE, &question, self.now, pages).await)
+        });
+        let mut scores = Scores::new();
+        let mut failed = None;
+        for (region, answer) in join_all(answers).await {
+            match answer {
+                Ok(found) => scores.extend(found.into_iter().map(|(zone, percent)| {
+                    let place = ((*region).clone(), zone);
+                    (place, Obtainability { percent, source: SOURCE })
+                })),
+                Err(error) => failed = Some(error),
+            }
+        }
+        match failed {
+            Some(error) if scores.is_empty() => Err(error),
+            Some(_) | None => Ok(scores),
         }
     }
-    // A new question may be one too many for today, while others are answered.
-    match failed {
-        Some(error) if scores.is_empty() => Err(error),
-        Some(_) | None => Ok(scores),
-    }
+}
+
+/// Everything that scores depend on: the region, how much, and of what. Accounts share answers: a score
+/// is a word on EC2's capacity, and each account's questions are counted.
+fn question(region: &Region, asked: &GetSpotPlacementScoresInputBuilder) -> String {
+    let amount = asked.get_target_capacity().unwrap_or_default();
+    let unit = asked.get_target_capacity_unit_type().as_ref().map_or("", |unit| unit.as_str());
+    let types = asked.get_instance_types().as_deref().unwrap_or_default().join(",");
+    format!("{region}/{amount}/{unit}/{types}")
 }
 
 /// Every page of an answer.
 async fn pages(
     site: &Site,
     asked: GetSpotPlacementScoresInputBuilder,
-) -> Result<Vec<SpotPlacementScore>, Error> {
-    let mut found = Vec::new();
+) -> Result<BTreeMap<Zone, u8>, Error> {
+    let mut found = BTreeMap::new();
     let mut page = None;
     for _ in 0..PAGES {
         let request = asked.clone().set_next_token(page);
         let answer =
             request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
-        found.extend(answer.spot_placement_scores.unwrap_or_default());
+        found.extend(answer.spot_placement_scores().iter().filter_map(of));
         page = answer.next_token.filter(|token| !token.is_empty());
         if page.is_none() {
             break;
@@ -101,10 +130,10 @@ async fn pages(
     Ok(found)
 }
 
-fn of(score: &SpotPlacementScore) -> Option<((Region, Zone), Obtainability)> {
+/// A zone and its score, in per cent.
+fn of(score: &SpotPlacementScore) -> Option<(Zone, u8)> {
     let percent = u8::try_from(score.score()?.clamp(0, 10) * 10).ok()?;
-    let place = (Region::from(score.region()?), Zone::from(score.availability_zone_id()?));
-    Some((place, Obtainability { percent, source: SignalSource::SpotPlacementScore }))
+    Some((Zone::from(score.availability_zone_id()?), percent))
 }
 
 #[cfg(test)]
@@ -133,14 +162,17 @@ mod tests {
         assert_eq!(*all[0].get_target_capacity(), Some(131_072));
         assert_eq!(all[0].get_region_names().as_ref().map(Vec::len), Some(1));
         assert!(all[0].get_region_names().iter().flatten().all(|name| !name.contains('@')));
+        // Regions and accounts are questions of their own; a target a little higher is not.
+        let first = regions.first().expect("a region");
+        let more = asked(3, goal(Unit::MemoryGib, 120));
+        assert_eq!(question(first, &all[0]), question(first, &more[0]));
+        assert_eq!(question(first, &all[0]), "r-0@123456789012/131072/memory-mib/a,b,c");
     }
 
     #[test]
     fn ten_is_certain() {
         let score =
             SpotPlacementScore::builder().region("us-east-1").availability_zone_id("use1-az4");
-        let (place, chance) = of(&score.score(7).build()).expect("a score");
-        assert_eq!((place.0.as_str(), place.1.as_str()), ("us-east-1", "use1-az4"));
-        assert_eq!(chance.percent, 70);
+        assert_eq!(of(&score.score(7).build()), Some(("use1-az4".into(), 70)));
     }
 }

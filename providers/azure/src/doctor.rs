@@ -39,6 +39,7 @@ const NEEDED_ABOVE: &[&str] = &[
     "Microsoft.Compute/locations/publishers/artifacttypes/offers/skus/versions/read",
     "Microsoft.Network/virtualNetworks/read",
     "Microsoft.Network/virtualNetworks/subnets/join/action",
+    "Microsoft.ResourceGraph/resources/read",
 ];
 
 #[derive(Debug, Default, Deserialize)]

@@ -12,6 +12,7 @@ mod create;
 mod credential;
 mod doctor;
 mod error;
+mod evictions;
 mod image;
 mod launch;
 mod machines;

@@ -2,18 +2,20 @@
 //! questions, asked side by side. Prices and scores are hints; without them the catalog's stand.
 
 use crate::api::Api;
+use crate::evictions::{self, Rates};
 use crate::image::{self, Generation, Images};
 use crate::launch::lacks;
 use crate::network::Networks;
 use crate::prices::{self, Prices};
 use crate::quotas;
-use crate::scores::{self, Kept, Question, Scores};
+use crate::scores::{self, Question, Scores};
 use crate::skus::{Sizes, Skus, find};
 use crate::wire::{Sku, Usage};
 use fleet_model::{
-    Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals, Template, Zone,
+    Interrupted, Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals,
+    Template, Zone,
 };
-use fleet_provider::{Class, Error, Offered, OfferingsRequest};
+use fleet_provider::{Answers, Class, Error, Offered, OfferingsRequest};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,7 +29,7 @@ pub(crate) struct Sources<'a> {
     pub(crate) skus: &'a Skus,
     pub(crate) networks: &'a Networks,
     pub(crate) images: &'a Images,
-    pub(crate) scores: &'a Kept,
+    pub(crate) answers: &'a Answers,
 }
 
 /// What is known of a region.
@@ -58,7 +60,9 @@ impl Sources<'_> {
             async move { (*region, learn.await) }
         });
         let mut known = BTreeMap::new();
-        for (region, answer) in join_all(asked).await {
+        let evicted = self.evicted(&group.subscription, request);
+        let (answers, evicted) = futures::join!(join_all(asked), evicted);
+        for (region, answer) in answers {
             match answer {
                 Ok(here) => {
                     known.insert(region, here);
@@ -75,7 +79,7 @@ impl Sources<'_> {
         quotas.dedup();
         let quote = |pool: &PoolId| {
             let here = known.get(&pool.place.region)?;
-            let quote = quote(pool, here, &quotas)?;
+            let quote = quote(pool, here, &evicted, &quotas)?;
             let stuck = || unbootable(find(&here.sizes, &pool.instance_type)?, request.template);
             let quote = Quote { refusal: quote.refusal.or_else(stuck), ..quote };
             Some(Quote { refusal: lacking.clone().or(quote.refusal), ..quote })
@@ -104,14 +108,15 @@ impl Sources<'_> {
         let spot: Vec<String> = spot.into_iter().take(SCORED).map(str::to_owned).collect();
         let zones = pools.iter().any(|pool| pool.place.zone.as_str() != Zone::REGIONAL);
         let count = scores::count(request.goal);
-        let questions = spot.chunks(scores::SIZES).map(|some| Question {
+        let scored = if request.wants(SignalSource::PlacementScore) { &spot[..] } else { &[] };
+        let questions = scored.chunks(scores::SIZES).map(|some| Question {
             region: here.to_owned(),
             sizes: some.to_vec(),
             zones,
             count,
         });
         let scored =
-            join_all(questions.map(|question| self.scores.ask(api, subscription, question)));
+            join_all(questions.map(|q| scores::scores(api, self.answers, subscription, q)));
         let kinds = pools.iter().filter_map(|pool| find(&sizes, &pool.instance_type));
         let kinds: BTreeSet<bool> = kinds.map(|sku| sku.is_arm()).collect();
         let (usages, prices, scored, plug, images) = futures::join!(
@@ -134,6 +139,21 @@ impl Sources<'_> {
             unplugged: plug.err().filter(|error| error.class == Class::Invalid).map(words),
             images: images.into_iter().collect(),
         })
+    }
+
+    /// How often machines are evicted, where that is wanted. A hint: without an answer there is none.
+    async fn evicted(&self, subscription: &str, request: &OfferingsRequest<'_>) -> Rates {
+        let spot = request.pools.iter().filter(|pool| pool.market == Market::Spot);
+        if !request.wants(SignalSource::EvictionRate) {
+            return Rates::new();
+        }
+        let (regions, sizes) = spot
+            .map(|pool| (pool.place.region.name().to_owned(), pool.instance_type.to_string()))
+            .unzip();
+        evictions::rates(self.api, self.answers, subscription, &regions, &sizes)
+            .await
+            .inspect_err(|error| tracing::debug!(%error, "no eviction rates"))
+            .unwrap_or_default()
     }
 
     async fn image(&self, region: &str, template: &Template, arm: bool) -> (bool, Image) {
@@ -172,11 +192,13 @@ fn limits(pool: &PoolId, known: &Known) -> Vec<Quota> {
 }
 
 /// What is known of a pool.
-fn quote(pool: &PoolId, known: &Known, quotas: &[Quota]) -> Option<Quote> {
+fn quote(pool: &PoolId, known: &Known, evicted: &Rates, quotas: &[Quota]) -> Option<Quote> {
     let sku = find(&known.sizes, &pool.instance_type)?;
     let region = &pool.place.region;
     let size = pool.instance_type.as_str().to_ascii_lowercase();
     let price = known.prices.get(&size).copied().unwrap_or_default();
+    let evicted = evicted.get(&region.name().to_ascii_lowercase()).and_then(|all| all.get(&size));
+    let evicted = evicted.filter(|_| pool.market == Market::Spot);
     let zone = Some(pool.place.zone.to_string()).filter(|zone| zone != Zone::REGIONAL);
     let score = known.scores.get(&(size, zone)).filter(|_| pool.market == Market::Spot);
     let position = |limit: &Quota| quotas.iter().position(|other| other == limit);
@@ -192,6 +214,8 @@ fn quote(pool: &PoolId, known: &Known, quotas: &[Quota]) -> Option<Quote> {
                 percent: *percent,
                 source: SignalSource::PlacementScore,
             }),
+            interrupted: evicted
+                .map(|share| Interrupted { share: *share, source: SignalSource::EvictionRate }),
             ..Signals::default()
         },
         image: image.as_ref().and_then(|known| known.clone().ok()),

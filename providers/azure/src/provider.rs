@@ -9,7 +9,6 @@ use crate::launch::{Found, check};
 use crate::names::{Group, KEYS};
 use crate::network::Networks;
 use crate::power::Power;
-use crate::scores::Kept;
 use crate::session::AzureSettings;
 use crate::skus::{Skus, find};
 use crate::wire::{Resource, Vm};
@@ -19,9 +18,9 @@ use crate::{
 use async_trait::async_trait;
 use fleet_model::{Access, Cloud, Machine, MachineId, MachineState, Market, Orphans, Scope};
 use fleet_provider::{
-    Accounts, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
-    Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
-    Provider, RelabelRequest, TraceRequest, Traced,
+    Accounts, Answers, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest,
+    Destroyed, Error, Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest,
+    PriceListRequest, Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,7 +31,7 @@ pub struct Azure {
     skus: Skus,
     networks: Networks,
     images: Images,
-    scores: Kept,
+    answers: Arc<Answers>,
     ended: terminate::Ended,
     power: Power,
     children: Children,
@@ -47,19 +46,28 @@ impl Azure {
             skus: Skus::default(),
             networks: Networks::default(),
             images: Images::default(),
-            scores: Kept::default(),
+            answers: Arc::default(),
             ended: terminate::Ended::default(),
             power: Power::default(),
             children: Children::default(),
         }
     }
 
+    /// The same, with scores and rates remembered as others remember theirs.
+    pub fn remembering(mut self, answers: Arc<Answers>) -> Self {
+        self.answers = answers;
+        self
+    }
+
     /// The same for every subscription that a spec names.
-    pub fn of_subscriptions(settings: AzureSettings, clock: Arc<dyn Clock>) -> Accounts {
-        let home = Arc::new(Azure::new(settings.clone(), clock.clone()));
-        Accounts::new(home, move |id| {
-            Arc::new(Azure::new(settings.for_subscription(id), clock.clone()))
-        })
+    pub fn of_subscriptions(
+        settings: AzureSettings,
+        clock: Arc<dyn Clock>,
+        answers: Arc<Answers>,
+    ) -> Accounts {
+        let one = move |settings| Azure::new(settings, clock.clone()).remembering(answers.clone());
+        let home = Arc::new(one(settings.clone()));
+        Accounts::new(home, move |id| Arc::new(one(settings.for_subscription(id))))
     }
 
     /// The public key itself: as it stands, or from a resource that holds it.
@@ -139,7 +147,7 @@ impl Provider for Azure {
             skus: &self.skus,
             networks: &self.networks,
             images: &self.images,
-            scores: &self.scores,
+            answers: &self.answers,
         }
         .offerings(request)
         .await

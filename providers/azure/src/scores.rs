@@ -2,14 +2,12 @@
 
 use crate::api::Api;
 use crate::error::Asked;
-use fleet_model::{CapacityGoal, Timestamp, Unit};
-use fleet_provider::Error;
+use fleet_model::{CapacityGoal, SignalSource, Unit};
+use fleet_provider::{Answers, Error};
 use reqwest::Method;
 use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// The version of the API of scores.
 const SCORES: &str = "2025-06-05";
@@ -43,40 +41,37 @@ pub(crate) struct Question {
     pub(crate) count: u32,
 }
 
-/// How long an answer holds. Those of Azure are up to half an hour old themselves, and each counts
-/// against the limit of reads.
-const HOLDS: Duration = Duration::from_secs(900);
-
 /// The most machines that a question is asked for.
 const MOST: u32 = 1000;
 
-/// Answers that still hold.
-#[derive(Default)]
-pub(crate) struct Kept(Mutex<BTreeMap<Question, (Timestamp, Scores)>>);
-
-impl Kept {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<Question, (Timestamp, Scores)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The scores of a few sizes: those that were asked for lately, or new ones.
-    pub(crate) async fn ask(
-        &self,
-        api: &Api,
-        subscription: &str,
-        question: Question,
-    ) -> Result<Scores, Error> {
-        let now = api.clock.now();
-        if let Some((when, scores)) = self.lock().get(&question)
-            && now.duration_since(*when).unsigned_abs() < HOLDS
-        {
-            return Ok(scores.clone());
-        }
-        let scores = ask(api, subscription, &question).await?;
-        self.lock().insert(question, (now, scores.clone()));
-        Ok(scores)
+impl Question {
+    fn text(&self, subscription: &str) -> String {
+        let Question { region, sizes, zones, count } = self;
+        format!(
+            "{subscription}/{region}/{count}/{}/{}",
+            if *zones { "zones" } else { "region" },
+            sizes.join(",")
+        )
     }
 }
+
+/// The scores of a few sizes: those that were asked for lately, or new ones.
+pub(crate) async fn scores(
+    api: &Api,
+    answers: &Answers,
+    subscription: &str,
+    question: Question,
+) -> Result<Scores, Error> {
+    let text = question.text(subscription);
+    let now = api.clock.now();
+    let ask = || ask(api, subscription, &question);
+    // As a list: a map's keys are text in JSON.
+    let scores: Vec<Scored> = answers.ask(SignalSource::PlacementScore, &text, now, ask).await?;
+    Ok(scores.into_iter().collect())
+}
+
+/// A size, a zone, and their score.
+type Scored = ((String, Option<String>), u8);
 
 /// For how many machines scores are asked: a score is for that many. Where something else is counted,
 /// nobody knows how many machines of a size that will be.
@@ -88,7 +83,7 @@ pub(crate) fn count(goal: CapacityGoal) -> u32 {
 }
 
 /// Asks for the scores of a few sizes in a region. It changes nothing, though it is a `POST`.
-async fn ask(api: &Api, subscription: &str, question: &Question) -> Result<Scores, Error> {
+async fn ask(api: &Api, subscription: &str, question: &Question) -> Result<Vec<Scored>, Error> {
     let Question { region, sizes, zones, count } = question;
     let path = format!(
         "/subscriptions/{subscription}/providers/Microsoft.Compute/locations/{region}\
@@ -106,7 +101,7 @@ async fn ask(api: &Api, subscription: &str, question: &Question) -> Result<Score
     if answer.status != 200 {
         return Err(answer.error(Asked::Read));
     }
-    Ok(read(&answer.json(Asked::Read)?))
+    Ok(read(&answer.json(Asked::Read)?).into_iter().collect())
 }
 
 pub(crate) fn read(answer: &Answer) -> Scores {

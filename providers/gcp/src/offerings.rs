@@ -1,12 +1,16 @@
 //! What pools are worth now: images pinned, limits read, chances asked for. Prices are the
 //! catalog's: Google's spot prices change at most once a day, and its list has ten thousand rows.
 
+use crate::advice::Asking;
 use crate::kind::Kind;
 use crate::quota::{ALL_CPUS, ALL_GPUS, Limit, in_machines, limits, names, quota};
 use crate::request::refusal;
 use crate::session::{Clients, Session};
-use crate::{advice, image, tpu};
-use fleet_model::{Market, PoolId, Quota, Quote, Region, Signals, Template, Zone};
+use crate::{image, tpu};
+use fleet_model::{
+    Interrupted, Market, Obtainability, PoolId, Quota, Quote, Region, SignalSource, Signals,
+    Template, Zone,
+};
 use fleet_provider::{Error, Offered, OfferingsRequest};
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +25,7 @@ const AT_ONCE: usize = 10;
 pub(crate) async fn offered(
     session: &Session,
     request: &OfferingsRequest<'_>,
+    asking: Asking<'_>,
 ) -> Result<Offered, Error> {
     let clients = session.clients().await?;
     let flex_start = session.settings.flex_start_hours.is_some();
@@ -28,7 +33,7 @@ pub(crate) async fn offered(
         request.pools.iter().map(|pool| Kind::read(pool.instance_type.as_str())).collect();
     let images = images(session, request, &kinds).await;
     let here = regional_limits(clients, request.pools).await;
-    let signals = chances(clients, request, &kinds).await;
+    let signals = chances(clients, request, &kinds, asking).await;
     let mut book = Book::default();
     // In the order of the pools' names: the positions are then the same in whatever order we are
     // asked.
@@ -119,11 +124,12 @@ async fn regional_limits(
     all
 }
 
-/// How likely the spot pools are, in the order of the pools.
+/// What Google says of spot pools, in the order of the pools.
 async fn chances(
     clients: &Clients,
     request: &OfferingsRequest<'_>,
     kinds: &[Option<Kind<'_>>],
+    asking: Asking<'_>,
 ) -> Vec<Signals> {
     let pools = request.pools;
     let mut signals = vec![Signals::default(); pools.len()];
@@ -136,22 +142,61 @@ async fn chances(
         }
     }
     spot.truncate(ASKED);
-    for some in spot.chunks(AT_ONCE) {
-        let asked =
-            some.iter().map(|(_, pool, kind)| advice::ask(clients, pool, *kind, request.goal));
-        for ((at, ..), answer) in some.iter().zip(join_all(asked).await) {
-            match answer {
-                Ok(known) => signals[*at] = known,
-                // Without the right, every other question has the same answer.
-                Err(error) if error.class == fleet_provider::Class::Auth => {
-                    tracing::warn!(%error, "no advice on capacity: `fleet doctor` names the right");
-                    return signals;
-                }
-                Err(error) => tracing::debug!(%error, "no advice on capacity"),
-            }
+    let source = SignalSource::CapacityAdvice;
+    if request.wants(source) {
+        let ask = |pool, kind| asking.advice(clients, pool, kind, request.goal);
+        for (at, percent) in each(source, &spot, ask).await {
+            signals[at].obtainability = Some(Obtainability { percent, source });
+        }
+    }
+    let source = SignalSource::CapacityHistory;
+    if request.wants(source) {
+        for (at, share) in
+            each(source, &spot, |pool, kind| asking.history(clients, pool, kind)).await
+        {
+            signals[at].interrupted = Some(Interrupted { share, source });
         }
     }
     signals
+}
+
+/// Asks about each pool: the first alone, since without the right all others have the same answer, then
+/// some at once. What does not answer is unknown.
+async fn each<'a, T, F>(
+    source: SignalSource,
+    pools: &[(usize, &'a PoolId, Kind<'a>)],
+    ask: impl Fn(&'a PoolId, Kind<'a>) -> F,
+) -> Vec<(usize, T)>
+where
+    F: Future<Output = Result<Option<T>, Error>>,
+{
+    let (first, others) = pools.split_at(pools.len().min(1));
+    let mut found = Vec::new();
+    for some in [first].into_iter().chain(others.chunks(AT_ONCE)) {
+        let asked = some.iter().map(|(_, pool, kind)| ask(pool, *kind));
+        for ((at, ..), answer) in some.iter().zip(join_all(asked).await) {
+            match answer {
+                Ok(known) => found.extend(known.map(|known| (*at, known))),
+                Err(error) if error.class == fleet_provider::Class::Auth => {
+                    not_allowed(source, &error);
+                    return found;
+                }
+                Err(error) => tracing::debug!(%source, %error, "no answer"),
+            }
+        }
+    }
+    found
+}
+
+fn not_allowed(source: SignalSource, error: &Error) {
+    match source {
+        // The role that we print does not have it: which permission it takes is not published.
+        SignalSource::CapacityHistory => tracing::debug!(%source, %error, "not allowed"),
+        _ => tracing::warn!(
+            %error,
+            "no {source}: `fleet doctor` names the permission, or list it in placement.ignoreSignals"
+        ),
+    }
 }
 
 /// Limits, each once, with the positions that pools refer to.

@@ -1,5 +1,6 @@
 //! The adapter: names resolved, one request, one answer read.
 
+use crate::advice::Asking;
 use crate::choice::Choice;
 use crate::error::refused;
 use crate::kind::Kind;
@@ -12,9 +13,9 @@ use crate::{
 use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, MachineId, Market, Region, Scope};
 use fleet_provider::{
-    Accounts, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
-    ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider,
-    RelabelRequest, TraceRequest, Traced,
+    Accounts, Answers, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
+    Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
+    Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::sync::Arc;
 
@@ -22,21 +23,30 @@ use std::sync::Arc;
 pub struct Gcp {
     session: Session,
     clock: Arc<dyn Clock>,
+    answers: Arc<Answers>,
 }
 
 impl Gcp {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: GcpSettings, clock: Arc<dyn Clock>) -> Self {
-        Gcp { session: Session::new(settings), clock }
+        Gcp { session: Session::new(settings), clock, answers: Arc::default() }
+    }
+
+    /// The same, with advice remembered as others remember theirs.
+    pub fn remembering(mut self, answers: Arc<Answers>) -> Self {
+        self.answers = answers;
+        self
     }
 
     /// The same for every project that a spec names.
-    pub fn of_projects(settings: GcpSettings, clock: Arc<dyn Clock>) -> Accounts {
-        let home = Arc::new(Gcp::new(settings.clone(), clock.clone()));
-        Accounts::new(home, move |project| {
-            let settings = settings.for_project(project);
-            Arc::new(Gcp::new(settings, clock.clone()))
-        })
+    pub fn of_projects(
+        settings: GcpSettings,
+        clock: Arc<dyn Clock>,
+        answers: Arc<Answers>,
+    ) -> Accounts {
+        let one = move |settings| Gcp::new(settings, clock.clone()).remembering(answers.clone());
+        let home = Arc::new(one(settings.clone()));
+        Accounts::new(home, move |project| Arc::new(one(settings.for_project(project))))
     }
 }
 
@@ -65,7 +75,8 @@ impl Provider for Gcp {
     }
 
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
-        offerings::offered(&self.session, request).await
+        let asking = Asking { answers: &self.answers, now: self.clock.now() };
+        offerings::offered(&self.session, request, asking).await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

@@ -5,7 +5,7 @@ use crate::session::LambdaSettings;
 use crate::wire::Kinds;
 use crate::{doctor, launch, machines, offerings, prices, regional, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Scope};
+use fleet_model::{Cloud, Machine, Quote, Scope};
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest,
     Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider, TraceRequest, Traced,
@@ -38,7 +38,12 @@ impl Provider for Lambda {
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
         let kinds: Kinds = self.api.get("instance-types").await?;
         let found = regional::look(&self.api, request.template).await?;
-        let quote = |pool| offerings::quote(pool, request.template, &kinds, &found);
+        // In the list that prices come with: what is ignored was not asked for on its own.
+        let ignore = request.ignore;
+        let quote = |pool| {
+            let quote = offerings::quote(pool, request.template, &kinds, &found)?;
+            Some(Quote { signals: quote.signals.without(ignore), ..quote })
+        };
         // Limits of the account are told nowhere.
         Ok(Offered { quotes: request.pools.iter().map(quote).collect(), quotas: Vec::new() })
     }

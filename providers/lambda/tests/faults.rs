@@ -143,6 +143,7 @@ async fn prices_and_capacity_come_from_one_call() {
         pools: &pools,
         template: &fixture.asks.template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let quote = offered.quotes[0].clone().expect("known");

@@ -66,7 +66,12 @@ impl Fixture {
     async fn refusals(&self, template: &Template, pools: &[&str]) -> Vec<Option<String>> {
         let pools: Vec<_> = pools.iter().map(|pool| pool.parse().expect("a pool")).collect();
         let goal = fleet_model::CapacityGoal::default();
-        let request = OfferingsRequest { pools: &pools, template, goal };
+        let request = OfferingsRequest {
+            pools: &pools,
+            template,
+            goal,
+            ignore: fleet_model::SignalSet::default(),
+        };
         let offered = self.asks.provider.offerings(&request).await.expect("quotes");
         let why = |quote: Option<fleet_model::Quote>| {
             quote.expect("known").refusal.map(|why| why.to_string())
@@ -262,6 +267,7 @@ async fn listed_is_not_launchable_and_not_listed_is_not_hopeless() {
             pools: &pools,
             template: &fixture.asks.template,
             goal: fleet_model::CapacityGoal::default(),
+            ignore: fleet_model::SignalSet::default(),
         };
         let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
         let quote = offered.quotes[0].clone().expect("known");

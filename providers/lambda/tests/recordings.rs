@@ -83,7 +83,12 @@ async fn replay(polls: &[Poll]) -> BTreeMap<String, usize> {
         let pools: Vec<PoolId> = names.iter().map(pool).collect();
         let template = Template { key: Some("laptop".into()), ..Template::default() };
         let goal = CapacityGoal::default();
-        let request = OfferingsRequest { pools: &pools, template: &template, goal };
+        let request = OfferingsRequest {
+            pools: &pools,
+            template: &template,
+            goal,
+            ignore: fleet_model::SignalSet::default(),
+        };
         let offered = provider.offerings(&request).await.expect("quotes");
         let mut kinds: BTreeSet<&String> = BTreeSet::new();
         for ((kind, region), quote) in names.into_iter().zip(offered.quotes) {

@@ -44,8 +44,12 @@ async fn a_whole_life_is_as_described() {
     let Some(fixture) = fixture().await else { return };
     let pools = [fixture.asks.pool.clone()];
     let template = &fixture.asks.template;
-    let request =
-        OfferingsRequest { pools: &pools, template, goal: fleet_model::CapacityGoal::default() };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template,
+        goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
+    };
     fixture.asks.provider.offerings(&request).await.expect("quotes");
     fixture
         .asks

@@ -102,6 +102,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
                     pools: &pools,
                     template: &template,
                     goal: CapacityGoal::default(),
+                    ignore: fleet_model::SignalSet::default(),
                 };
                 let quotes = sim.provider(Cloud::Aws).offerings(&request).await?.quotes.len();
                 println!(

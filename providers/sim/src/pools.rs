@@ -153,6 +153,16 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// The signal by which a cloud speaks of launches. A twin has no other.
+pub(crate) fn launch_signal(cloud: Cloud) -> SignalSource {
+    match cloud {
+        Cloud::Aws => SignalSource::SpotPlacementScore,
+        Cloud::Gcp => SignalSource::CapacityAdvice,
+        Cloud::Azure => SignalSource::PlacementScore,
+        Cloud::Lambda => SignalSource::RegionsWithCapacity,
+    }
+}
+
 impl Pool<'_> {
     /// How many machines of ours the pool can carry at a moment.
     pub(crate) fn capacity(&self, settings: &Settings, now: Ms) -> u32 {
@@ -204,30 +214,26 @@ impl Pool<'_> {
         now: Ms,
         room: impl FnOnce() -> u32,
     ) -> Option<Obtainability> {
-        let source = match (self.cloud, self.market) {
-            (Cloud::Lambda, _) => SignalSource::RegionsWithCapacity,
-            (_, Market::OnDemand | Market::Reserved) => return None,
-            (Cloud::Aws, Market::Spot) => SignalSource::SpotPlacementScore,
-            (Cloud::Gcp, Market::Spot) => SignalSource::CapacityAdvice,
-            (Cloud::Azure, Market::Spot) => SignalSource::PlacementScore,
-        };
+        if self.cloud != Cloud::Lambda && self.market != Market::Spot {
+            return None;
+        }
         // Half at six machines, four fifths at two dozen: nobody asks for certainty in thousands.
         let room = u64::from(room());
         let score = 100 * room / (room + 6);
         let noise = below(mix2(settings.seed ^ (now / BUCKET), self.hash ^ 2), 9);
         let score = (score + noise).saturating_sub(4).min(100);
-        let percent = match source {
+        let percent = match self.cloud {
             // Scores from 1 to 10.
-            SignalSource::SpotPlacementScore => (score + 5) / 10 * 10,
-            SignalSource::CapacityAdvice => score,
+            Cloud::Aws => (score + 5) / 10 * 10,
+            Cloud::Gcp => score,
             // Low, medium, high.
-            SignalSource::PlacementScore => match score {
+            Cloud::Azure => match score {
                 0..30 => 20,
                 30..65 => 55,
                 _ => 90,
             },
             // A region is on the list or not; being on it promises one machine, not ten.
-            SignalSource::RegionsWithCapacity => {
+            Cloud::Lambda => {
                 if room > 0 {
                     70
                 } else {
@@ -235,6 +241,7 @@ impl Pool<'_> {
                 }
             }
         };
+        let source = launch_signal(self.cloud);
         Some(Obtainability { percent: percent.clamp(0, 100) as u8, source })
     }
 }

@@ -3,6 +3,7 @@
 use crate::classify::{Asked, classify};
 use crate::cloud::{self, Launch, name_of};
 use crate::event::Refusal;
+use crate::pools::launch_signal;
 use crate::quote;
 use crate::sim::Sim;
 use crate::tx::Tx;
@@ -236,7 +237,12 @@ impl Provider for SimProvider {
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
         let scopes = quote::regions(request.pools);
         let view = self.call(Asked::Read, |tx| quote::view(tx, self.cloud, &scopes)).await?;
-        Ok(quote::quote(view, self.sim.pools(), request.pools, self.cloud))
+        let signals = request.wants(launch_signal(self.cloud));
+        if signals {
+            // As the real ones: a question per region.
+            self.sim.count_signal_questions(scopes.len());
+        }
+        Ok(quote::quote(view, self.sim.pools(), request.pools, self.cloud, signals))
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

@@ -62,8 +62,15 @@ pub(crate) fn view(tx: &Tx<'_>, cloud: Cloud, scopes: &BTreeSet<Scope>) -> Resul
     })
 }
 
-/// Quotes pools in the order they are asked for. A region in outage says nothing.
-pub(crate) fn quote(view: View, pools: &Pools, ids: &[PoolId], cloud: Cloud) -> Offered {
+/// Quotes pools in the order they are asked for. A region in outage says nothing, and nobody's signals
+/// are computed that nobody wants.
+pub(crate) fn quote(
+    view: View,
+    pools: &Pools,
+    ids: &[PoolId],
+    cloud: Cloud,
+    signals: bool,
+) -> Offered {
     let View { settings, now, faults, live, quotas } = view;
     let numbered: Vec<(u32, &Quota)> = (0..).zip(&quotas).collect();
     // By row and market: numbers hash faster than names.
@@ -108,7 +115,10 @@ pub(crate) fn quote(view: View, pools: &Pools, ids: &[PoolId], cloud: Cloud) -> 
         Some(Quote {
             price: pool.price(&settings, now),
             signals: Signals {
-                obtainability: pool.obtainability(&settings, now, room),
+                obtainability: match signals {
+                    true => pool.obtainability(&settings, now, room),
+                    false => None,
+                },
                 ..Signals::default()
             },
             quotas: counted(id),

@@ -12,6 +12,7 @@ use crate::world::World;
 use fleet_model::{Catalog, Cloud, Labels, Machine, MachineId, Orphans, Timestamp};
 use fleet_provider::{Clock, Provider};
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -24,6 +25,7 @@ struct Inner {
     pools: Pools,
     state: Mutex<State>,
     sleepers: Sleepers,
+    signal_questions: AtomicU64,
     /// Where the world's time began on tokio's clock, if that is the one it follows.
     follows: Option<tokio::time::Instant>,
 }
@@ -95,6 +97,7 @@ impl Sim {
             pools: Pools::new(catalog),
             state: Mutex::new(State { world, store }),
             sleepers: Sleepers::default(),
+            signal_questions: AtomicU64::new(0),
             follows,
         }))
     }
@@ -123,6 +126,15 @@ impl Sim {
             }
         }
         Ok(answer)
+    }
+
+    /// How often clouds were asked for their signals, by this process: once per region and question.
+    pub fn signal_questions(&self) -> u64 {
+        self.0.signal_questions.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn count_signal_questions(&self, count: usize) {
+        self.0.signal_questions.fetch_add(count as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn pools(&self) -> &Pools {

@@ -64,6 +64,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
             fulfilment: Fulfilment::ALL[usize::from(chance.percent(25))],
             together: None,
             hedge: None,
+            ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
         },
         budget: Budget::default(),

@@ -1,7 +1,7 @@
 //! A decision, as data.
 
 use crate::holdings::Inventory;
-use crate::market::portfolio::Portfolio;
+use crate::market::need::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
 use fleet_model::{

@@ -6,7 +6,7 @@
 //! whatever the number of machines, and a look at every pool for each guess.
 
 use crate::market::choice::Choice;
-use crate::market::portfolio::Need;
+use crate::market::need::Need;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Guesses of x for one σ. Each halves what is left between the bounds.

@@ -6,7 +6,8 @@
 
 use crate::holdings::{Holding, Standing, Zones};
 use crate::market::choice::Choice;
-use crate::market::portfolio::{Need, Portfolio, portfolio};
+use crate::market::need::{Need, Portfolio};
+use crate::market::portfolio::portfolio;
 use crate::market::survey::{HedgeInputs, START_PAID_IN, Stand, Survey};
 use crate::place::{Taken, Usage};
 use fleet_model::{Hedge, Market, Units};

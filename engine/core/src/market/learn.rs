@@ -76,7 +76,7 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
 }
 
 /// Whether a departure tells something of the pool: it took a machine back.
-fn is_lost(how: Departure) -> bool {
+pub(crate) fn is_lost(how: Departure) -> bool {
     match how {
         Departure::Interrupted | Departure::Terminated => true,
         Departure::Ended

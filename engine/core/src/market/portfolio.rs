@@ -6,62 +6,9 @@
 
 use crate::market::at_size::{self, Sketch};
 use crate::market::choice::Choice;
+use crate::market::need::{Need, Portfolio};
 use crate::market::search::Search;
 
-/// What is asked.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Need {
-    /// How much should be there.
-    pub wanted: usize,
-    /// Price of one on demand per hour; `None`: there is none to be had.
-    pub on_demand: Option<f64>,
-    /// How much is held on demand now.
-    pub held: usize,
-    /// The most that is to be had on demand.
-    pub most: usize,
-    /// What starting one more on demand costs, spread over the hours that must pay for it.
-    pub start: f64,
-    /// What one missing costs per hour.
-    pub missing: f64,
-    /// How much better a new beginning must be than what is held, per hour.
-    pub inertia: f64,
-}
-
-impl Need {
-    /// Price and starts of so much on demand.
-    pub(super) fn bought(&self, count: usize) -> f64 {
-        let started = count.saturating_sub(self.held);
-        self.on_demand.unwrap_or_default() * count as f64 + self.start * started as f64
-    }
-
-    /// Whether so much is to be had on demand.
-    pub(super) fn sells(&self, count: usize) -> bool {
-        self.on_demand.is_some() && count <= self.most
-    }
-
-    /// Whether every outcome can be counted.
-    fn is_small(&self) -> bool {
-        self.wanted <= SMALL
-    }
-}
-
-/// How many from each pool, how much on demand, and what that costs per hour, risks included.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Portfolio {
-    /// Machines by pool.
-    pub counts: Vec<usize>,
-    /// On demand.
-    pub on_demand: usize,
-    /// Expected cost per hour.
-    pub cost: f64,
-    /// Expected to be missing at any time.
-    pub missing: f64,
-    /// Chance that nothing is missing.
-    pub whole: f64,
-}
-
-/// The most that is counted out, in units of the search.
-pub(super) const SMALL: usize = 512;
 /// Pools that a small fleet looks at, beside those that hold something or are worth it at first sight.
 const POOLS: usize = 32;
 /// So many times the price of on-demand is a cheap price for what is missing.
@@ -72,7 +19,7 @@ const DEGREE: f64 = 3.0;
 const TRIFLE: f64 = 0.002;
 
 /// The best portfolio that is found, from what is held and from new beginnings.
-pub fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
+pub(super) fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
     let sketch = at_size::sketch(choices, need);
     if need.is_small() { counted(choices, need, &sketch) } else { estimated(choices, need, sketch) }
 }
@@ -162,6 +109,7 @@ fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize
 mod tests {
     use super::*;
     use crate::market::choice::Step;
+    use crate::market::need::SMALL;
 
     /// A pool at a third of the on-demand price, of which one slot in twenty is lost meanwhile.
     fn pool() -> Choice {

@@ -4,9 +4,11 @@
 //! far above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a
 //! flat one says nothing.
 
-use crate::market::belief::{self, Prior};
-use crate::market::evidence::latest;
+use crate::market::belief::{self, Chance, Prior};
+use crate::market::evidence::{latest, refreshed};
+use crate::market::signals;
 use crate::offers::find_offering;
+use crate::offers::trust::Trust;
 
 use fleet_model::{Inputs, MicroUsd, PoolId, Scope};
 use std::collections::BTreeMap;
@@ -20,6 +22,7 @@ const MOST: f64 = 2.0;
 
 /// Interruptions seen and to be expected, region by region.
 pub(crate) struct Siblings {
+    pub(super) trust: Trust,
     regions: BTreeMap<Scope, (f64, f64)>,
 }
 
@@ -35,13 +38,14 @@ impl Siblings {
             region.0 += seen;
             region.1 += usual;
         }
-        Siblings { regions }
+        Siblings { trust: Trust::of(inputs), regions }
     }
 
     /// What is thought of a pool before its own evidence.
     pub(crate) fn prior(&self, inputs: &Inputs, pool: &PoolId) -> Prior {
         let offering = find_offering(inputs, pool);
-        let prior = offering.map_or_else(Prior::default, |o| Prior::of(&o.signals));
+        let prior =
+            offering.map_or_else(Prior::default, |o| signals::prior(&o.signals, &self.trust));
         let own = latest(inputs, pool);
         let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
         let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));
@@ -52,6 +56,13 @@ impl Siblings {
         });
         Prior { frailty: prior.frailty * dearer * of_region, ..prior }
     }
+}
+
+/// What is to be expected of the first slots of a pool in the next hours, by all that is known.
+pub fn foreseen(inputs: &Inputs, pool: &PoolId, held: u32, hours: f64) -> Vec<Chance> {
+    let prior = Siblings::new(inputs).prior(inputs, pool);
+    let belief = refreshed(inputs, pool, held, 0);
+    belief::chances(&belief, prior, inputs.now, hours, held as usize)
 }
 
 /// How much likelier a pool takes machines back at a price than at what we used to pay.

@@ -6,7 +6,7 @@ use crate::market::evidence::{latest, refreshed, throttle};
 use crate::market::learn;
 use crate::market::prior::Siblings;
 use crate::market::throttle::allowed;
-use crate::offers::Prospect;
+use crate::offers::{Prospect, usual_odds};
 use fleet_model::{Inputs, Market, Offering, PoolBelief, PoolId};
 use std::collections::BTreeMap;
 
@@ -37,19 +37,22 @@ impl<'a> Prospects<'a> {
     /// What is to be expected of one pool.
     pub(crate) fn of(&self, offering: &Offering) -> Prospect {
         let pool = &offering.pool;
-        if pool.market != Market::Spot {
-            return Prospect::even(100);
-        }
-        let prior = self.siblings.prior(self.inputs, pool);
+        let usual = usual_odds(pool.market);
+        let word = offering.signals.obtainability;
+        let odds = word.map_or(usual, |word| self.siblings.trust.odds(word, usual));
         let held = self.held.get(pool).copied().unwrap_or_default();
         let lost = self.lost.get(pool).copied().unwrap_or_default();
-        if held == 0 && lost == 0 && latest(self.inputs, pool).is_none() {
-            return Prospect::even(score(&PoolBelief::default(), prior, self.inputs, 1)[0]);
+        let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
+        if pool.market != Market::Spot {
+            return Prospect::even(odds);
+        }
+        let prior = self.siblings.prior(self.inputs, pool);
+        if !known && prior.frailty == Prior::default().frailty {
+            return Prospect::even(odds);
         }
         let belief = refreshed(self.inputs, pool, held, lost);
         let seen: u32 = belief.runs.iter().map(|run| run.slots).sum();
-        let slots = seen as usize + 1;
-        let mut scores = score(&belief, prior, self.inputs, slots);
+        let mut scores = self.scores(&belief, prior, odds, seen as usize + 1);
         let deeper = scores.pop().unwrap_or_default();
         let scores = scores.into_iter().map(|score| (1, score));
         let prospect = Prospect::new(scores.chain([(u32::MAX, deeper)]));
@@ -57,10 +60,18 @@ impl<'a> Prospects<'a> {
         let few = if lost > 0 { Some(1) } else { allowed(throttled, self.inputs.now) };
         few.map_or(prospect, |few| prospect.at_most(held + few))
     }
-}
 
-/// 0 to 100 for each of the first slots: it is granted, and it lasts.
-fn score(belief: &PoolBelief, prior: Prior, inputs: &Inputs, slots: usize) -> Vec<u8> {
-    let chances = belief::chances(belief, prior, inputs.now, LASTS, slots);
-    chances.iter().map(|chance| (100.0 * chance.up * chance.stays).round() as u8).collect()
+    /// 0 to 100 for each of the first slots: what the cloud says, or is usual, times what was seen of the
+    /// slot against one that nobody has seen.
+    fn scores(&self, belief: &PoolBelief, prior: Prior, odds: u8, slots: usize) -> Vec<u8> {
+        let now = self.inputs.now;
+        let chances = belief::chances(belief, prior, now, LASTS, slots);
+        let unseen =
+            prior.up * belief::survival(&PoolBelief::default(), Prior::default(), now, LASTS);
+        let score = |chance: &belief::Chance| {
+            let better = chance.up * chance.stays / unseen.max(f64::MIN_POSITIVE);
+            (f64::from(odds) * better).round().min(100.0) as u8
+        };
+        chances.iter().map(score).collect()
+    }
 }

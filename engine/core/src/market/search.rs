@@ -5,7 +5,7 @@
 //! the search, and every question after that is two lookups.
 
 use crate::market::choice::Choice;
-use crate::market::portfolio::{Need, Portfolio};
+use crate::market::need::{Need, Portfolio};
 use crate::market::shortage::{Survival, all_but_one};
 
 /// Less than this is nothing.

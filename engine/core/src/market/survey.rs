@@ -5,7 +5,7 @@ use crate::market::belief::{self, Prior};
 use crate::market::choice::{Choice, Step};
 use crate::market::evidence::refreshed;
 use crate::market::learn;
-use crate::market::portfolio::SMALL;
+use crate::market::need::SMALL;
 use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;

@@ -11,6 +11,14 @@ use fleet_model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What a pool is taken for when its cloud says nothing of it: on-demand is seldom refused.
+pub(crate) fn usual_odds(market: Market) -> u8 {
+    match market {
+        Market::Spot => 50,
+        Market::OnDemand | Market::Reserved => 90,
+    }
+}
+
 /// An offering that may be bought from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {

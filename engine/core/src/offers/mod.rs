@@ -8,13 +8,15 @@ mod eligible;
 mod names;
 mod places;
 mod prospect;
+pub(crate) mod trust;
 mod weights;
 
-pub(crate) use candidates::{Candidate, candidates, max_spot_price};
+pub(crate) use candidates::{Candidate, candidates, max_spot_price, usual_odds};
 pub(crate) use commitments::{Covered, commitment_for, in_force};
 pub(crate) use defaults::Defaults;
 pub(crate) use eligible::find_offering;
 pub use eligible::{Eligible, eligible, eligible_beside, rejection};
 pub(crate) use places::Places;
 pub(crate) use prospect::Prospect;
+pub use trust::add_signals;
 pub use weights::weight;

@@ -7,8 +7,6 @@ use fleet_model::{Market, Strategy, Units};
 /// of pool ids: ties have one winner.
 pub(crate) type Key = (u64, u64, u64, u32);
 
-/// What on-demand is taken for when its cloud says nothing of it: it is seldom refused.
-const ON_DEMAND_PRIOR: u64 = 90;
 /// Points a pool's score loses if it carried the whole fleet. What is taken from a pool makes it
 /// shallower, and what stands together falls together.
 const CROWDING: u64 = 50;
@@ -110,15 +108,10 @@ pub(crate) fn machines_at_level(
 
 /// 0 hopeless to 100 certain, less what the pool carries already.
 fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
-    match candidate.offering.pool.market {
-        Market::Spot => {
-            let slot = carried.0 / candidate.weight.0.max(1);
-            let crowding = CROWDING * carried.0.min(target.0) / target.0.max(1);
-            candidate.prospect.score(slot).saturating_sub(crowding)
-        }
-        Market::OnDemand | Market::Reserved => {
-            let signal = candidate.offering.signals.obtainability;
-            signal.map_or(ON_DEMAND_PRIOR, |signal| u64::from(signal.percent.min(100)))
-        }
-    }
+    let crowding = match candidate.offering.pool.market {
+        Market::Spot => CROWDING * carried.0.min(target.0) / target.0.max(1),
+        Market::OnDemand | Market::Reserved => 0,
+    };
+    let slot = carried.0 / candidate.weight.0.max(1);
+    candidate.prospect.score(slot).saturating_sub(crowding)
 }

@@ -1,11 +1,11 @@
 //! From the journal's events to what is recorded.
 
-use crate::market::learn;
+use crate::market::{learn, signals};
 use crate::record::guards;
 use crate::seams;
 use fleet_model::{
-    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, Recorded,
-    SlotId, SlotRecord, SlotState, Timestamp, Token,
+    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, PoolId,
+    Recorded, SlotId, SlotRecord, SlotState, Timestamp, Token,
 };
 use std::collections::BTreeSet;
 
@@ -60,6 +60,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
             learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
+            let of = |new: &NewMachine| new.pool.clone().unwrap_or_else(|| create.pool.clone());
+            for pool in machines.iter().map(of).collect::<BTreeSet<PoolId>>() {
+                signals::granted(recorded, &pool, at);
+            }
             vacate_untried(recorded, token, missing);
             recorded.surplus.extend(surplus.iter().cloned());
         }
@@ -68,6 +72,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             vacate_untried(recorded, token, &create.slots);
         }
         Event::DestroyIntended { pool, slots } => {
+            signals::ended(recorded, slots, at);
             let ends = set_ending(recorded, slots, true);
             learn::ended(recorded, pool, ends, at);
         }
@@ -75,6 +80,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             set_ending(recorded, slots, false);
         }
         Event::Vacated { gone } => {
+            signals::gone(recorded, gone, at);
             learn::gone(recorded, gone, at);
             recorded.early_ends = guards::early_ends(recorded, gone, at);
             recorded.departed.retain(|_, departed| at.duration_since(departed.at) <= DAY);
@@ -145,6 +151,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             recorded.blocks.push(block.clone());
             if let BlockScope::Pool { pool } = &block.scope {
                 learn::refused(recorded, pool, at);
+                signals::refused(recorded, pool, at);
             }
         }
         // The request stays in doubt: only an answer or a look at the cloud can settle it.
@@ -154,8 +161,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         // So does an end: the machines are on record as ending.
         Event::DestroyUnknown { slots: _, code: _ } => {}
-        // For `history` alone.
-        Event::RoundStarted { .. } => {}
+        Event::RoundStarted { heard, .. } => signals::heard(recorded, heard, at),
         Event::TemplateMeant { cloud: _, template, fields } => {
             let used: BTreeSet<Digest> = templates_in_use(recorded).collect();
             recorded.templates.retain(|known, _| used.contains(known));

@@ -2,10 +2,11 @@
 
 use crate::decide::{Decision, decide};
 use crate::holdings::Standing;
+use crate::offers::trust::Trust;
 use crate::offers::{Defaults, eligible_beside, find_offering, rejection, weight};
 use fleet_model::{
-    Catalog, CatalogRow, Inputs, MachineId, Market, MicroUsd, Obtainability, PoolId, Rejection,
-    SlotId, Units, Why,
+    Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, PoolId,
+    Rejection, SlotId, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -20,6 +21,8 @@ pub struct PoolVerdict {
     pub on_demand: Option<MicroUsd>,
     /// The cloud's word on launches.
     pub obtainability: Option<Obtainability>,
+    /// What its signals say, and how far each is believed.
+    pub signals: Vec<Heeded>,
     /// Capacity of one machine.
     pub weight: Option<Units>,
     /// Used, or why not.
@@ -73,6 +76,7 @@ struct Verdicts<'a> {
     /// The last pool that was taken in each market, by the strategy's order.
     last: BTreeMap<Market, PoolId>,
     defaults: Defaults,
+    trust: Trust,
 }
 
 impl<'a> Verdicts<'a> {
@@ -102,7 +106,7 @@ impl<'a> Verdicts<'a> {
         let not_now = decision.problem.not_now.iter().map(|(o, why)| (&o.pool, why)).collect();
         let inputs = decision.inputs;
         let defaults = eligible_beside(&inputs.desired, catalog, &inputs.recorded).defaults;
-        Verdicts { decision, used, not_now, last, defaults }
+        Verdicts { decision, used, not_now, last, defaults, trust: Trust::of(inputs) }
     }
 
     fn of(&self, pool: PoolId, catalog: &Catalog, row: &CatalogRow) -> PoolVerdict {
@@ -121,6 +125,7 @@ impl<'a> Verdicts<'a> {
             price: offering.map_or(listed, |offering| offering.price),
             on_demand: row.on_demand,
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
+            signals: offering.map_or_else(Vec::new, |o| self.trust.heeded(&o.signals)),
             weight: weight(&inputs.desired, kind),
             verdict,
             pool,

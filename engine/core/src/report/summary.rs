@@ -2,6 +2,7 @@
 
 use crate::decide::{Decision, stuck};
 use crate::holdings::{Holding, Standing, template_digests};
+use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
 use crate::report::cost::cost;
 use crate::report::outlook::outlook;
@@ -204,6 +205,7 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
 
 fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
     let mut lines: BTreeMap<PoolId, PoolLine> = BTreeMap::new();
+    let trust = Trust::of(decision.inputs);
     let line = |pool: &PoolId, weight: Units| {
         let offering = find_offering(decision.inputs, pool);
         PoolLine {
@@ -217,6 +219,7 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             price: offering.and_then(|offering| offering.price),
             on_demand: offering.and_then(|offering| offering.on_demand),
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
+            signals: offering.map_or_else(Vec::new, |o| trust.heeded(&o.signals)),
             share: Share::NONE,
             committed: 0,
             chance: None,

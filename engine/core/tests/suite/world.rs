@@ -90,6 +90,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             together: None,
             fulfilment: Fulfilment::Exact,
             hedge: None,
+            ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
         },
         budget: Budget::default(),
@@ -121,6 +122,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         held_pools: BTreeMap::new(),
         quotas: vec![],
         beliefs: BTreeMap::new(),
+        signals: std::collections::BTreeMap::new(),
         limits: Limits::default(),
         now: at(0),
     }

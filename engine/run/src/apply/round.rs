@@ -6,7 +6,8 @@ use crate::error::RunError;
 use crate::progress::{Progress, StepResult, Stop};
 use fleet_core::{Planned, StepState, Walk, labels_meant, templates_meant};
 use fleet_model::{
-    AccountKey, Action, BlockScope, CapacityGoal, Event, Inputs, Plan, Readopt, Step, StepId,
+    AccountKey, Action, BlockScope, CapacityGoal, Event, Heard, Inputs, Plan, PoolId, Readopt,
+    Step, StepId, Word,
 };
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -152,7 +153,8 @@ impl Session<'_> {
         events.extend(templates_meant(inputs, plan));
         let hourly_after = planned.report.cost.hourly_after;
         let spec = plan.premises.spec;
-        events.push(Event::RoundStarted { spec, create, destroy, hourly_after });
+        let heard = heard(inputs, plan);
+        events.push(Event::RoundStarted { spec, create, destroy, hourly_after, heard });
         events
     }
 
@@ -163,6 +165,22 @@ impl Session<'_> {
             Action::Destroy(destroy) => self.end(destroy, blocked).await.map(Some),
         }
     }
+}
+
+/// What signals say of the pools that a plan launches from. Written down, so that they can be judged by
+/// what becomes of it.
+fn heard(inputs: &Inputs, plan: &Plan) -> Vec<Heard> {
+    let pools = plan.steps.iter().filter_map(|step| match &step.action {
+        Action::Create(create) => Some(create.pools()),
+        Action::Destroy(_) => None,
+    });
+    let pools: BTreeSet<&PoolId> = pools.flatten().collect();
+    let one = |pool: &PoolId| {
+        let at = inputs.offerings.binary_search_by(|offering| offering.pool.cmp(pool)).ok()?;
+        let words: Vec<Word> = inputs.offerings[at].signals.words().collect();
+        (!words.is_empty()).then(|| Heard { pool: pool.clone(), words })
+    };
+    pools.into_iter().filter_map(one).collect()
 }
 
 /// What the fleet is meant to hold, if this round left nothing beyond it and that is news.

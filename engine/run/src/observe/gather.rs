@@ -3,11 +3,12 @@
 use crate::engine::{Engine, Fresh};
 use crate::error::RunError;
 use crate::observe::{Looker, nothing_seen};
-use crate::state::{Journal, beliefs};
+use crate::state::Journal;
+use crate::state::beliefs::{self, Shared};
 use fleet_core::{Eligible, eligible_beside, rejection};
 use fleet_model::{
-    Beliefs, Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind,
-    Limits, Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
+    Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
+    Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
 };
 use fleet_provider::{Offered, OfferingsRequest};
 use futures::future::join_all;
@@ -75,8 +76,8 @@ impl Engine {
     ) -> Result<Inputs, RunError> {
         let wanted = self.wanted((desired, recorded, limits))?;
         let observed = self.observe(wanted.scopes(), &wanted.recorded).await;
-        let beliefs = beliefs::of_all(&self.store).await;
-        Ok(self.inputs(wanted, observed, &beliefs).await)
+        let shared = beliefs::of_all(&self.store).await;
+        Ok(self.inputs(wanted, observed, &shared).await)
     }
 
     /// The same for several fleets; those whose journal could not be read are left out of the look.
@@ -92,7 +93,7 @@ impl Engine {
             recorded: &one.recorded,
         });
         let mut observed = self.observe_all(lookers.collect()).await.into_iter();
-        let beliefs = beliefs::of_all(&self.store).await;
+        let shared = beliefs::of_all(&self.store).await;
         let mut seen = Vec::new();
         for one in wanted {
             seen.push(one.map(|one| (one, observed.next())));
@@ -100,7 +101,7 @@ impl Engine {
         let inputs = stream::iter(seen).map(|seen| async {
             let (one, observed) = seen?;
             let observed = observed.unwrap_or_else(|| nothing_seen(self.clock.earliest()));
-            Ok(self.inputs(one, observed, &beliefs).await)
+            Ok(self.inputs(one, observed, &shared).await)
         });
         inputs.buffered(FLEETS_AT_ONCE).collect().await
     }
@@ -122,15 +123,15 @@ impl Engine {
         &self,
         wanted: Wanted<'_>,
         observed: Observed,
-        beliefs: &BTreeMap<FleetName, Beliefs>,
+        shared: &BTreeMap<FleetName, Shared>,
     ) -> Inputs {
         let Wanted { desired, recorded, limits, eligible } = wanted;
         let Eligible { mut offerings, rejected, .. } = eligible;
         let quotas = self.quote(desired, &mut offerings, &observed).await;
-        let mut beliefs = beliefs::of_others(beliefs, &desired.fleet);
+        let now = self.clock.earliest();
+        let Shared { mut beliefs, signals } = beliefs::of_others(shared, &desired.fleet, now);
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
         let held_pools = self.held_pools(desired, &recorded, &offerings);
-        let now = self.clock.earliest();
         let uid = recorded.uid.clone().unwrap_or_else(|| self.fresh_uid(&desired.fleet));
         Inputs {
             uid,
@@ -142,6 +143,7 @@ impl Engine {
             held_pools,
             quotas,
             beliefs,
+            signals,
             limits,
             now,
         }
@@ -165,6 +167,7 @@ impl Engine {
         observed: &Observed,
     ) -> Vec<Quota> {
         let plain = Template::default();
+        let ignore = desired.placement.ignore_signals;
         // Who was not let in need not be asked for prices: it would be said once more, per region.
         let closed = |cloud: Cloud| {
             let here = |scope: &Scope| scope.cloud == cloud;
@@ -186,7 +189,8 @@ impl Engine {
                 if pools.is_empty() || closed {
                     return (start..end, Ok(Offered::default()));
                 }
-                let request = OfferingsRequest { pools: &pools, template, goal: desired.capacity };
+                let goal = desired.capacity;
+                let request = OfferingsRequest { pools: &pools, template, goal, ignore };
                 (start..end, provider.offerings(&request).await)
             }
         });
@@ -202,7 +206,8 @@ impl Engine {
             for (offering, quote) in offerings[stretch].iter_mut().zip(offered.quotes) {
                 let Some(quote) = quote else { continue };
                 offering.price = quote.price.or(offering.price);
-                offering.signals = quote.signals;
+                // Whatever a provider says besides what it was asked for.
+                offering.signals = quote.signals.without(ignore);
                 offering.image = quote.image;
                 offering.refusal = quote.refusal;
                 // Each cloud counts its quotas from nought.

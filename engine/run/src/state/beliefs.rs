@@ -1,13 +1,15 @@
-//! What fleets saw of spot pools, shared between them.
+//! What fleets saw of spot pools and of the clouds' signals, shared between them.
 //!
 //! Each fleet's own evidence is folded from its journal. After a round it is written down once more,
 //! beside the journals, where other fleets read it. Objects are created and never replaced, so no
 //! lock is needed; the newest counts, and losing them all costs knowledge, not safety.
 
 use crate::state::store::{Store, StoreError};
-use fleet_model::{Beliefs, FleetName, Recorded};
+use fleet_core::add_signals;
+use fleet_model::{Beliefs, FleetName, Recorded, SignalRecords, Timestamp};
 use futures::future::ready;
 use futures::{StreamExt, stream};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Objects read at once.
@@ -15,6 +17,17 @@ const READ_AT_ONCE: usize = 32;
 
 /// Older objects than this many are removed.
 const KEPT: usize = 2;
+
+/// What one fleet saw.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Shared {
+    /// How well each signal foretold it. No pool has such a name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) signals: SignalRecords,
+    /// Of each pool. Beside the rest, as when there was nothing else.
+    #[serde(flatten)]
+    pub(crate) beliefs: Beliefs,
+}
 
 fn folder(fleet: &FleetName) -> String {
     format!("beliefs/{fleet}")
@@ -26,11 +39,12 @@ pub(crate) async fn share(
     fleet: &FleetName,
     recorded: &Recorded,
 ) -> Result<(), StoreError> {
-    if recorded.beliefs.is_empty() {
+    if recorded.beliefs.is_empty() && recorded.signals.is_empty() {
         return Ok(());
     }
     let folder = folder(fleet);
-    let body = serde_json::to_vec(&recorded.beliefs).unwrap_or_default();
+    let shared = Shared { signals: recorded.signals.clone(), beliefs: recorded.beliefs.clone() };
+    let body = serde_json::to_vec(&shared).unwrap_or_default();
     store.create(&format!("{folder}/{:020}.json", recorded.seq), body).await?;
     let names = store.list(&folder, None).await?;
     for old in names.iter().rev().skip(KEPT) {
@@ -40,15 +54,15 @@ pub(crate) async fn share(
 }
 
 /// What every fleet saw. What cannot be read is left out: it is a hint, no premise.
-pub(crate) async fn of_all(store: &Store) -> BTreeMap<FleetName, Beliefs> {
+pub(crate) async fn of_all(store: &Store) -> BTreeMap<FleetName, Shared> {
     let fleets = store.folders("beliefs").await.unwrap_or_default();
     let read = fleets.into_iter().map(|fleet| async move {
         let fleet = FleetName::new(fleet);
         let folder = folder(&fleet);
         let newest = store.list(&folder, None).await.ok()?.last().cloned()?;
         let body = store.read(&format!("{folder}/{newest}")).await.ok()??;
-        match serde_json::from_slice::<Beliefs>(&body) {
-            Ok(beliefs) => Some((fleet, beliefs)),
+        match serde_json::from_slice::<Shared>(&body) {
+            Ok(shared) => Some((fleet, shared)),
             Err(_) => {
                 tracing::warn!(%folder, "learned reliability cannot be read; it is not used");
                 None
@@ -59,21 +73,59 @@ pub(crate) async fn of_all(store: &Store) -> BTreeMap<FleetName, Beliefs> {
 }
 
 /// What fleets other than this one saw.
-pub(crate) fn of_others(all: &BTreeMap<FleetName, Beliefs>, fleet: &FleetName) -> Beliefs {
-    let mut newest = Beliefs::new();
-    let others = all.iter().filter(|(other, _)| *other != fleet);
-    for (pool, belief) in others.flat_map(|(_, beliefs)| beliefs) {
-        let Some(known) = newest.get_mut(pool) else {
-            newest.insert(pool.clone(), belief.clone());
-            continue;
-        };
-        // Who looked last knows most; who was refused last was refused for all.
-        let throttles = [known.throttle, belief.throttle].into_iter().flatten();
-        let throttle = throttles.max_by_key(|throttle| throttle.at);
-        if known.as_of < belief.as_of {
-            known.clone_from(belief);
+pub(crate) fn of_others(
+    all: &BTreeMap<FleetName, Shared>,
+    fleet: &FleetName,
+    now: Timestamp,
+) -> Shared {
+    let mut others = Shared::default();
+    for (_, Shared { signals, beliefs }) in all.iter().filter(|(other, _)| *other != fleet) {
+        add_signals(&mut others.signals, signals, now);
+        for (pool, belief) in beliefs {
+            let Some(known) = others.beliefs.get_mut(pool) else {
+                others.beliefs.insert(pool.clone(), belief.clone());
+                continue;
+            };
+            // Who looked last knows most; who was refused last was refused for all.
+            let throttles = [known.throttle, belief.throttle].into_iter().flatten();
+            let throttle = throttles.max_by_key(|throttle| throttle.at);
+            if known.as_of < belief.as_of {
+                known.clone_from(belief);
+            }
+            known.throttle = throttle;
         }
-        known.throttle = throttle;
     }
-    newest
+    others
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet_model::{PoolBelief, SignalRecord, SignalSource};
+
+    #[test]
+    fn files_of_before_are_read_and_signals_of_all_others_add_up() {
+        let old = r#"{"aws/us-east-1/use1-az1/m5.large/spot":{"held":3}}"#;
+        let old: Shared = serde_json::from_str(old).expect("a file of before");
+        assert_eq!((old.beliefs.len(), old.signals.len()), (1, 0));
+
+        let now = Timestamp::from_second(1_000_000).expect("a time");
+        let source = SignalSource::SpotPlacementScore;
+        let one = |gain_micro| {
+            let record = SignalRecord { gain_micro, judged: 2, as_of: now };
+            let pool = "aws/us-east-1/use1-az1/m5.large/spot".parse().expect("a pool");
+            let beliefs = Beliefs::from([(pool, PoolBelief::default())]);
+            let shared = Shared { signals: [(source, record)].into(), beliefs };
+            let text = serde_json::to_string(&shared).expect("JSON");
+            serde_json::from_str::<Shared>(&text).expect("what was written")
+        };
+        let all: BTreeMap<FleetName, Shared> =
+            [("a", one(5)), ("b", one(-2)), ("c", one(100)), ("d", old)]
+                .map(|(name, shared)| (FleetName::new(name), shared))
+                .into();
+        let others = of_others(&all, &FleetName::new("c"), now);
+        assert_eq!(others.signals[&source].gain_micro, 3);
+        assert_eq!(others.signals[&source].judged, 4);
+        assert_eq!(others.beliefs.len(), 1);
+    }
 }

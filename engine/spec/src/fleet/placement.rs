@@ -4,11 +4,11 @@ use super::{commitments, reach};
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::wire;
-use crate::words::{CLOUDS, FULFILMENTS, STRATEGIES, TOGETHER};
+use crate::words::{CLOUDS, FULFILMENTS, SIGNALS, STRATEGIES, TOGETHER};
 use crate::yaml::Kind;
 use fleet_model::{
     CapacityGoal, Cloud, CloudRule, Fulfilment, InstanceRules, MaxSpotPrice, Pattern,
-    PlacementRules, Share, Spread, Strategy, Together, Weight,
+    PlacementRules, Share, SignalSet, Spread, Strategy, Together, Weight,
 };
 
 pub(super) fn read(
@@ -28,6 +28,7 @@ pub(super) fn read(
         fulfilment: Fulfilment::default(),
         together: None,
         hedge: None,
+        ignore_signals: SignalSet::default(),
         commitments: Vec::new(),
     };
     let object = spec
@@ -74,6 +75,9 @@ pub(super) fn read(
             reader.warn(&field, message, Some(hint.into()));
         }
     }
+    if let Some(field) = object.get(reader, "ignoreSignals") {
+        rules.ignore_signals = ignored(reader, &field, &rules.clouds);
+    }
     if let Some(field) = object.get(reader, "spread") {
         rules.spread = spread(reader, &field);
         // What can be reached is known only if everything could be read.
@@ -111,6 +115,20 @@ fn torn_apart(reader: &mut Reader<'_>, field: &Field<'_>, together: Together, sp
             format!("together: {} and spread.{limit} cannot both be had", together.as_str());
         reader.error(field, message, Some(format!("remove one of them: together or {limit}")));
     }
+}
+
+/// Signals that nobody wants.
+fn ignored(reader: &mut Reader<'_>, field: &Field<'_>, clouds: &[CloudRule]) -> SignalSet {
+    let read = |reader: &mut Reader<'_>, item: &Field<'_>| {
+        let source = reader.word(item, "signal", SIGNALS)?;
+        let cloud = source.row().cloud;
+        if !clouds.iter().any(|rule| rule.cloud == cloud) {
+            let message = format!("no cloud of this spec gives `{source}`: {cloud} is not allowed");
+            reader.warn(item, message, Some("remove it, or allow the cloud".into()));
+        }
+        Some(source)
+    };
+    reader.list(field, read).into_iter().collect()
 }
 
 /// Every cloud, without limits.

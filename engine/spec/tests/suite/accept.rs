@@ -3,7 +3,7 @@
 use crate::{TRAIN, accept, fleet, only};
 use fleet_model::{
     AtCap, Bounds, Cloud, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd, Share,
-    Strategy, Unit, Units,
+    SignalSource, Strategy, Unit, Units,
 };
 
 fn patterns(list: &[fleet_model::Pattern]) -> Vec<&str> {
@@ -47,6 +47,7 @@ fn little_is_needed() {
     assert_eq!(desired.placement.strategy, Strategy::CapacityOptimized);
     assert_eq!(desired.placement.clouds.len(), 4);
     assert_eq!(desired.placement.fulfilment, Fulfilment::Exact);
+    assert!(desired.placement.ignore_signals.is_empty());
     assert_eq!(desired.budget.hourly, None);
     assert!(desired.templates.is_empty());
     let nothing = only(accept(&fleet("capacity: { target: 0, base: { onDemand: 0 } }"))).desired;
@@ -79,6 +80,7 @@ placement:
   weights: [{ types: r5*, units: 2.5 }]
   maxSpotPrice: 60%
   fulfilment: flexible
+  ignoreSignals: [aws-placement-score, azure-eviction-rate]
   commitments:
     - { provider: aws, region: us-east-1, type: r5.8xlarge, count: 12 }
     - { provider: azure, region: eastus, type: Standard_E8s_v5, count: 3, until: 2027-03-01 }
@@ -111,6 +113,8 @@ template:
     assert_eq!(patterns(&placement.clouds[1].zones), ["1", "2"]);
     assert!(placement.clouds[0].regions.is_empty());
     assert_eq!(placement.fulfilment, Fulfilment::Flexible);
+    let ignored: Vec<SignalSource> = placement.ignore_signals.iter().collect();
+    assert_eq!(ignored, [SignalSource::SpotPlacementScore, SignalSource::EvictionRate]);
     assert_eq!(placement.weights[0].units, Units(2500));
     let [ever, ends] = &placement.commitments[..] else { panic!("two commitments") };
     assert_eq!((ever.count, ever.region.as_str(), ever.until), (12, "us-east-1", None));
@@ -183,6 +187,17 @@ fn warnings_do_not_refuse() {
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!("warnings", loaded.warnings.render(false));
     });
+}
+
+#[test]
+fn a_signal_that_no_cloud_of_the_spec_gives_is_a_warning() {
+    let loaded = accept(&fleet(
+        "capacity: { target: 8 }\n\
+         placement: { clouds: [{ provider: aws }], ignoreSignals: [gcp-capacity-advice] }",
+    ));
+    let shown = loaded.warnings.render(false);
+    assert!(shown.contains("no cloud of this spec gives `gcp-capacity-advice`"), "{shown}");
+    assert!(shown.contains("hint: remove it, or allow the cloud"), "{shown}");
 }
 
 #[test]

@@ -184,6 +184,8 @@ fn placement() {
             ("strategy by another name", "placement: { strategy: cheapest }"),
             ("no such strategy", "placement: { strategy: random }"),
             ("misspelt fulfilment", "placement: { fulfilment: flexibel }"),
+            ("misspelt signal", "placement: { ignoreSignals: [aws-placment-score, weather] }"),
+            ("signals as a word", "placement: { ignoreSignals: all }"),
             (
                 "commitments without a type, by pattern, of nothing, for ever",
                 "placement:\n  commitments:\n    - { provider: aws, region: us-east-1, count: 1 }\n    - { provider: aws, region: \"us-*\", type: p5, count: 0, until: always }",

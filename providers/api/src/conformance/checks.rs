@@ -295,6 +295,7 @@ pub(super) async fn quotes_keep_the_order_of_the_request(bench: &Bench<'_>) -> O
                 pools,
                 template: &Template::default(),
                 goal: CapacityGoal::default(),
+                ignore: fleet_model::SignalSet::default(),
             })
             .await;
         let offered = offered.map_err(|error| Verdict::Failed(format!("no quotes: {error}")))?;

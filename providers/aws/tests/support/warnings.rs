@@ -95,7 +95,12 @@ async fn a_zone_without_a_default_subnet_is_ruled_out() {
     let pools = ["use1-az1", "use1-az2"]
         .map(|zone| format!("aws/us-east-1/{zone}/m5.large/on-demand").parse().expect("a pool"));
     let (template, goal) = (Template::default(), CapacityGoal::default());
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = served.provider.offerings(&request).await.expect("quotes");
     let refusal = |at: usize| offered.quotes[at].clone().and_then(|quote| quote.refusal);
     assert_eq!(refusal(0), None);

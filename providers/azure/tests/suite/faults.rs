@@ -3,7 +3,9 @@
 use crate::fixture::{Fixture, bed_with, fixture, pool, template};
 use fleet_fakes::azure::{SUBSCRIPTIONS, subnet};
 use fleet_fakes::{Faults, Refusal};
-use fleet_model::{Create, FleetUid, MachineState, Market, MicroUsd, Orphans, Pattern, Template};
+use fleet_model::{
+    Create, FleetUid, MachineState, Market, MicroUsd, Orphans, Pattern, SignalSource, Template,
+};
 use fleet_provider::{
     Class, ClearRequest, Error, ExamineRequest, Listed, OfferingsRequest, PriceListRequest, Verdict,
 };
@@ -283,6 +285,7 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
         pools: &pools,
         template: &template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let quote = |n: usize| offered.quotes[n].clone().expect("known");
@@ -290,6 +293,17 @@ async fn pools_have_prices_scores_limits_and_restrictions() {
     assert_eq!(quote(1).price, Some(MicroUsd(48_000)));
     assert_eq!(quote(1).signals.obtainability.map(|signal| signal.percent), Some(90));
     assert_eq!(quote(0).signals.obtainability, None);
+    assert_eq!(quote(1).signals.interrupted.map(|signal| signal.share.ppm()), Some(75_000));
+    assert_eq!(quote(0).signals.interrupted, None);
+    // Ignored, they are not asked for.
+    let calls = |name| fixture.server.calls(name);
+    let before = ["POST placementScores", "POST resources"].map(calls);
+    assert_eq!(before, [1, 1]);
+    let ignore = [SignalSource::PlacementScore, SignalSource::EvictionRate];
+    let off = OfferingsRequest { ignore: ignore.into_iter().collect(), ..request };
+    let silent = fixture.asks.provider.offerings(&off).await.expect("quotes");
+    assert!(silent.quotes.iter().flatten().all(|quote| quote.signals.words().count() == 0));
+    assert_eq!(["POST placementScores", "POST resources"].map(calls), before);
     assert!(quote(0).refusal.is_none() && quote(2).refusal.is_some());
     let newest = "Canonical:ubuntu-24_04-lts:server:24.04.202607100";
     assert_eq!(quote(0).image.as_deref(), Some(newest));

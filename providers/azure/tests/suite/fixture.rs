@@ -50,6 +50,6 @@ pub(crate) async fn bed_with(change: impl FnOnce(&mut AzureSettings)) -> Fixture
     let server = Server::start(AzureCloud::default(), clock.clone(), 0).await.expect("a fake");
     let mut settings = settings(server.url());
     change(&mut settings);
-    let provider = Arc::new(Azure::of_subscriptions(settings, clock.clone()));
+    let provider = Arc::new(Azure::of_subscriptions(settings, clock.clone(), Arc::default()));
     Fixture { server, clock, asks: Asks { provider, pool: pool(POOL), template: template() } }
 }

@@ -307,7 +307,12 @@ async fn sizes_that_do_not_boot_the_image_are_not_offered() {
         pool("azure/eastus/regional/Standard_B2s/spot"),
     ];
     let goal = fleet_model::CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &fixture.asks.template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &fixture.asks.template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     let refusal = |n: usize| offered.quotes[n].clone().and_then(|quote| quote.refusal);
     assert!(refusal(0).is_some_and(|why| why.contains("generation 2")));
@@ -317,9 +322,11 @@ async fn sizes_that_do_not_boot_the_image_are_not_offered() {
     let limits = &offered.quotes[1].as_ref().expect("a quote").quotas;
     assert!(limits.iter().all(|at| offered.quotas[*at as usize].limit == 250), "{offered:?}");
     // Scores hold for a while.
-    let scores = fixture.server.calls("POST placementScores");
+    let calls =
+        || ["POST placementScores", "POST resources"].map(|name| fixture.server.calls(name));
+    assert_eq!(calls(), [1, 1]);
     fixture.asks.provider.offerings(&request).await.expect("quotes");
-    assert_eq!((scores, fixture.server.calls("POST placementScores")), (1, 1));
+    assert_eq!(calls(), [1, 1]);
     // What the plan leaves out, Azure would refuse.
     let old = ask(&pools[0], "t", &fixture.asks.template);
     let error = fixture.asks.create(&old).await.expect_err("it does not boot");

@@ -37,7 +37,7 @@ async fn fixture() -> Option<Fixture> {
     let prism = Prism::start(&description, &server.url()).await.expect("Prism");
     let router = Router::start(prism.port(), server.port(), described).await.expect("a router");
     let asks = Asks {
-        provider: Arc::new(Azure::of_subscriptions(settings(router.url()), clock)),
+        provider: Arc::new(Azure::of_subscriptions(settings(router.url()), clock, Arc::default())),
         pool: pool("azure/eastus/2/Standard_NC24ads_A100_v4/spot"),
         template: Template {
             security_groups: vec!["web".into()],
@@ -58,6 +58,7 @@ async fn a_whole_life_is_as_described() {
         pools: &pools,
         template: &fixture.asks.template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.asks.provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes[0].is_some() && !offered.quotas.is_empty());

@@ -330,7 +330,12 @@ async fn quotas(library: &Library) -> bool {
         _ => (200, json!({ "name": "p", "quotas": [] })),
     });
     let goal = CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = on(say, async |gcp| gcp.offerings(&request).await).await.expect("quotes");
     for (at, cpus) in [(0, "N2_CPUS"), (1, "PREEMPTIBLE_CPUS")] {
         // A limit of 0 for spot is none: the ordinary one counts.

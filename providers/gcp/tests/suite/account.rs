@@ -93,7 +93,7 @@ async fn what_two_projects_have_in_one_region_are_two_regions() {
         endpoint: Some(fake.url()),
         ..GcpSettings::default()
     };
-    let provider = Gcp::of_projects(settings, Arc::new(RealTime));
+    let provider = Gcp::of_projects(settings, Arc::new(RealTime), Arc::default());
     let in_project =
         |project: &str| format!("gcp/us-central1@{project}/us-central1-a/n2-standard-4/on-demand");
     let template = Template::default();
@@ -109,7 +109,12 @@ async fn what_two_projects_have_in_one_region_are_two_regions() {
     }
     let pools = [pool(&serving), pool(ON_DEMAND), pool(&research)];
     let goal = fleet_model::CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = provider.offerings(&request).await.expect("quotes");
     let used = |at: usize| {
         let quote = offered.quotes[at].as_ref().expect("a quote");

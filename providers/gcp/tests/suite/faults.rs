@@ -290,6 +290,7 @@ async fn a_tpu_slice_of_one_host_is_a_machine_like_any_other() {
         pools: &pools,
         template: &Template::default(),
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let quote = |at: usize| offered.quotes[at].clone().expect("a quote");
@@ -326,6 +327,7 @@ async fn plans_pin_images_count_limits_and_know_chances() {
         pools: &pools,
         template: &template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let quote = |at: usize| offered.quotes[at].clone().expect("a quote");
@@ -353,6 +355,7 @@ async fn plans_pin_images_count_limits_and_know_chances() {
         pools: &pools[..1],
         template: &missing,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let refusal = offered.quotes[0].clone().and_then(|quote| quote.refusal);

@@ -5,7 +5,8 @@ use crate::support::{Fixture, Hasty, ON_DEMAND, SPOT, ask, pool, victims};
 use fleet_fakes::gcp::{Fake, Faults, Refusal, all_zones, regions};
 use fleet_gcp::{Gcp, GcpSettings};
 use fleet_model::{
-    CauseKind, FleetUid, Machine, MachineId, MachineState, Scope, Template, Unit, Units,
+    CauseKind, FleetUid, Machine, MachineId, MachineState, Scope, SignalSource, Signals, Template,
+    Unit, Units,
 };
 use fleet_provider::{
     Class, Clock, Error, Listing, Missing, OfferingsRequest, Provider, Reach, TraceRequest, Traced,
@@ -257,7 +258,12 @@ async fn types_that_are_not_sold_are_refused_in_the_plan() {
     let pools = texts.map(pool);
     let template = Template::default();
     let goal = fleet_model::CapacityGoal::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     let refused: Vec<bool> =
         offered.quotes.iter().flatten().map(|quote| quote.refusal.is_some()).collect();
@@ -287,14 +293,39 @@ async fn advice_is_for_the_number_wanted_and_a_missing_right_is_asked_for_once()
         spot: Units(64_000),
     };
     let template = Template::default();
-    let request = OfferingsRequest { pools: &pools, template: &template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template: &template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     fixture.provider.offerings(&request).await.expect("quotes");
     assert_eq!(fixture.fake.advised(), [(2, 32), (4, 16), (8, 8)].into(), "vCPUs and machines");
-    let before = fixture.fake.calls("advice.capacity");
+    let calls =
+        || ["advice.capacity", "advice.capacityHistory"].map(|name| fixture.fake.calls(name));
+    let before = calls();
+    assert_eq!(before, [16, 16]);
+    // Another plan: every answer holds still.
+    let offered = fixture.provider.offerings(&request).await.expect("quotes");
+    assert_eq!(calls(), before);
+    for quote in offered.quotes.iter().flatten() {
+        assert_eq!(quote.signals.obtainability.map(|word| word.percent), Some(90));
+        assert_eq!(quote.signals.interrupted.map(|word| word.share.ppm()), Some(100_000));
+    }
+    // What is ignored is not asked for.
+    let fixture = Fixture::new().await;
+    let ignore = [SignalSource::CapacityAdvice, SignalSource::CapacityHistory];
+    let off = OfferingsRequest { ignore: ignore.into_iter().collect(), ..request };
+    let offered = fixture.provider.offerings(&off).await.expect("quotes");
+    assert!(offered.quotes.iter().flatten().all(|quote| quote.signals == Signals::default()));
+    let calls =
+        || ["advice.capacity", "advice.capacityHistory"].map(|name| fixture.fake.calls(name));
+    assert_eq!(calls(), [0, 0]);
+    // Without the right, one question of each and no more.
     fixture.fake.set(Faults { no_advice: true, ..Faults::default() });
     let offered = fixture.provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes.iter().flatten().all(|quote| quote.signals.obtainability.is_none()));
-    assert_eq!(fixture.fake.calls("advice.capacity") - before, 10, "one turn and no more");
+    assert_eq!(calls(), [1, 1]);
 }
 
 #[tokio::test]

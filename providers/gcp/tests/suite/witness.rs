@@ -116,6 +116,7 @@ async fn nothing_that_we_send_or_the_fake_answers_is_refused_by_prism() {
         pools: &ids,
         template: &template,
         goal: fleet_model::CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
     };
     let offered = provider.offerings(&request).await.expect("quotes");
     assert!(offered.quotes.iter().all(Option::is_some), "{offered:?}");

@@ -138,6 +138,7 @@ async fn quotas_refuse_and_are_told() {
                 pools: &[id],
                 template: &Template::default(),
                 goal: CapacityGoal::default(),
+                ignore: fleet_model::SignalSet::default(),
             })
             .await
             .expect("quotes");

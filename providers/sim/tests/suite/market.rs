@@ -13,6 +13,7 @@ async fn quote(sim: &Sim, id: &PoolId) -> Option<Quote> {
             pools,
             template: &Template::default(),
             goal: CapacityGoal::default(),
+            ignore: fleet_model::SignalSet::default(),
         })
         .await;
     offered.expect("quotes").quotes[0].clone()
@@ -79,6 +80,54 @@ async fn signals_follow_the_room_that_is_left() {
         }
         assert!(last >= Some(70), "{cloud}: {last:?}");
     }
+}
+
+#[tokio::test]
+async fn ignored_signals_are_not_asked_for() {
+    for (at, source) in [
+        (AWS_CPU_SPOT, SignalSource::SpotPlacementScore),
+        ("gcp/us-central1/us-central1-a/n2-standard-8/spot", SignalSource::CapacityAdvice),
+        ("azure/eastus/eastus-1/Standard_D8s_v5/spot", SignalSource::PlacementScore),
+        (LAMBDA, SignalSource::RegionsWithCapacity),
+    ] {
+        let sim = sim(Preset::Calm);
+        let pools = [pool(at)];
+        let ask = async |ignore: &[SignalSource]| {
+            let ignore = ignore.iter().copied().collect();
+            let (template, goal) = (Template::default(), CapacityGoal::default());
+            let request = OfferingsRequest { pools: &pools, template: &template, goal, ignore };
+            let offered = sim.provider(source.row().cloud).offerings(&request).await;
+            let quote = offered.expect("quotes").quotes[0].clone().expect("a quote");
+            (quote.price.is_some(), quote.signals.obtainability.map(|word| word.source))
+        };
+        assert_eq!(ask(&[source]).await, (true, None));
+        assert_eq!(sim.signal_questions(), 0, "{source} was asked for");
+        let others: Vec<SignalSource> =
+            SignalSource::ALL.into_iter().filter(|other| *other != source).collect();
+        assert_eq!(ask(&others).await, (true, Some(source)));
+        assert_eq!(sim.signal_questions(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_remembered_answer_spares_the_question_until_it_is_old() {
+    let sim = sim(Preset::Calm);
+    let (at, source) = (pool(AWS_CPU_SPOT), SignalSource::SpotPlacementScore);
+    let answers = fleet_provider::Answers::default();
+    let ask = async || {
+        let now = sim.clock().now();
+        let asked =
+            async || Ok(quote(&sim, &at).await.and_then(|quote| quote.signals.obtainability));
+        answers.ask(source, "us-east-1", now, asked).await.expect("an answer")
+    };
+    let first = ask().await;
+    assert!(first.is_some());
+    sim.limit_room(AWS_CPU_SPOT, 0, None).expect("limited");
+    assert_eq!(ask().await, first, "the answer holds");
+    assert_eq!(sim.signal_questions(), 1);
+    sim.advance(source.row().holds).expect("later");
+    assert!(ask().await < first, "a new answer");
+    assert_eq!(sim.signal_questions(), 2);
 }
 
 #[tokio::test]

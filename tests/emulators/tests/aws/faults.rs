@@ -206,7 +206,12 @@ async fn quotes(fixture: &Fixture, pools: &[&str], template: &Template) -> Offer
     let pools: Vec<PoolId> = pools.iter().map(|text| pool(text)).collect();
     let spot = Units::whole(10);
     let goal = CapacityGoal { target: spot, spot, ..CapacityGoal::default() };
-    let request = OfferingsRequest { pools: &pools, template, goal };
+    let request = OfferingsRequest {
+        pools: &pools,
+        template,
+        goal,
+        ignore: fleet_model::SignalSet::default(),
+    };
     fixture.provider.offerings(&request).await.expect("quotes")
 }
 

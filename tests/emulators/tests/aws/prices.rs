@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use fleet_aws::{Aws, AwsSettings};
 use fleet_emulators::aws::{Faults, Moto, Proxy};
 use fleet_model::{CapacityGoal, PoolId, Template, Timestamp};
-use fleet_provider::{Clock, Offered, OfferingsRequest, Provider};
+use fleet_provider::{Answers, Clock, Offered, OfferingsRequest, Provider};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
@@ -24,7 +24,12 @@ impl Clock for Stepped {
 
 async fn ask(provider: &Aws, pools: &[PoolId]) -> Offered {
     let template = Template::default();
-    let request = OfferingsRequest { pools, template: &template, goal: CapacityGoal::default() };
+    let request = OfferingsRequest {
+        pools,
+        template: &template,
+        goal: CapacityGoal::default(),
+        ignore: fleet_model::SignalSet::default(),
+    };
     provider.offerings(&request).await.expect("offerings")
 }
 
@@ -38,7 +43,8 @@ async fn prices_are_asked_for_once_and_remembered() {
     let clock = Arc::new(Stepped(AtomicI64::new(start.as_second())));
     let provider = || {
         let settings = AwsSettings { endpoint: Some(proxy.url()), ..AwsSettings::default() };
-        Aws::new(settings, clock.clone()).remembering(folder.path().join("prices.json"))
+        let answers = Answers::at(folder.path().join("signals.json"));
+        Aws::new(settings, clock.clone()).remembering(Arc::new(answers))
     };
     let pools = [pool("aws/us-east-1/use1-az4/m5.large/spot")];
     let calls = || proxy.calls("DescribeSpotPriceHistory");

@@ -59,12 +59,20 @@ impl Clouds {
             }),
             but(self.gcp.asked(), |name| {
                 let method = name.rsplit('.').next().unwrap_or_default();
-                let reads = ["get", "getFromFamily", "list", "aggregatedList", "capacity"];
+                let reads = [
+                    "get",
+                    "getFromFamily",
+                    "list",
+                    "aggregatedList",
+                    "capacity",
+                    "capacityHistory",
+                ];
                 reads.contains(&method) || name == "projects.testIamPermissions"
             }),
-            // Microsoft asks for scores with a POST.
+            // Microsoft asks for scores and rates with a POST.
             but(self.azure.asked(), |name| {
-                name.starts_with("GET ") || name == "POST placementScores"
+                name.starts_with("GET ")
+                    || ["POST placementScores", "POST resources"].contains(&name)
             }),
             but(self.lambda.asked(), |name| !["launch", "terminate"].contains(&name)),
         ]

@@ -167,9 +167,29 @@ pub(super) fn answer(
             })).collect();
             Answer::json(200, json!({ "placementScores": scores }))
         }
+        ("POST", ["providers", "microsoft.resourcegraph", "resources"]) => {
+            Answer::json(200, evictions(request))
+        }
         ("GET", ["api", "retail", "prices"]) => Answer::json(200, prices(request)),
         _ => return None,
     })
+}
+
+/// Eviction rates of the sizes and regions that a query names, in the order of its two lists.
+fn evictions(request: &Request) -> Value {
+    let body = request.json().unwrap_or_default();
+    let query = body["query"].as_str().unwrap_or_default();
+    let lists: Vec<Vec<&str>> = query
+        .split("in~ (")
+        .skip(1)
+        .map(|rest| rest.split(')').next().unwrap_or_default().split(", "))
+        .map(|names| names.map(|name| name.trim_matches('\'')).collect())
+        .collect();
+    let [regions, sizes] = &lists[..] else { return json!({ "data": [] }) };
+    let row = |region: &str, size: &str| json!({ "skuName": size, "location": region, "evictionRate": "5-10" });
+    let rows = regions.iter().flat_map(|region| sizes.iter().map(|size| row(region, size)));
+    let rows: Vec<Value> = rows.collect();
+    json!({ "totalRecords": rows.len(), "count": rows.len(), "data": rows, "resultTruncated": "false" })
 }
 
 /// The versions of an image, as asked for: the newest first, or all.

@@ -28,6 +28,10 @@ fn action(method: &str, path: &[&str]) -> Option<String> {
         return group.then(|| "Microsoft.Resources/subscriptions/resourceGroups/read".to_owned());
     };
     let (provider, rest) = path.get(at + 1..)?.split_first()?;
+    // A query reads, though it is a POST.
+    if (*provider, rest) == ("microsoft.resourcegraph", &["resources"]) {
+        return Some("Microsoft.ResourceGraph/resources/read".to_owned());
+    }
     let (types, deed) = match (method, rest.split_last()) {
         ("POST", Some((deed, before))) => (before, format!("{deed}/action")),
         ("PUT" | "PATCH", _) => (rest, "write".to_owned()),
@@ -82,6 +86,7 @@ mod tests {
         let scores =
             "subscriptions/s/providers/Microsoft.Compute/locations/l/placementScores/spot/generate";
         check("POST", scores, none(), None);
+        check("POST", "providers/Microsoft.ResourceGraph/resources", none(), None);
         let rule = format!("{group}/providers/Microsoft.Network/networkSecurityGroups/n");
         check("PUT", &rule, none(), Some("Microsoft.Network/networkSecurityGroups/write"));
         let tied = json!({ "properties": { "networkProfile": { "networkInterfaceConfigurations": [

@@ -103,13 +103,18 @@ impl World for AzureCloud {
                 let words = "The api-version is required.";
                 return seen(Call::Any, 400, "MissingApiVersionParameter", words);
             }
-            if !parts.get(1).is_some_and(|id| SUBSCRIPTIONS.contains(id)) {
+            let body = request.json().unwrap_or_default();
+            // A query names its subscriptions in the body.
+            let named = match parts.first() {
+                Some(&"providers") => body["subscriptions"][0].as_str(),
+                _ => parts.get(1).copied(),
+            };
+            if !named.is_some_and(|id| SUBSCRIPTIONS.contains(&id)) {
                 let words = "The subscription was not found.";
                 return seen(Call::Any, 404, "SubscriptionNotFound", words);
             }
             // Microsoft's own client, which looks the fake over, is not the engine: it may do more.
             let agent = request.header("user-agent").unwrap_or_default();
-            let body = request.json().unwrap_or_default();
             if !agent.contains("azsdk-python")
                 && let Some(action) = rights::denied(&request.method, &parts, &body)
             {

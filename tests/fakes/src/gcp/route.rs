@@ -98,6 +98,9 @@ fn compute(
         ("POST", ["regions", _, "advice", "capacity"]) => {
             read("advice.capacity", advice(world, &at, request, faults))
         }
+        ("POST", ["regions", _, "advice", "capacityHistory"]) => {
+            read("advice.capacityHistory", history(&at, request, faults))
+        }
         ("GET", ["global", "images", "family", family]) => {
             read("images.getFromFamily", image(project, family, true))
         }
@@ -306,6 +309,35 @@ fn advice(world: &mut World, at: &str, request: &Request, faults: &Faults) -> An
             "provisioningModel": "SPOT",
         }],
     }] }))
+}
+
+/// How often spot machines of one type were preempted in one zone, day by day.
+fn history(at: &str, request: &Request, faults: &Faults) -> Answer {
+    if faults.no_advice {
+        let words = "Required 'compute.advice.capacityHistory' permission";
+        return Answer::error(Call::Any, 403, "forbidden", words);
+    }
+    let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
+        return Answer::error(Call::Launch, 400, "parseError", "Parse Error");
+    };
+    let properties = &body["instanceProperties"];
+    let kind = properties["machineType"].as_str().unwrap_or_default();
+    if !market::is_type(kind) || properties["scheduling"]["provisioningModel"] != "SPOT" {
+        return Answer::invalid(format!("There is no history of {kind}"));
+    }
+    if body["types"] != json!(["PREEMPTION"]) {
+        return Answer::invalid("types must be named");
+    }
+    let zone = body["locationPolicy"]["location"].as_str().unwrap_or_default();
+    let zone = zone.rsplit('/').next().unwrap_or_default();
+    let full = faults.room.get(&format!("{zone}/{kind}")) == Some(&0);
+    let day = |rate: f64| json!({ "preemptionRate": rate, "interval": {} });
+    let days = if full { [day(0.7), day(0.9)] } else { [day(0.05), day(0.15)] };
+    Answer::ok(json!({
+        "machineType": kind,
+        "location": format!("{at}/zones/{zone}"),
+        "preemptionHistory": days,
+    }))
 }
 
 /// What `GET /fake/state` shows.

@@ -12,7 +12,7 @@ mod rates;
 #[cfg(test)]
 mod tests;
 
-use fleet_model::{PoolBelief, Share, Signals, SlotRun, Timestamp};
+use fleet_model::{PoolBelief, SlotRun, Timestamp};
 pub use observe::{alive, bought, exactly, interrupted};
 use rates::Rate;
 use std::fmt;
@@ -39,25 +39,6 @@ pub struct Prior {
 impl Default for Prior {
     fn default() -> Self {
         Prior { frailty: 1.0, up: UNSEEN_UP }
-    }
-}
-
-impl Prior {
-    /// From a cloud's own signals. Their weight is modest: no recording tells how good they are.
-    pub fn of(signals: &Signals) -> Self {
-        /// The share of machines taken back within a month that is usual.
-        const USUAL: f64 = 0.10;
-        let usual = Prior::default();
-        let frailty = signals.interruptions.map(|share: Share| {
-            let lost = (f64::from(share.ppm()) / PPM).clamp(0.01, 0.6);
-            ((1.0 - lost).ln() / (1.0 - USUAL).ln()).sqrt()
-        });
-        let up = signals.obtainability.map(|word| {
-            // Half way between what is usual and the cloud's word.
-            let said = f64::from(word.percent.min(100)) / 100.0;
-            (usual.up + said) / 2.0
-        });
-        Prior { frailty: frailty.unwrap_or(usual.frailty), up: up.unwrap_or(usual.up) }
     }
 }
 
@@ -90,6 +71,11 @@ pub fn frailty(belief: &PoolBelief, prior: Prior, now: Timestamp) -> f64 {
 pub(crate) fn counted(belief: &PoolBelief, now: Timestamp) -> (f64, f64) {
     let keep = kept(belief, now) / PPM;
     (belief.interruptions_ppm as f64 * keep, belief.exposure_ppm as f64 * keep)
+}
+
+/// Interruptions to be expected of a usual pool in the first `hours` of a machine.
+pub(crate) fn usual_interruptions(hours: f64) -> f64 {
+    ages::usual(UNSEEN_AGE, hours)
 }
 
 /// A prior frailty after so many interruptions seen and to be expected.

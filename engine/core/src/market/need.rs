@@ -1,0 +1,56 @@
+//! What is asked of a portfolio, and what it comes to.
+
+/// The most that is counted out, in units of the search.
+pub(super) const SMALL: usize = 512;
+
+/// What is asked.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Need {
+    /// How much should be there.
+    pub wanted: usize,
+    /// Price of one on demand per hour; `None`: there is none to be had.
+    pub on_demand: Option<f64>,
+    /// How much is held on demand now.
+    pub held: usize,
+    /// The most that is to be had on demand.
+    pub most: usize,
+    /// What starting one more on demand costs, spread over the hours that must pay for it.
+    pub start: f64,
+    /// What one missing costs per hour.
+    pub missing: f64,
+    /// How much better a new beginning must be than what is held, per hour.
+    pub inertia: f64,
+}
+
+impl Need {
+    /// Price and starts of so much on demand.
+    pub(super) fn bought(&self, count: usize) -> f64 {
+        let started = count.saturating_sub(self.held);
+        self.on_demand.unwrap_or_default() * count as f64 + self.start * started as f64
+    }
+
+    /// Whether so much is to be had on demand.
+    pub(super) fn sells(&self, count: usize) -> bool {
+        self.on_demand.is_some() && count <= self.most
+    }
+
+    /// Whether every outcome can be counted.
+    pub(super) fn is_small(&self) -> bool {
+        self.wanted <= SMALL
+    }
+}
+
+/// How many from each pool, how much on demand, and what that costs per hour, risks included.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Portfolio {
+    /// Machines by pool.
+    pub counts: Vec<usize>,
+    /// On demand.
+    pub on_demand: usize,
+    /// Expected cost per hour.
+    pub cost: f64,
+    /// Expected to be missing at any time.
+    pub missing: f64,
+    /// Chance that nothing is missing.
+    pub whole: f64,
+}
