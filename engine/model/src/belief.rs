@@ -33,6 +33,9 @@ pub struct PoolBelief {
     pub machine_seconds: u64,
     /// For people: machines that it took back, in all.
     pub lost: u64,
+    /// When it was last seen to carry less than before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fell: Option<Timestamp>,
     /// What a machine used to cost per hour when we bought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_price: Option<MicroUsd>,

@@ -160,10 +160,16 @@ fn a_word_on_launches_grows_with_each_hit_and_falls_with_each_miss() {
     assert!(history.weight(source) < last);
 }
 
-/// Hours that a machine of some frailty lives, by the law of the pools.
+/// Hours that a machine of some frailty lives, by the law of ages: until so many interruptions were to be
+/// expected of a usual pool.
 fn life(frailty: f64, chance: f64) -> f64 {
-    let young = SCALE + UNSEEN_AGE;
-    young * (chance.max(1e-9).powf(-1.0 / (SHAPE * frailty)) - 1.0)
+    let due = -chance.max(1e-9).ln() / frailty;
+    let (mut least, mut most) = (0.0, 1e12);
+    for _ in 0..200 {
+        let hours: f64 = f64::midpoint(least, most);
+        if usual_interruptions(hours) < due { least = hours } else { most = hours }
+    }
+    most
 }
 
 #[test]

@@ -65,6 +65,7 @@ pub fn exactly(belief: &mut PoolBelief, now: Timestamp, count: u32, asked: u32) 
     alive(belief, now, count);
     split(&mut belief.runs, count);
     let mut before = 0;
+    let mut fell_at = belief.fell;
     for run in &mut belief.runs {
         before += run.slots;
         if before <= count {
@@ -72,8 +73,15 @@ pub fn exactly(belief: &mut PoolBelief, now: Timestamp, count: u32, asked: u32) 
         }
         let silent = (now.as_second() - run.seen.as_second()).max(0) as u64;
         let age_seconds = if run.up { 0 } else { run.age_seconds + silent };
+        if run.up {
+            // It fell at some time since it was last seen up.
+            let ago = i64::try_from(silent / 2).unwrap_or_default();
+            let fell = Timestamp::from_second(now.as_second() - ago).unwrap_or(now);
+            fell_at = fell_at.max(Some(fell));
+        }
         *run = SlotRun { slots: run.slots, up: false, age_seconds, seen: now };
     }
+    belief.fell = fell_at;
     if before < asked {
         let slots = asked - before;
         belief.runs.push(SlotRun { slots, up: false, age_seconds: 0, seen: now });
