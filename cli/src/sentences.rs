@@ -1,6 +1,7 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
 use crate::text::{clean_line, count, monthly, when};
+use fleet_core::PoolOdds;
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
     Heeded, Hold, Market, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall, Strategy,
@@ -365,6 +366,19 @@ fn default_way_out(rule: &DefaultRule) -> Option<&'static str> {
         DefaultRule::Architecture { .. } => Some("set instances.architectures"),
         DefaultRule::Accelerator { .. } => Some("set instances.accelerators.names"),
     }
+}
+
+/// What is to be expected of one more machine in a spot pool.
+pub(crate) fn odds(odds: &PoolOdds) -> String {
+    let percent = |share: fleet_model::Share| format!("{:.0}%", f64::from(share.ppm()) / 1e4);
+    let lasts: Vec<String> = fleet_core::ODDS_HOURS
+        .into_iter()
+        .zip(odds.lasts)
+        .map(|(hours, share)| format!("{hours} h with {}", percent(share)))
+        .collect();
+    let seen = odds.seen.as_deref().unwrap_or("nothing seen there yet");
+    let launch = percent(odds.launch);
+    format!("a launch succeeds with {launch}; one more machine lasts {} ({seen})", lasts.join(", "))
 }
 
 /// The short name of a kind of rejection, for counting: "12 pools: …".

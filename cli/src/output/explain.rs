@@ -4,7 +4,7 @@ use super::bodies;
 use super::common::Unplaced;
 use super::plan::{Obtainability, Signal};
 use super::reasons::{Counted, Rejection, Said, Why};
-use super::words::Unit;
+use super::words::{Unit, percent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -68,8 +68,44 @@ pub(crate) struct ExplainedPool {
     pub obtainability: Option<Obtainability>,
     /// What the cloud's signals say, and how far each is believed.
     pub signals: Vec<Signal>,
+    /// What is to be expected of one more machine; `null` on-demand, and where the spec rules it out.
+    pub odds: Option<Odds>,
     /// Capacity of one machine; `null` if it counts for nothing.
     pub weight: Option<f64>,
+}
+
+/// What is to be expected of one more machine in a spot pool.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Odds {
+    /// Chance that a launch succeeds now.
+    pub launch_percent: f64,
+    /// How likely a machine that is up lasts so many hours.
+    pub lasts: Vec<Lasts>,
+    /// What was seen there, in words; `null`: nothing yet.
+    pub seen: Option<String>,
+}
+
+/// How likely a machine lasts.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Lasts {
+    /// For so many hours.
+    pub hours: u32,
+    /// How likely.
+    pub percent: f64,
+}
+
+impl Odds {
+    /// As the engine says it.
+    pub(crate) fn of(odds: &fleet_core::PoolOdds) -> Self {
+        let lasts = fleet_core::ODDS_HOURS.into_iter().zip(odds.lasts);
+        Odds {
+            launch_percent: percent(odds.launch),
+            lasts: lasts.map(|(hours, share)| Lasts { hours, percent: percent(share) }).collect(),
+            seen: odds.seen.clone(),
+        }
+    }
 }
 
 /// A slot and what fills it.

@@ -186,6 +186,9 @@ pub(crate) fn pool(shown: &PoolVerdict) -> String {
     }
     facts.push(shown.weight.map_or("counts for nothing".into(), |w| format!("counts for {w}")));
     out.push_str(&format!("  {DIM}{}{DIM:#}\n", facts.join(", ")));
+    if let Some(odds) = &shown.odds {
+        out.push_str(&format!("{DIM}{}{DIM:#}\n", wrap("  ", &sentences::odds(odds))));
+    }
     for heeded in &shown.signals {
         out.push_str(&format!("  {DIM}{}{DIM:#}\n", sentences::signal(heeded)));
     }

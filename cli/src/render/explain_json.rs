@@ -3,7 +3,7 @@
 use super::explain::{relax, verdict};
 use crate::output::common::unplaced;
 use crate::output::explain::{
-    ExplainedPool, ExplainedSlot, FleetExplained, ProvenGap, Relaxation as Relaxed,
+    ExplainedPool, ExplainedSlot, FleetExplained, Odds, ProvenGap, Relaxation as Relaxed,
 };
 use crate::output::reasons::{Said, counted};
 use crate::output::words::{percent, usd};
@@ -52,6 +52,7 @@ fn pool(shown: &PoolVerdict) -> ExplainedPool {
         on_demand_hourly_usd: shown.on_demand.map(usd),
         obtainability: shown.obtainability.map(Into::into),
         signals: shown.signals.iter().map(Into::into).collect(),
+        odds: shown.odds.as_ref().map(Odds::of),
         weight: shown.weight.map(|weight| weight.as_f64()),
     }
 }

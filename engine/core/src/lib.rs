@@ -28,8 +28,8 @@ pub use record::{
     open_words, templates_meant,
 };
 pub use report::{
-    PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_pools, explain_slots,
-    proven_gaps, relaxations,
+    ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_pools,
+    explain_slots, proven_gaps, relaxations,
 };
 
 use fleet_model::Inputs;

@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 
 /// Moving to a new machine must pay for its start within this many hours.
 pub(super) const START_PAID_IN: f64 = 3.0;
+/// What of the work of a machine is lost with it, as a share of what on-demand would cost while it is
+/// replaced.
+const WORK: f64 = 0.2;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
 
@@ -173,7 +176,7 @@ fn choice(
     };
     let steps = chances.iter().enumerate().map(|(nth, chance)| {
         let last = nth + 1 == different;
-        let lost = (1.0 - chance.stays) * stand.price;
+        let lost = (1.0 - chance.stays) * (stand.price + WORK * reference * weight as f64);
         let moved = if nth < held { 0.0 } else { start(chance.up) };
         Step {
             slots: if last { stand.most - nth } else { 1 },

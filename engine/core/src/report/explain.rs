@@ -2,11 +2,12 @@
 
 use crate::decide::{Decision, decide};
 use crate::holdings::Standing;
+use crate::market::{Siblings, belief, belief_now};
 use crate::offers::trust::Trust;
 use crate::offers::{Defaults, eligible_beside, find_offering, rejection, weight};
 use fleet_model::{
     Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, PoolId,
-    Rejection, SlotId, Units, Why,
+    Rejection, Share, SlotId, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -23,11 +24,27 @@ pub struct PoolVerdict {
     pub obtainability: Option<Obtainability>,
     /// What its signals say, and how far each is believed.
     pub signals: Vec<Heeded>,
+    /// What is to be expected of a spot machine there.
+    pub odds: Option<PoolOdds>,
     /// Capacity of one machine.
     pub weight: Option<Units>,
     /// Used, or why not.
     pub verdict: Verdict,
 }
+
+/// What is to be expected of one more machine in a spot pool, and from how much evidence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolOdds {
+    /// That a launch succeeds now.
+    pub launch: Share,
+    /// That a machine which is up lasts 1, 6 and 24 hours.
+    pub lasts: [Share; 3],
+    /// What was seen there, in words; `None`: nothing yet.
+    pub seen: Option<String>,
+}
+
+/// Hours that machines are expected to last, or not.
+pub const ODDS_HOURS: [u32; 3] = [1, 6, 24];
 
 /// Used, or why not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,6 +94,7 @@ struct Verdicts<'a> {
     last: BTreeMap<Market, PoolId>,
     defaults: Defaults,
     trust: Trust,
+    siblings: Siblings,
 }
 
 impl<'a> Verdicts<'a> {
@@ -106,7 +124,33 @@ impl<'a> Verdicts<'a> {
         let not_now = decision.problem.not_now.iter().map(|(o, why)| (&o.pool, why)).collect();
         let inputs = decision.inputs;
         let defaults = eligible_beside(&inputs.desired, catalog, &inputs.recorded).defaults;
-        Verdicts { decision, used, not_now, last, defaults, trust: Trust::of(inputs) }
+        let (trust, siblings) = (Trust::of(inputs), Siblings::new(inputs));
+        Verdicts { decision, used, not_now, last, defaults, trust, siblings }
+    }
+
+    /// What is to be expected of one more machine.
+    fn odds(&self, pool: &PoolId) -> Option<PoolOdds> {
+        if pool.market != Market::Spot {
+            return None;
+        }
+        let Decision { inputs, inventory, .. } = self.decision;
+        let stand = inventory.holdings.iter().filter(|h| h.pool == *pool && h.standing.counts());
+        let held = stand.count();
+        let belief = belief_now(inputs, &inventory.vacate, pool, held as u32);
+        let prior = self.siblings.prior(inputs, pool);
+        let next = |hours: f64| {
+            let chances = belief::chances(&belief, prior, inputs.now, hours, held + 1);
+            chances.last().copied().unwrap_or(belief::Chance { up: 0.0, stays: 0.0 })
+        };
+        let share = |chance: f64| Share::from_ppm((chance.clamp(0.0, 1.0) * 1e6) as u32);
+        let share = |chance: f64| share(chance).unwrap_or(Share::ALL);
+        let seen = belief::evidence(&belief);
+        let known = seen.machine_hours > 0.0 || seen.interruptions > 0;
+        Some(PoolOdds {
+            launch: share(next(1.0).up),
+            lasts: ODDS_HOURS.map(|hours| share(next(hours.into()).stays)),
+            seen: known.then(|| seen.to_string()),
+        })
     }
 
     fn of(&self, pool: PoolId, catalog: &Catalog, row: &CatalogRow) -> PoolVerdict {
@@ -126,6 +170,7 @@ impl<'a> Verdicts<'a> {
             on_demand: row.on_demand,
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
             signals: offering.map_or_else(Vec::new, |o| self.trust.heeded(&o.signals)),
+            odds: offering.and_then(|_| self.odds(&pool)),
             weight: weight(&inputs.desired, kind),
             verdict,
             pool,

@@ -9,6 +9,8 @@ mod pool_reasons;
 mod relax;
 mod summary;
 
-pub use explain::{PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots};
+pub use explain::{
+    ODDS_HOURS, PoolOdds, PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots,
+};
 pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
 pub(crate) use summary::report;
