@@ -5,6 +5,8 @@
 use fleet_model::Hedge;
 use fleet_replay::contest::anywhere;
 use fleet_replay::{Measures, Named, Setup, Trace, compare};
+use std::fmt::Write as _;
+use std::io::Write as _;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,7 +88,8 @@ fn main() {
             }
         });
         let found: Vec<_> = found.into_inner().expect("no panic").into_iter().flatten().collect();
-        print(&rows, &found, policies, f64::from(penalty));
+        let text = text(&rows, &found, policies, f64::from(penalty));
+        let _ = std::io::stdout().write_all(text.as_bytes());
     }
 }
 
@@ -99,15 +102,16 @@ fn walk(folder: &Path, row: &Row, penalty: u32, policies: &[Named]) -> Found {
     (compared.omniscient, compared.rows.iter().map(|row| row.measures).collect())
 }
 
-fn print(rows: &[Row], found: &[Found], policies: &[Named], price: f64) {
-    println!("J{price}");
+fn text(rows: &[Row], found: &[Found], policies: &[Named], price: f64) -> String {
+    let mut out = format!("J{price}\n");
     for (row, (omniscient, measures)) in rows.iter().zip(found) {
         let Setup { target, base, .. } = row.setup;
-        print!("  {:<12}{target:>3}{base:>3}  bound {omniscient:.3}", row.name);
+        let _ = write!(out, "  {:<12}{target:>3}{base:>3}  bound {omniscient:.3}", row.name);
         for m in measures {
-            print!("  {:.3}/{:.2} {:.3}", m.cost, m.delivered * 100.0, m.j(price));
+            let delivered = m.delivered * 100.0;
+            let _ = write!(out, "  {:.3}/{delivered:.2} {:.3}", m.cost, m.j(price));
         }
-        println!();
+        out.push('\n');
     }
     for (nth, policy) in policies.iter().enumerate() {
         let count = found.len() as f64;
@@ -115,7 +119,8 @@ fn print(rows: &[Row], found: &[Found], policies: &[Named], price: f64) {
         let mean = |of: &dyn Fn(&Measures) -> f64| {
             found.iter().map(|(_, all)| of(&all[nth])).sum::<f64>() / count
         };
-        println!(
+        let _ = writeln!(
+            out,
             "  {:<16} over bound {:.4}, available {:.2} %, lost per 100 h {:.2}",
             policy.as_str(),
             (over / count).exp(),
@@ -123,4 +128,5 @@ fn print(rows: &[Row], found: &[Found], policies: &[Named], price: f64) {
             mean(&|m| m.interruptions_per_100h)
         );
     }
+    out
 }
