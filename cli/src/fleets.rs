@@ -7,10 +7,7 @@ use crate::out::Out;
 use crate::runs::failed;
 use crate::style::WARN;
 use crate::text::count;
-use fleet_model::{
-    Budget, CapacityGoal, Cloud, CloudRule, Desired, FleetName, InstanceRules, PlacementRules,
-    Spread, Strategy, Unit, Units, digest,
-};
+use fleet_model::{Cloud, Desired, FleetName, digest};
 use fleet_run::Engine;
 use fleet_spec::{Diagnostics, LoadedFleet};
 use std::path::{Path, PathBuf};
@@ -116,34 +113,6 @@ pub(crate) fn is_unspecified(desired: &Desired) -> bool {
 
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
 fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
-    let anywhere =
-        |cloud| CloudRule { cloud, regions: Vec::new(), zones: Vec::new(), accounts: Vec::new() };
-    Desired {
-        fleet: fleet.clone(),
-        labels: Default::default(),
-        capacity: CapacityGoal {
-            unit: Unit::Instances,
-            target: Units(0),
-            on_demand: Units(0),
-            spot: Units(0),
-        },
-        instances: InstanceRules::default(),
-        placement: PlacementRules {
-            strategy: Strategy::CapacityOptimized,
-            clouds: clouds.into_iter().map(anywhere).collect(),
-            spread: Spread::default(),
-            priorities: Vec::new(),
-            weights: Vec::new(),
-            max_spot_price: None,
-            fulfilment: fleet_model::Fulfilment::default(),
-            together: None,
-            hedge: None,
-            ignore_signals: fleet_model::SignalSet::default(),
-            commitments: Vec::new(),
-        },
-        budget: Budget::default(),
-        templates: Default::default(),
-        max_destroy: fleet_model::Share::HALF,
-        digest: digest("no-spec/1", [fleet.as_str().as_bytes()]),
-    }
+    let unspecified = digest("no-spec/1", [fleet.as_str().as_bytes()]);
+    Desired::nothing(fleet.clone(), clouds, unspecified)
 }

@@ -376,7 +376,7 @@ pub(crate) fn odds(odds: &PoolOdds) -> String {
         .zip(odds.lasts)
         .map(|(hours, share)| format!("{hours} h with {}", percent(share)))
         .collect();
-    let seen = odds.seen.as_deref().unwrap_or("nothing seen there yet");
+    let seen = odds.seen.map_or("nothing seen there yet".to_owned(), |seen| seen.to_string());
     let launch = percent(odds.launch);
     format!("a launch succeeds with {launch}; one more machine lasts {} ({seen})", lasts.join(", "))
 }

@@ -82,8 +82,18 @@ pub(crate) struct Odds {
     pub launch_percent: f64,
     /// How likely a machine that is up lasts so many hours.
     pub lasts: Vec<Lasts>,
-    /// What was seen there, in words; `null`: nothing yet.
-    pub seen: Option<String>,
+    /// What was seen there; `null`: nothing yet.
+    pub seen: Option<Seen>,
+}
+
+/// What was seen of a pool since our first machine there.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Seen {
+    /// Hours that machines of ours ran there, summed over machines.
+    pub machine_hours: f64,
+    /// Machines that the pool took back.
+    pub interruptions: u64,
 }
 
 /// How likely a machine lasts.
@@ -103,7 +113,10 @@ impl Odds {
         Odds {
             launch_percent: percent(odds.launch),
             lasts: lasts.map(|(hours, share)| Lasts { hours, percent: percent(share) }).collect(),
-            seen: odds.seen.clone(),
+            seen: odds.seen.map(|seen| Seen {
+                machine_hours: seen.machine_hours,
+                interruptions: seen.interruptions,
+            }),
         }
     }
 }

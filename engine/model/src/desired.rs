@@ -46,6 +46,48 @@ fn is_half(share: &Share) -> bool {
 pub type Labels = BTreeMap<String, String>;
 
 impl Desired {
+    /// A fleet that wants nothing, from anywhere in some clouds.
+    pub fn nothing(
+        fleet: FleetName,
+        clouds: impl IntoIterator<Item = Cloud>,
+        digest: Digest,
+    ) -> Self {
+        let anywhere = |cloud| CloudRule {
+            cloud,
+            regions: Vec::new(),
+            zones: Vec::new(),
+            accounts: Vec::new(),
+        };
+        Desired {
+            fleet,
+            labels: Labels::default(),
+            capacity: CapacityGoal {
+                unit: Unit::Instances,
+                target: Units(0),
+                on_demand: Units(0),
+                spot: Units(0),
+            },
+            instances: InstanceRules::default(),
+            placement: PlacementRules {
+                strategy: Strategy::CapacityOptimized,
+                clouds: clouds.into_iter().map(anywhere).collect(),
+                spread: Spread::default(),
+                priorities: Vec::new(),
+                weights: Vec::new(),
+                max_spot_price: None,
+                fulfilment: Fulfilment::default(),
+                together: None,
+                hedge: None,
+                ignore_signals: SignalSet::default(),
+                commitments: Vec::new(),
+            },
+            budget: Budget::default(),
+            templates: BTreeMap::new(),
+            max_destroy: half(),
+            digest,
+        }
+    }
+
     /// What machines of a cloud carry: the fleet's labels, and its template's tags over them.
     pub fn labels_on(&self, cloud: Cloud) -> Labels {
         let mut labels = self.labels.clone();

@@ -3,13 +3,11 @@
 //! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide]`
 
 use fleet_model::Hedge;
-use fleet_replay::contest::anywhere;
-use fleet_replay::{Measures, Named, Setup, Trace, compare};
+use fleet_replay::contest::{anywhere, on_every_core};
+use fleet_replay::{Compared, Named, Setup, Trace, compare, overall};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The rows that are published: recording, machines, of those on demand.
 const ROWS: [(&str, u32, u32); 9] = [
@@ -73,59 +71,38 @@ fn main() {
     };
     let prices: Vec<u32> = rest.iter().filter_map(|word| word.parse().ok()).collect();
     for penalty in if prices.is_empty() { vec![3, 10, 30] } else { prices } {
-        let next = AtomicUsize::new(0);
-        let found = Mutex::new(vec![None; rows.len()]);
-        std::thread::scope(|scope| {
-            for _ in 0..2 {
-                scope.spawn(|| {
-                    while let Some((at, row)) = Some(next.fetch_add(1, Ordering::Relaxed))
-                        .and_then(|at| Some((at, rows.get(at)?)))
-                    {
-                        let one = walk(Path::new(&folder), row, penalty, policies);
-                        found.lock().expect("no panic")[at] = Some(one);
-                    }
-                });
-            }
-        });
-        let found: Vec<_> = found.into_inner().expect("no panic").into_iter().flatten().collect();
-        let text = text(&rows, &found, policies, f64::from(penalty));
+        let walked = |nth: usize| walk(Path::new(&folder), &rows[nth], penalty, policies);
+        let found = on_every_core(rows.len(), walked);
+        let text = text(&rows, &found, f64::from(penalty));
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 }
 
-type Found = (f64, Vec<Measures>);
-
-fn walk(folder: &Path, row: &Row, penalty: u32, policies: &[Named]) -> Found {
+fn walk(folder: &Path, row: &Row, penalty: u32, policies: &[Named]) -> Compared {
     let trace = Trace::load(&folder.join(row.name)).expect("a recording").shuffled(row.seed);
     let hedge = Hedge { penalty_milli: penalty * 1000, ready_after_seconds: 300 };
-    let compared = compare(&trace, &row.setup, &anywhere(Some(hedge)), policies);
-    (compared.omniscient, compared.rows.iter().map(|row| row.measures).collect())
+    compare(&trace, &row.setup, &anywhere(Some(hedge)), policies)
 }
 
-fn text(rows: &[Row], found: &[Found], policies: &[Named], price: f64) -> String {
-    let mut out = format!("J{price}\n");
-    for (row, (omniscient, measures)) in rows.iter().zip(found) {
+fn text(rows: &[Row], found: &[Compared], penalty: f64) -> String {
+    let mut out = format!("J{penalty}\n");
+    for (row, one) in rows.iter().zip(found) {
         let Setup { target, base, .. } = row.setup;
-        let _ = write!(out, "  {:<12}{target:>3}{base:>3}  bound {omniscient:.3}", row.name);
-        for m in measures {
+        let bound = one.omniscient;
+        let _ = write!(out, "  {:<12}{target:>3}{base:>3}  bound {bound:.3}", row.name);
+        for m in one.rows.iter().map(|row| row.measures) {
             let delivered = m.delivered * 100.0;
-            let _ = write!(out, "  {:.3}/{delivered:.2} {:.3}", m.cost, m.j(price));
+            let _ = write!(out, "  {:.3}/{delivered:.2} {:.3}", m.cost, m.j(penalty));
         }
         out.push('\n');
     }
-    for (nth, policy) in policies.iter().enumerate() {
-        let count = found.len() as f64;
-        let over = found.iter().map(|(bound, all)| (all[nth].j(price) / bound).ln()).sum::<f64>();
-        let mean = |of: &dyn Fn(&Measures) -> f64| {
-            found.iter().map(|(_, all)| of(&all[nth])).sum::<f64>() / count
-        };
+    for (row, over) in overall(found, penalty) {
         let _ = writeln!(
             out,
-            "  {:<16} over bound {:.4}, available {:.2} %, lost per 100 h {:.2}",
-            policy.as_str(),
-            (over / count).exp(),
-            mean(&|m| m.availability) * 100.0,
-            mean(&|m| m.interruptions_per_100h)
+            "  {:<16} over bound {over:.4}, available {:.2} %, lost per 100 h {:.2}",
+            row.policy.as_str(),
+            row.measures.availability * 100.0,
+            row.measures.interruptions_per_100h
         );
     }
     out

@@ -42,35 +42,9 @@ impl Played {
 
 /// A fleet that may stand anywhere, and pays for what is missing.
 pub fn anywhere(hedge: Option<Hedge>) -> Desired {
-    let everywhere = |cloud| CloudRule { cloud, regions: vec![], zones: vec![], accounts: vec![] };
-    Desired {
-        fleet: "replay".into(),
-        labels: Default::default(),
-        capacity: CapacityGoal {
-            unit: Unit::Instances,
-            target: Units(0),
-            on_demand: Units(0),
-            spot: Units(0),
-        },
-        instances: InstanceRules::default(),
-        placement: PlacementRules {
-            strategy: Strategy::CapacityOptimized,
-            clouds: Cloud::ALL.into_iter().map(everywhere).collect(),
-            spread: Spread::default(),
-            priorities: vec![],
-            weights: vec![],
-            max_spot_price: None,
-            ignore_signals: fleet_model::SignalSet::default(),
-            hedge,
-            commitments: Vec::new(),
-            fulfilment: Default::default(),
-            together: None,
-        },
-        budget: Budget::default(),
-        templates: Default::default(),
-        max_destroy: Share::HALF,
-        digest: digest("replay", []),
-    }
+    let mut desired = Desired::nothing("replay".into(), Cloud::ALL, digest("replay", []));
+    desired.placement.hedge = hedge;
+    desired
 }
 
 /// Lets every policy play one market. Kinds take turns.
@@ -92,28 +66,33 @@ pub fn play(seed: u64, number: usize) -> Played {
 
 /// Plays the markets from a number on, on every core. In the order of their numbers.
 pub fn play_all(seed: u64, from: usize, count: usize) -> Vec<Played> {
-    let next = AtomicUsize::new(from);
+    on_every_core(count, |nth| play(seed, from + nth))
+}
+
+/// Does some work so many times, on every core. In the order of the numbers that it is given.
+pub fn on_every_core<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::with_capacity(count));
-    let work = || {
+    let take = || {
         loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= from + count {
+            let nth = next.fetch_add(1, Ordering::Relaxed);
+            if nth >= count {
                 break;
             }
-            let played = play(seed, number);
+            let done = work(nth);
             if let Ok(mut all) = all.lock() {
-                all.push(played);
+                all.push((nth, done));
             }
         }
     };
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
+            scope.spawn(take);
         }
     });
     let mut all = all.into_inner().unwrap_or_default();
-    all.sort_by_key(|played| played.number);
-    all
+    all.sort_by_key(|(nth, _)| *nth);
+    all.into_iter().map(|(_, done)| done).collect()
 }
 
 /// Some markets, summed up.

@@ -138,8 +138,7 @@ impl Engine {
             if count == 0 {
                 continue;
             }
-            let ahead = |hours| foreseen(&self.inputs, pool, count as u32, hours);
-            let [soon, later] = HORIZONS.map(ahead);
+            let [soon, later] = foreseen(&self.inputs, pool, count as u32, HORIZONS);
             for (slot, pair) in soon.into_iter().zip(later).enumerate() {
                 let lost = <[Chance; 2]>::from(pair).map(|chance| 1.0 - chance.stays);
                 self.forecasts.push(Forecast { sample: view.sample, zone, slot, lost });

@@ -7,6 +7,7 @@
 
 use crate::market::choice::Choice;
 use crate::market::need::Need;
+use crate::market::odds::Odds;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
 /// Guesses of x for one σ. Each halves what is left between the bounds.
@@ -57,7 +58,7 @@ pub(super) fn missing(wanted: f64, (mean, variance): (f64, f64)) -> f64 {
 /// Chooses.
 pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
     let wanted = need.wanted as f64;
-    // What is to be had on demand once a unit is worth so much.
+    // How much on-demand pays once a unit is worth so much.
     let sold = |worth: f64| match need.on_demand {
         Some(price) if worth >= price + need.start => need.most,
         Some(price) if worth >= price => need.held.min(need.most),
@@ -238,35 +239,19 @@ pub(super) fn outcome(choices: &[Choice], counts: &[usize], wanted: f64) -> (f64
     if wanted <= 0.0 {
         return (0.0, 1.0);
     }
-    // Losses are counted, not survivors: they are few. More than all that is wanted cannot be missed.
-    let some: Vec<_> =
-        choices.iter().zip(counts.iter().copied()).filter(|(_, count)| *count > 0).collect();
-    let all: f64 = some.iter().map(|(choice, count)| (choice.weight * count) as f64).sum();
-    let step = all.max(1.0) / STEPS as f64;
-    let mut chances = vec![0.0; STEPS + 2];
-    chances[0] = 1.0;
-    let mut highest = 0;
-    for (choice, count) in some {
-        let mut sum = vec![0.0; STEPS + 2];
-        let carried = (choice.weight * count) as f64;
-        let mut reach = highest;
-        for (survive, chance) in choice.survivors(count) {
-            let lost = ((carried - survive as f64) / step).max(0.0);
-            // What lies between two steps is shared between them, so that the mean is kept.
-            let (whole, part) = (lost as usize, lost.fract());
-            for (at, before) in chances[..=highest].iter().enumerate().filter(|(_, c)| **c > 0.0) {
-                sum[(at + whole).min(STEPS + 1)] += before * chance * (1.0 - part);
-                sum[(at + whole + 1).min(STEPS + 1)] += before * chance * part;
-            }
-            reach = reach.max((highest + whole + 1).min(STEPS + 1));
-        }
-        highest = reach;
-        chances = sum;
+    let some = choices.iter().zip(counts.iter().copied()).filter(|(_, count)| *count > 0);
+    let carried = |(choice, count): &(&Choice, usize)| (choice.weight * count) as f64;
+    let all: f64 = some.clone().map(|one| carried(&one)).sum();
+    // Losses are counted, not survivors: they are few.
+    let mut losses = Odds::new(all, STEPS);
+    for one in some {
+        let (choice, count) = one;
+        let survivors = choice.survivors(count);
+        let lost: Vec<(f64, f64)> =
+            survivors.map(|(survive, chance)| (chance, carried(&one) - survive as f64)).collect();
+        losses.add(&lost);
     }
-    let spare = all - wanted;
-    let short = |lost: usize| lost as f64 * step - spare;
-    let outcomes = chances.iter().enumerate().filter(|(lost, _)| short(*lost) > 1e-6 * all);
-    outcomes.fold((0.0, 1.0), |(missing, whole), (lost, chance)| {
-        (missing + chance * short(lost).min(wanted), whole - chance)
-    })
+    // What is not there at all is missing for certain.
+    let (missing, short) = losses.above(all - wanted);
+    (missing.min(wanted), 1.0 - short)
 }

@@ -10,6 +10,7 @@ mod evidence;
 mod hedge;
 pub(crate) mod learn;
 pub mod need;
+mod odds;
 mod portfolio;
 mod prior;
 mod prospects;
@@ -21,6 +22,7 @@ mod throttle;
 
 pub(crate) use evidence::belief_now;
 pub(crate) use hedge::{Hedged, hedge};
+pub(crate) use odds::Odds;
 pub(crate) use prior::Siblings;
 pub use prior::foreseen;
 pub(crate) use prospects::Prospects;

@@ -8,11 +8,11 @@ pub(super) const SMALL: usize = 512;
 pub struct Need {
     /// How much should be there.
     pub wanted: usize,
-    /// Price of one on demand per hour; `None`: there is none to be had.
+    /// Price of one on-demand unit per hour; `None`: on-demand is not available.
     pub on_demand: Option<f64>,
     /// How much is held on demand now.
     pub held: usize,
-    /// The most that is to be had on demand.
+    /// The most that is available on-demand.
     pub most: usize,
     /// What starting one more on demand costs, spread over the hours that must pay for it.
     pub start: f64,

@@ -4,7 +4,7 @@
 //! expected to be missing. Small fleets are counted out exactly; for large ones the sum of many pools is
 //! near enough to normal.
 
-use crate::market::at_size::{self, Sketch};
+use crate::market::at_size;
 use crate::market::choice::Choice;
 use crate::market::need::{Need, Portfolio};
 use crate::market::search::Search;
@@ -20,13 +20,12 @@ const TRIFLE: f64 = 0.002;
 
 /// The best portfolio that is found, from what is held and from new beginnings.
 pub(super) fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
-    let sketch = at_size::sketch(choices, need);
-    if need.is_small() { counted(choices, need, &sketch) } else { estimated(choices, need, sketch) }
+    if need.is_small() { counted(choices, need) } else { estimated(choices, need) }
 }
 
 /// Every outcome counted, over the pools that matter.
-fn counted(choices: &[Choice], need: Need, sketch: &Sketch) -> Portfolio {
-    let worth_a_look = worth_a_look(choices, sketch);
+fn counted(choices: &[Choice], need: Need) -> Portfolio {
+    let worth_a_look = worth_a_look(choices, need);
     let some: Vec<Choice> = worth_a_look.iter().map(|&at| choices[at].clone()).collect();
     let begin = |counts: Vec<usize>, on_demand| Search { choices: &some, need, counts, on_demand };
     let held: Vec<usize> = some.iter().map(|choice| choice.held.min(choice.most())).collect();
@@ -72,7 +71,11 @@ fn by_degrees(choices: &[Choice], need: Need) -> Portfolio {
 }
 
 /// Positions of the pools that hold something, that are worth it at size, and the next best.
-fn worth_a_look(choices: &[Choice], sketch: &Sketch) -> Vec<usize> {
+fn worth_a_look(choices: &[Choice], need: Need) -> Vec<usize> {
+    if choices.len() <= POOLS {
+        return (0..choices.len()).collect();
+    }
+    let sketch = at_size::sketch(choices, need);
     let known = |at: &usize| choices[*at].held > 0 || sketch.counts[*at] > 0;
     let (mut some, mut others): (Vec<usize>, Vec<usize>) = (0..choices.len()).partition(known);
     if others.len() > POOLS {
@@ -86,7 +89,8 @@ fn worth_a_look(choices: &[Choice], sketch: &Sketch) -> Vec<usize> {
 }
 
 /// The sum of many pools taken for normal.
-fn estimated(choices: &[Choice], need: Need, sketch: Sketch) -> Portfolio {
+fn estimated(choices: &[Choice], need: Need) -> Portfolio {
+    let sketch = at_size::sketch(choices, need);
     let held: Vec<usize> = choices.iter().map(|choice| choice.held.min(choice.most())).collect();
     let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
     let stay = estimate(choices, need, held, stood);

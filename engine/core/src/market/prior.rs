@@ -10,7 +10,7 @@ use crate::market::signals;
 use crate::offers::find_offering;
 use crate::offers::trust::Trust;
 
-use fleet_model::{Inputs, MicroUsd, PoolId, Scope};
+use fleet_model::{Inputs, MicroUsd, Offering, PoolId, Scope};
 use std::collections::BTreeMap;
 
 /// What a sibling's evidence counts for, as a share of a pool's own.
@@ -43,7 +43,16 @@ impl Siblings {
 
     /// What is thought of a pool before its own evidence.
     pub(crate) fn prior(&self, inputs: &Inputs, pool: &PoolId) -> Prior {
-        let offering = find_offering(inputs, pool);
+        self.prior_of(inputs, pool, find_offering(inputs, pool))
+    }
+
+    /// The same, where its offering is at hand.
+    pub(super) fn prior_of(
+        &self,
+        inputs: &Inputs,
+        pool: &PoolId,
+        offering: Option<&Offering>,
+    ) -> Prior {
         let prior =
             offering.map_or_else(Prior::default, |o| signals::prior(&o.signals, &self.trust));
         let own = latest(inputs, pool);
@@ -59,10 +68,15 @@ impl Siblings {
 }
 
 /// What is to be expected of the first slots of a pool in the next hours, by all that is known.
-pub fn foreseen(inputs: &Inputs, pool: &PoolId, held: u32, hours: f64) -> Vec<Chance> {
+pub fn foreseen<const N: usize>(
+    inputs: &Inputs,
+    pool: &PoolId,
+    held: u32,
+    hours: [f64; N],
+) -> [Vec<Chance>; N] {
     let prior = Siblings::new(inputs).prior(inputs, pool);
     let belief = refreshed(inputs, pool, held, 0);
-    belief::chances(&belief, prior, inputs.now, hours, held as usize)
+    hours.map(|hours| belief::chances(&belief, prior, inputs.now, hours, held as usize))
 }
 
 /// How much likelier a pool takes machines back at a price than at what we used to pay.

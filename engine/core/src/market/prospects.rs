@@ -1,7 +1,7 @@
 //! What is to be expected of every pool on offer: whether a launch succeeds and the machine lasts.
 
 use crate::holdings::Inventory;
-use crate::market::belief::{self, Prior};
+use crate::market::belief::{self, Chance, Evidence, Prior};
 use crate::market::evidence::{latest, refreshed, throttle};
 use crate::market::learn;
 use crate::market::prior::Siblings;
@@ -40,13 +40,12 @@ impl<'a> Prospects<'a> {
         let usual = usual_odds(pool.market);
         let word = offering.signals.obtainability;
         let odds = word.map_or(usual, |word| self.siblings.trust.odds(word, usual));
-        let held = self.held.get(pool).copied().unwrap_or_default();
-        let lost = self.lost.get(pool).copied().unwrap_or_default();
-        let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
         if pool.market != Market::Spot {
             return Prospect::even(odds);
         }
-        let prior = self.siblings.prior(self.inputs, pool);
+        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
+        let (held, lost) = self.moved(pool);
+        let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
         if !known && prior.frailty == Prior::default().frailty {
             return Prospect::even(odds);
         }
@@ -56,9 +55,33 @@ impl<'a> Prospects<'a> {
         let deeper = scores.pop().unwrap_or_default();
         let scores = scores.into_iter().map(|score| (1, score));
         let prospect = Prospect::new(scores.chain([(u32::MAX, deeper)]));
-        let throttled = throttle(self.inputs, pool).or(belief.throttle);
-        let few = if lost > 0 { Some(1) } else { allowed(throttled, self.inputs.now) };
+        let throttle = throttle(self.inputs, pool);
+        let few = if lost > 0 { Some(1) } else { allowed(throttle, self.inputs.now) };
         few.map_or(prospect, |few| prospect.at_most(held + few))
+    }
+
+    /// What is to be expected of one more machine in a spot pool: for each number of hours, and what was
+    /// seen there.
+    pub(crate) fn of_one_more<const N: usize>(
+        &self,
+        offering: &Offering,
+        hours: [f64; N],
+    ) -> ([Chance; N], Evidence) {
+        let pool = &offering.pool;
+        let (held, lost) = self.moved(pool);
+        let belief = refreshed(self.inputs, pool, held, lost);
+        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
+        let next = |hours: f64| {
+            let slots = held as usize + 1;
+            belief::chances(&belief, prior, self.inputs.now, hours, slots)[held as usize]
+        };
+        (hours.map(next), belief::evidence(&belief))
+    }
+
+    /// Machines that stand in a pool, and those that it took back just now.
+    fn moved(&self, pool: &PoolId) -> (u32, u32) {
+        let held = self.held.get(pool).copied().unwrap_or_default();
+        (held, self.lost.get(pool).copied().unwrap_or_default())
     }
 
     /// 0 to 100 for each of the first slots: what the cloud says, or is usual, times what was seen of the
@@ -68,7 +91,7 @@ impl<'a> Prospects<'a> {
         let chances = belief::chances(belief, prior, now, LASTS, slots);
         let unseen =
             prior.up * belief::survival(&PoolBelief::default(), Prior::default(), now, LASTS);
-        let score = |chance: &belief::Chance| {
+        let score = |chance: &Chance| {
             let better = chance.up * chance.stays / unseen.max(f64::MIN_POSITIVE);
             (f64::from(odds) * better).round().min(100.0) as u8
         };

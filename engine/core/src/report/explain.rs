@@ -2,17 +2,18 @@
 
 use crate::decide::{Decision, decide};
 use crate::holdings::Standing;
-use crate::market::{Siblings, belief, belief_now};
+use crate::market::Prospects;
+use crate::market::belief::Evidence;
 use crate::offers::trust::Trust;
 use crate::offers::{Defaults, eligible_beside, find_offering, rejection, weight};
 use fleet_model::{
-    Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, PoolId,
-    Rejection, Share, SlotId, Units, Why,
+    Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, Offering,
+    PoolId, Rejection, Share, SlotId, Units, Why,
 };
 use std::collections::BTreeMap;
 
 /// What became of one pool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PoolVerdict {
     /// Which pool.
     pub pool: PoolId,
@@ -33,14 +34,14 @@ pub struct PoolVerdict {
 }
 
 /// What is to be expected of one more machine in a spot pool, and from how much evidence.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct PoolOdds {
     /// That a launch succeeds now.
     pub launch: Share,
     /// That a machine which is up lasts 1, 6 and 24 hours.
     pub lasts: [Share; 3],
-    /// What was seen there, in words; `None`: nothing yet.
-    pub seen: Option<String>,
+    /// What was seen there; `None`: nothing yet.
+    pub seen: Option<Evidence>,
 }
 
 /// Hours that machines are expected to last, or not.
@@ -94,7 +95,7 @@ struct Verdicts<'a> {
     last: BTreeMap<Market, PoolId>,
     defaults: Defaults,
     trust: Trust,
-    siblings: Siblings,
+    prospects: Prospects<'a>,
 }
 
 impl<'a> Verdicts<'a> {
@@ -124,32 +125,24 @@ impl<'a> Verdicts<'a> {
         let not_now = decision.problem.not_now.iter().map(|(o, why)| (&o.pool, why)).collect();
         let inputs = decision.inputs;
         let defaults = eligible_beside(&inputs.desired, catalog, &inputs.recorded).defaults;
-        let (trust, siblings) = (Trust::of(inputs), Siblings::new(inputs));
-        Verdicts { decision, used, not_now, last, defaults, trust, siblings }
+        let trust = Trust::of(inputs);
+        let prospects = Prospects::new(inputs, &decision.inventory);
+        Verdicts { decision, used, not_now, last, defaults, trust, prospects }
     }
 
-    /// What is to be expected of one more machine.
-    fn odds(&self, pool: &PoolId) -> Option<PoolOdds> {
-        if pool.market != Market::Spot {
+    /// What is to be expected of one more machine in a spot pool.
+    fn odds(&self, offering: &Offering) -> Option<PoolOdds> {
+        if offering.pool.market != Market::Spot {
             return None;
         }
-        let Decision { inputs, inventory, .. } = self.decision;
-        let stand = inventory.holdings.iter().filter(|h| h.pool == *pool && h.standing.counts());
-        let held = stand.count();
-        let belief = belief_now(inputs, &inventory.vacate, pool, held as u32);
-        let prior = self.siblings.prior(inputs, pool);
-        let next = |hours: f64| {
-            let chances = belief::chances(&belief, prior, inputs.now, hours, held + 1);
-            chances.last().copied().unwrap_or(belief::Chance { up: 0.0, stays: 0.0 })
-        };
+        let (chances, seen) = self.prospects.of_one_more(offering, ODDS_HOURS.map(f64::from));
         let share = |chance: f64| Share::from_ppm((chance.clamp(0.0, 1.0) * 1e6) as u32);
         let share = |chance: f64| share(chance).unwrap_or(Share::ALL);
-        let seen = belief::evidence(&belief);
         let known = seen.machine_hours > 0.0 || seen.interruptions > 0;
         Some(PoolOdds {
-            launch: share(next(1.0).up),
-            lasts: ODDS_HOURS.map(|hours| share(next(hours.into()).stays)),
-            seen: known.then(|| seen.to_string()),
+            launch: share(chances[0].up),
+            lasts: chances.map(|chance| share(chance.stays)),
+            seen: known.then_some(seen),
         })
     }
 
@@ -170,7 +163,7 @@ impl<'a> Verdicts<'a> {
             on_demand: row.on_demand,
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
             signals: offering.map_or_else(Vec::new, |o| self.trust.heeded(&o.signals)),
-            odds: offering.and_then(|_| self.odds(&pool)),
+            odds: offering.and_then(|offering| self.odds(offering)),
             weight: weight(&inputs.desired, kind),
             verdict,
             pool,

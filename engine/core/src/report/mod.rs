@@ -3,7 +3,6 @@
 
 mod cost;
 mod explain;
-mod odds;
 mod outlook;
 mod pool_reasons;
 mod relax;

@@ -1,12 +1,13 @@
 //! What is to be expected of a plan: what it will cost, whether it is granted, how long it lasts.
 
 use crate::decide::Decision;
-use crate::market::{Siblings, belief, belief_now};
-use crate::report::odds::Odds;
+use crate::market::{Odds, Siblings, belief, belief_now};
 use fleet_model::{Hedge, Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
 
 /// More slots than this are judged by the first ones.
 const SLOTS: usize = 4096;
+/// Steps between nothing and the whole price.
+const STEPS: usize = 256;
 const DAY: f64 = 24.0;
 
 /// Puts what is believed to each spot pool, and sums it up.
@@ -16,7 +17,7 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
     let (mut fill, mut lost) = (1.0, 0.0);
     let mut any = false;
     // What of the price is saved, unasked, by launches that are not granted.
-    let mut refused = Odds::new(decision.choice.usage.spend.0 as f64);
+    let mut refused = Odds::new(decision.choice.usage.spend.0 as f64, STEPS);
     for line in lines.iter_mut().filter(|line| line.pool.market == Market::Spot) {
         any = true;
         let held = (line.keep + line.destroy) as usize;

@@ -134,17 +134,17 @@ impl Run {
         line
     }
 
-    /// How long a machine of each spot pool in use is believed to live, in minutes.
+    /// How likely one more machine of each spot pool is believed to last a day, in per cent.
     async fn lives(&self) -> BTreeMap<String, f64> {
-        let (code, out, errors) = self.said(&["plan", "-o", "json"]).await;
+        let (code, out, errors) = self.said(&["explain", "--top", "1000", "-o", "json"]).await;
         assert_eq!(code, 0, "{out}\n{errors}");
-        let plan: Value = serde_json::from_str(&out).expect("JSON");
-        let pools = plan["fleets"][0]["pools"].as_array().cloned().unwrap_or_default();
-        let life = |pool: &Value| {
-            let minutes = pool["belief"]["lifeMinutes"].as_f64()?;
-            Some((pool["pool"].as_str()?.to_owned(), minutes))
+        let explained: Value = serde_json::from_str(&out).expect("JSON");
+        let pools = explained["fleets"][0]["pools"].as_array().cloned().unwrap_or_default();
+        let day = |pool: &Value| {
+            let lasts = pool["odds"]["lasts"].as_array()?.last()?["percent"].as_f64()?;
+            Some((pool["pool"].as_str()?.to_owned(), lasts))
         };
-        pools.iter().filter_map(life).collect()
+        pools.iter().filter_map(day).collect()
     }
 
     /// The interruptions that are written down of each pool, in millionths.
@@ -291,7 +291,7 @@ async fn judge(run: &Run, before: &BTreeMap<String, f64>, line: &Value, lost: u6
     let mut told = Vec::new();
     for (pool, count) in &struck {
         let lives = [before.get(pool), after.get(pool)];
-        told.push(format!("{pool}: {count} ppm, {lives:?} minutes"));
+        told.push(format!("{pool}: {count} ppm, lasts a day: {lives:?} %"));
         let [Some(was), Some(is)] = lives else { panic!("{told:?}") };
         assert!(is < was, "{told:?}");
     }

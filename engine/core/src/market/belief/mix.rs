@@ -15,8 +15,7 @@ const MOST: f64 = 20.0;
 
 /// The weight of the law of ages, `silent` hours after the belief was brought up to date.
 pub(super) fn weight(belief: &PoolBelief, silent: f64) -> f64 {
-    let lead = belief.ages_lead_ppm as f64 / PPM * kept(silent);
-    LEAST + (1.0 - 2.0 * LEAST) / (1.0 + (-lead).exp())
+    LEAST + (1.0 - 2.0 * LEAST) / (1.0 + (-aged(belief, silent)).exp())
 }
 
 /// What the law of ages was ahead, once `silent` hours more have passed.

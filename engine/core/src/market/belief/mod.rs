@@ -23,8 +23,8 @@ const HALF_LIFE: f64 = 24.0;
 const PRIOR_WEIGHT: f64 = 4.0;
 /// A slot that stood while those above it fell is taken to be this many times as old as the fall is.
 const STOOD: f64 = 2.0;
-/// Stretches of slots of one age whose depth is told apart.
-const STRETCHES: usize = 3;
+/// Slots of one age are divided into so many parts, and each part has one chance.
+const PARTS: usize = 3;
 /// The part of falls that takes everything. The others end at any level alike.
 const LEAST: f64 = 0.2;
 /// What is taken for the age of a slot that is up and was never seen before, in hours.
@@ -196,10 +196,10 @@ pub fn chances(
         let up = known + forgotten * prior.up;
         let more = (run.slots as usize).min(slots - all.len());
         let age = age_if_up(run, now, frailty);
-        // A few stretches are told apart, by their middle: who decides pays for every one.
-        let stretch = more.div_ceil(STRETCHES).max(1);
-        for start in (0..more).step_by(stretch) {
-            let slots = stretch.min(more - start);
+        // A few parts, each by its middle slot: the search costs time for every one.
+        let part = more.div_ceil(PARTS).max(1);
+        for start in (0..more).step_by(part) {
+            let slots = part.min(more - start);
             let middle = (all.len() + 1) as f64 + (slots - 1) as f64 / 2.0;
             let stays = outlook.lasts(age, middle, ahead);
             all.extend(std::iter::repeat_n(Chance { up, stays }, slots));
