@@ -38,7 +38,9 @@ impl PoolPattern {
         match &self.parts {
             Some([cloud, region, zone, instance_type, market]) => {
                 cloud.matches(pool.place.cloud.as_str())
-                    && region.matches(pool.place.region.as_str())
+                    // A region stands for what every account has in it.
+                    && (region.matches(pool.place.region.as_str())
+                        || region.matches(pool.place.region.name()))
                     && zone.matches(pool.place.zone.as_str())
                     && instance_type.matches(pool.instance_type.as_str())
                     && market.matches(pool.market.as_str())

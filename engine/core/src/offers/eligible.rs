@@ -87,21 +87,33 @@ fn in_accounts(desired: &Desired, offerings: &mut Vec<Offering>) {
     }
     let everywhere = std::mem::take(offerings);
     for offering in everywhere {
-        let rules = desired.placement.clouds.iter();
-        for rule in rules.filter(|rule| rule_rejection(rule, &offering.pool.place).is_none()) {
-            if rule.accounts.is_empty() {
-                offerings.push(offering.clone());
-            }
-            for account in &rule.accounts {
-                let mut there = offering.clone();
-                there.pool.place.region = there.pool.place.region.of_account(account);
-                offerings.push(there);
-            }
+        for place in place_in_accounts(desired, &offering.pool.place) {
+            let pool = PoolId { place, ..offering.pool.clone() };
+            offerings.push(Offering { pool, ..offering.clone() });
         }
     }
     offerings.sort_by(|a, b| a.pool.cmp(&b.pool));
+}
+
+/// A place of the catalog in each of the accounts that the spec names for it; the place itself where it
+/// names none.
+pub(crate) fn place_in_accounts(desired: &Desired, place: &Place) -> Vec<Place> {
+    let rules = desired.placement.clouds.iter();
+    let mut all = Vec::new();
+    for rule in rules.filter(|rule| rule_rejection(rule, place).is_none()) {
+        if rule.accounts.is_empty() {
+            all.push(place.clone());
+        }
+        let there = |account| Place { region: place.region.of_account(account), ..place.clone() };
+        all.extend(rule.accounts.iter().map(|account| there(account.as_str())));
+    }
     // Two rules may name the same account.
-    offerings.dedup_by(|later, kept| later.pool == kept.pool);
+    all.sort();
+    all.dedup();
+    if all.is_empty() {
+        all.push(place.clone());
+    }
+    all
 }
 
 /// The markets in which the fleet buys anything, in the order of pool ids.

@@ -5,10 +5,12 @@ use crate::holdings::Standing;
 use crate::market::Prospects;
 use crate::market::belief::Evidence;
 use crate::offers::trust::Trust;
-use crate::offers::{Defaults, eligible_beside, find_offering, rejection, weight};
+use crate::offers::{
+    Defaults, eligible_beside, find_offering, place_in_accounts, rejection, weight,
+};
 use fleet_model::{
     Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, Offering,
-    PoolId, Rejection, Share, SlotId, Units, Why,
+    Place, PoolId, Rejection, Share, SlotId, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -72,15 +74,16 @@ pub fn explain_pools(
     let decision = decide(inputs, false);
     let verdicts = Verdicts::new(&decision, catalog);
     let mut found = Vec::new();
+    let places: Vec<Vec<Place>> =
+        catalog.places.iter().map(|place| place_in_accounts(&inputs.desired, place)).collect();
     for row in &catalog.rows {
-        for market in [Market::OnDemand, Market::Spot] {
-            let pool = PoolId {
-                place: catalog.place(row).clone(),
-                instance_type: catalog.kind(row).name.clone(),
-                market,
-            };
-            if filter(&pool) {
-                found.push(verdicts.of(pool, catalog, row));
+        for place in &places[row.place as usize] {
+            for market in [Market::OnDemand, Market::Spot] {
+                let instance_type = catalog.kind(row).name.clone();
+                let pool = PoolId { place: place.clone(), instance_type, market };
+                if filter(&pool) {
+                    found.push(verdicts.of(pool, catalog, row));
+                }
             }
         }
     }
