@@ -287,11 +287,37 @@ pub struct Hedge {
     pub penalty_milli: u32,
     /// From a launch until a machine is of use.
     pub ready_after_seconds: u32,
+    /// From one reconcile to the next: a machine that is lost is missing until then.
+    #[serde(default)]
+    pub reconcile_every_seconds: u32,
 }
 
 impl Hedge {
     /// What it takes for a machine to be of use, where nobody says otherwise.
     pub const READY_AFTER_SECONDS: u32 = 300;
+    /// How often a fleet is looked after, where nobody says otherwise.
+    pub const RECONCILE_EVERY_SECONDS: u32 = 3600;
+
+    /// With a price on what is missing, in thousandths of on-demand, and the usual times.
+    pub fn at(penalty_milli: u32) -> Self {
+        Hedge {
+            penalty_milli,
+            ready_after_seconds: Self::READY_AFTER_SECONDS,
+            reconcile_every_seconds: Self::RECONCILE_EVERY_SECONDS,
+        }
+    }
+
+    /// The same, looked after at every moment: by a controller, or in a replay.
+    pub fn watched(self) -> Self {
+        Hedge { reconcile_every_seconds: 0, ..self }
+    }
+
+    /// For how many hours a machine that is lost is missing, in the middle: it is lost half way between
+    /// two looks, and its successor takes its time.
+    pub fn missing_hours(self) -> f64 {
+        (f64::from(self.reconcile_every_seconds) / 2.0 + f64::from(self.ready_after_seconds))
+            / 3600.0
+    }
 
     /// The penalty at which it pays to be whole for a share of the time.
     ///
@@ -301,10 +327,7 @@ impl Hedge {
         const SPARE_MILLI: u64 = 300;
         let short_ppm = u64::from(Share::ALL.ppm() - share.ppm()).max(100);
         let penalty = SPARE_MILLI * u64::from(Share::ALL.ppm()) / short_ppm;
-        Hedge {
-            penalty_milli: u32::try_from(penalty).unwrap_or(u32::MAX),
-            ready_after_seconds: Self::READY_AFTER_SECONDS,
-        }
+        Self::at(u32::try_from(penalty).unwrap_or(u32::MAX))
     }
 }
 

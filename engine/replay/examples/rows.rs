@@ -80,7 +80,7 @@ fn main() {
 
 fn walk(folder: &Path, row: &Row, penalty: u32, policies: &[Named]) -> Compared {
     let trace = Trace::load(&folder.join(row.name)).expect("a recording").shuffled(row.seed);
-    let hedge = Hedge { penalty_milli: penalty * 1000, ready_after_seconds: 300 };
+    let hedge = Hedge::at(penalty * 1000);
     compare(&trace, &row.setup, &anywhere(Some(hedge)), policies)
 }
 

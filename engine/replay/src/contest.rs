@@ -53,8 +53,7 @@ pub fn play(seed: u64, number: usize) -> Played {
     let market = Synthetic::new(kind, seed.wrapping_mul(1_000_003).wrapping_add(number as u64));
     let Synthetic { trace, setup, .. } = &market;
     let penalty_milli = PENALTY * 1000;
-    let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
-    let desired = anywhere(Some(Hedge { penalty_milli, ready_after_seconds }));
+    let desired = anywhere(Some(Hedge::at(penalty_milli)));
     let j = POLICIES.map(|policy| {
         let mut decides = policy.policy(trace, setup, &desired);
         let mut world = market.world();

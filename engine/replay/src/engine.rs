@@ -54,7 +54,9 @@ impl Engine {
         // A machine is ready when the judge says so: some whole samples after its launch.
         let ready_after_seconds = delay_samples(trace, setup) as u32 * trace.interval_seconds;
         let hedge = desired.placement.hedge;
-        desired.placement.hedge = hedge.map(|hedge| Hedge { ready_after_seconds, ..hedge });
+        // Every sample is a look, and nothing is lost between two of them.
+        desired.placement.hedge =
+            hedge.map(|hedge| Hedge { ready_after_seconds, ..hedge.watched() });
         let offerings = offerings(trace);
         let at = |pool: &PoolId| offerings.iter().position(|o| o.pool == *pool).unwrap_or_default();
         let pools = (0..trace.zones.len()).map(|zone| pool(trace, zone, Market::Spot));

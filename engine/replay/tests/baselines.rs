@@ -35,7 +35,7 @@ const PUBLISHED: [(&str, u32, u32, f64, Figures); 9] = [
 
 /// A missing machine-hour costs ten on-demand hours: what the reference was measured with.
 fn desired() -> Desired {
-    anywhere(Some(Hedge { penalty_milli: 10_000, ready_after_seconds: 300 }))
+    anywhere(Some(Hedge::at(10_000)))
 }
 
 fn recordings() -> Option<std::path::PathBuf> {

@@ -85,7 +85,7 @@ fn a_spec_without_a_penalty_is_replayed_without_one() {
     }
     let plain = compare(&trace, &Setup::new(2, 0), &desired(), &[Named::Engine]);
     assert!((plain.rows[0].measures.delivered - 18.0 / 48.0).abs() < 1e-9, "{plain:?}");
-    let hedge = fleet_model::Hedge { penalty_milli: 10_000, ready_after_seconds: 300 };
+    let hedge = fleet_model::Hedge::at(10_000);
     let mut hedged = desired();
     hedged.placement.hedge = Some(hedge);
     let hedged = compare(&trace, &Setup::new(2, 0), &hedged, &[Named::Engine]);

@@ -7,6 +7,7 @@ use crate::wire;
 use crate::words::{MEANT, Words, names};
 use crate::yaml::{Kind, Style};
 use fleet_model::{Bounds, MicroUsd, Pattern, Share};
+use std::ops::RangeInclusive;
 
 /// What a number may be.
 #[derive(Clone, Copy)]
@@ -198,6 +199,37 @@ impl Reader<'_> {
     /// Dollars, more than none.
     pub(crate) fn usd(&mut self, field: &Field<'_>) -> Option<MicroUsd> {
         self.number(field, USD).map(MicroUsd)
+    }
+
+    /// A span of time, in seconds: `30s`, `10m`, `1h30m`, `1d`.
+    pub(crate) fn span(&mut self, field: &Field<'_>, within: RangeInclusive<u32>) -> Option<u32> {
+        let name = field.name().to_owned();
+        let hint = "write a span of time, such as 30s, 10m, 1h30m or 1d";
+        let Kind::Scalar { text, .. } = &field.node.kind else {
+            let message =
+                format!("`{name}` must be a span of time, found {}", field.node.describe());
+            self.error(field, message, Some(hint.into()));
+            return None;
+        };
+        let plain = text.bytes().all(|byte| byte.is_ascii_digit() || b"dhms".contains(&byte));
+        let parsed = plain.then(|| text.parse::<jiff::Span>().ok()).flatten();
+        let whole_days = jiff::SpanRelativeTo::days_are_24_hours();
+        let seconds = parsed.and_then(|span| Some(span.to_duration(whole_days).ok()?.as_secs()));
+        let Some(seconds) = seconds else {
+            let message = format!("`{name}` is not a span of time: `{}`", quote(text));
+            self.error(field, message, Some(hint.into()));
+            return None;
+        };
+        let found = u32::try_from(seconds).ok().filter(|seconds| within.contains(seconds));
+        if found.is_none() {
+            let shown = |seconds: &u32| {
+                format!("{:#}", jiff::SignedDuration::from_secs(i64::from(*seconds)))
+            };
+            let (least, most) = (shown(within.start()), shown(within.end()));
+            let message = format!("`{name}` is out of range: `{}`", quote(text));
+            self.error(field, message, Some(format!("write {least} to {most}")));
+        }
+        found
     }
 
     /// Whether a value is written as a share.

@@ -6,7 +6,7 @@
 use crate::wire_scalar::{
     AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, DefaultsKind,
     Flag, FleetKind, FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud,
-    PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels, ShareText, SignalWord,
+    PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels, ShareText, SignalWord, Span,
     StrategyWord, Text, TogetherWord, UnitWord, UpdateStrategy, Usd, UsdOrShare, Variables, Whole,
 };
 use schemars::JsonSchema;
@@ -130,6 +130,10 @@ wire! {
         /// The same as a price: what a missing unit costs per hour, in on-demand hours. About 3 for
         /// cheap batch work, 10 as a rule, 30 for serving.
         "penalty" penalty: Option<Positive>,
+        /// How often somebody looks after the fleet: the period of your cron job or controller, such as
+        /// `5m`, `1h` or `24h`. With `availability` or `penalty`, a machine that is lost is missing until
+        /// then, so the longer it is the less spot is worth. Default: 1h.
+        "reconcileEvery" reconcile_every: Option<Span>,
     }
 
     /// The part that is always on-demand.

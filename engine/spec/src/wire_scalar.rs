@@ -25,6 +25,8 @@ macro_rules! scalars {
     )*};
 }
 
+/// `90s`, `10m`, `1h30m`, `1d`.
+const SPAN: &str = "^([0-9]{1,9}[dhms])+$";
 /// `25%`, with up to four digits after the point, 100 % at most.
 const SHARE: &str = r"^(100(\.0+)?|[0-9]{1,2}(\.[0-9]{1,4})?) ?%$";
 
@@ -77,6 +79,7 @@ scalars! {
     Moment "day or moment" = json!({
         "type": "string", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ].+)?$",
     });
+    Span "span of time" = json!({ "type": "string", "pattern": SPAN });
     Whole "whole number" = json!({ "type": "integer", "minimum": 0 });
     PositiveWhole "whole number" = json!({ "type": "integer", "minimum": 1 });
     Positive "number" = json!({ "type": "number", "exclusiveMinimum": 0 });

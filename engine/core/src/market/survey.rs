@@ -170,7 +170,8 @@ fn choice(
     // Beyond what was ever seen all slots are alike.
     let seen: usize = stand.belief.runs.iter().map(|run| run.slots as usize).sum();
     let different = stand.most.min(seen.max(held) + 1);
-    let chances = belief::chances(&stand.belief, stand.prior, given.inputs.now, ahead, different);
+    let (now, missing) = (given.inputs.now, hedge.missing_hours());
+    let chances = belief::chances(&stand.belief, stand.prior, now, missing, different);
     let start = |up: f64| {
         stand.price * ahead / START_PAID_IN + REFUSAL * reference * weight as f64 * (1.0 - up)
     };

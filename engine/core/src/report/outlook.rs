@@ -9,6 +9,8 @@ const SLOTS: usize = 4096;
 /// Steps between nothing and the whole price.
 const STEPS: usize = 256;
 const DAY: f64 = 24.0;
+/// Hours until a machine is of use.
+const READY: f64 = Hedge::READY_AFTER_SECONDS as f64 / 3600.0;
 
 /// Puts what is believed to each spot pool, and sums it up.
 pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option<Outlook> {
@@ -46,7 +48,9 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         return None;
     }
     let whole = decision.choice.outlook.as_ref().map(|portfolio| portfolio.whole);
-    let at_target = |every: f64| share(at_target(whole, lost, every));
+    let hedge = decision.inputs.desired.placement.hedge;
+    let while_missing = hedge.map_or(READY, Hedge::missing_hours);
+    let at_target = |every: f64| share(at_target((whole, while_missing), lost, every));
     let planned = decision.choice.usage.spend;
     let hourly = |likely: f64| planned - MicroUsd(refused.below(1.0 - likely) as u64);
     Some(Outlook {
@@ -63,14 +67,13 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
 
 /// The share of time in which nothing is missing, if somebody looks every so many hours. A loss is
 /// found half of that later in the middle, and its replacement is up after the usual time. `whole` is
-/// the chance to lose nothing that matters in that time; without spares every loss matters.
-fn at_target(whole: Option<f64>, lost_per_day: f64, every: f64) -> f64 {
-    let ready = f64::from(Hedge::READY_AFTER_SECONDS) / 3600.0;
+/// the chance to lose nothing that matters in so many hours; without spares every loss matters.
+fn at_target(whole: (Option<f64>, f64), lost_per_day: f64, every: f64) -> f64 {
     let rate = match whole {
-        Some(whole) => -whole.max(1e-9).ln() / ready,
-        None => lost_per_day / DAY,
+        (Some(whole), hours) => -whole.max(1e-9).ln() / hours,
+        (None, _) => lost_per_day / DAY,
     };
-    (-rate * (every / 2.0 + ready)).exp()
+    (-rate * (every / 2.0 + READY)).exp()
 }
 
 fn share(chance: f64) -> Share {

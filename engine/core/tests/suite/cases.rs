@@ -115,8 +115,7 @@ fn every_pool_has_its_reason() {
     let even = reasons(&|wish| wish.placement.strategy = Strategy::Diversified);
     assert!(even.iter().all(|line| line.ends_with(" Even")), "{even:?}");
     let hedged = reasons(&|wish| {
-        let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
-        wish.placement.hedge = Some(Hedge { penalty_milli: 10_000, ready_after_seconds });
+        wish.placement.hedge = Some(Hedge::at(10_000).watched());
     });
     assert!(hedged.iter().any(|line| line.ends_with("/spot Hedge")), "{hedged:?}");
 }
@@ -459,8 +458,7 @@ fn hedged(believe: impl FnOnce(&mut Beliefs)) -> Vec<String> {
         ("aws/r2/a/t.1", 1, Some(400), Some(100)),
     ];
     let mut wish = desired(1, 0, Unit::Instances);
-    let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
-    wish.placement.hedge = Some(Hedge { penalty_milli: 3_000, ready_after_seconds });
+    wish.placement.hedge = Some(Hedge::at(3_000).watched());
     let mut inputs = inputs(wish, &catalog(&rows));
     believe(&mut inputs.recorded.beliefs);
     summary(&plan(&inputs))

@@ -67,8 +67,7 @@ pub(crate) fn wishes() -> impl Strategy<Value = Desired> {
                 wish.placement.strategy = strategy;
                 wish.placement.fulfilment = fulfilment;
                 wish.budget.hourly = budget.map(MicroUsd::dollars);
-                let ready_after_seconds = Hedge::READY_AFTER_SECONDS;
-                let hedge = |penalty_milli| Hedge { penalty_milli, ready_after_seconds };
+                let hedge = Hedge::at;
                 wish.placement.hedge = penalty.map(hedge);
                 wish.placement.commitments = paid;
                 wish

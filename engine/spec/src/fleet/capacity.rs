@@ -5,6 +5,7 @@ use crate::scalar::Number;
 use crate::wire;
 use crate::words::UNITS;
 use fleet_model::{CapacityGoal, Hedge, Share, Unit, Units};
+use std::ops::RangeInclusive;
 
 /// More machines than any fleet has; slots are numbered in 32 bits.
 const MOST_INSTANCES: u64 = 1_000_000;
@@ -50,9 +51,18 @@ pub(super) fn read(
     (split(unit, target, base.unwrap_or_default(), spot), hedge)
 }
 
+/// How often a fleet may be looked after, in seconds.
+const EVERY: RangeInclusive<u32> = 1..=30 * 24 * 3600;
+
 /// What it costs to be short, if the spec says so.
 fn hedge(reader: &mut Reader<'_>, object: &Object<'_>) -> Option<Hedge> {
     const PENALTY: Number = Number { places: 3, min: 1, max: 10_000_000 };
+    let every_at = object.get(reader, "reconcileEvery");
+    let every = every_at.as_ref().and_then(|field| reader.span(field, EVERY));
+    let looked_after = |hedge: Hedge| Hedge {
+        reconcile_every_seconds: every.unwrap_or(hedge.reconcile_every_seconds),
+        ..hedge
+    };
     let availability_at = object.get(reader, "availability");
     let penalty_at = object.get(reader, "penalty");
     if let (Some(_), Some(field)) = (&availability_at, &penalty_at) {
@@ -67,11 +77,11 @@ fn hedge(reader: &mut Reader<'_>, object: &Object<'_>) -> Option<Hedge> {
             reader.error(&field, message, Some(hint.into()));
             return None;
         }
-        return Some(Hedge::for_availability(share));
+        return Some(looked_after(Hedge::for_availability(share)));
     }
     let milli = penalty_at.and_then(|field| reader.number(&field, PENALTY))?;
     let penalty_milli = u32::try_from(milli).unwrap_or(u32::MAX);
-    Some(Hedge { penalty_milli, ready_after_seconds: Hedge::READY_AFTER_SECONDS })
+    Some(looked_after(Hedge::at(penalty_milli)))
 }
 
 /// An amount in the fleet's unit.
