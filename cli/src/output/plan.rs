@@ -257,8 +257,11 @@ pub(crate) struct Belief {
 pub(crate) struct Outlook {
     /// Chance that every launch is granted.
     pub fill_percent: f64,
-    /// Chance that nothing is missing while a lost machine is replaced; `null` without a hedge.
+    /// Share of time at target if `fleet reconcile` runs every `reconcileEverySeconds`; `null` without
+    /// a hedge.
     pub whole_percent: Option<f64>,
+    /// How often somebody looks after the fleet, as the spec says; `null` without a hedge.
+    pub reconcile_every_seconds: Option<u32>,
     /// Share of time at target, by how often `fleet reconcile` runs.
     pub at_target_percent: AtTarget,
     /// Spot machines interrupted in a day.
@@ -456,12 +459,14 @@ fn outlook(outlook: &model::Outlook) -> Outlook {
         hourly_p50,
         hourly_p90,
         whole,
+        reconcile_every_seconds,
         at_target_every_five_minutes,
         at_target_nightly,
     } = outlook;
     Outlook {
         fill_percent: percent(*fill),
         whole_percent: whole.map(percent),
+        reconcile_every_seconds: *reconcile_every_seconds,
         at_target_percent: AtTarget {
             every_five_minutes: percent(*at_target_every_five_minutes),
             nightly: percent(*at_target_nightly),

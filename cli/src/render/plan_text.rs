@@ -5,13 +5,14 @@ use super::columns::{Cell, Columns, across, left, right};
 use crate::output::common::{Summary, total as total_cost};
 use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
-use crate::text::{clean_line, count, monthly, price, thousands, wrap};
+use crate::text::{clean_line, count, monthly, price, span, thousands, wrap};
 use anstyle::Style;
 use fleet_model::{
     Action, Cloud, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
     TemplateChange, Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// More kept pools than this are summed up: a diff is about what changes.
 const KEPT_LINES: usize = 12;
@@ -383,6 +384,14 @@ fn outlook(report: &Report) -> String {
             "{:.1} interruptions a day",
             expected.interruptions_per_day_milli as f64 / 1000.0
         )),
+        expected.whole.zip(expected.reconcile_every_seconds).map(|(whole, every)| {
+            let every = span(Duration::from_secs(u64::from(every)));
+            format!(
+                "at target {} of the time if `fleet reconcile` runs every {every}, as \
+                 capacity.reconcileEvery says or by default",
+                likely(whole)
+            )
+        }),
         Some(format!(
             "at target {} of the time if `fleet reconcile` runs every 5 minutes, {} if nightly",
             likely(expected.at_target_every_five_minutes),

@@ -78,9 +78,12 @@ pub struct Outlook {
     pub hourly_p50: MicroUsd,
     /// Of which one in ten is dearer.
     pub hourly_p90: MicroUsd,
-    /// Chance that nothing is missing while a lost machine is replaced; `None`: not hedged.
+    /// Share of time at target if `fleet reconcile` runs as often as the spec says; `None`: not hedged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<Share>,
+    /// How often that is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconcile_every_seconds: Option<u32>,
     /// Share of time at target if `fleet reconcile` runs every five minutes.
     #[serde(default = "not_counted", skip_serializing_if = "is_not_counted")]
     pub at_target_every_five_minutes: Share,

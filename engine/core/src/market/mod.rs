@@ -9,6 +9,7 @@ pub mod choice;
 mod evidence;
 mod hedge;
 pub(crate) mod learn;
+mod moved;
 pub mod need;
 mod odds;
 mod portfolio;

@@ -16,6 +16,8 @@ pub struct Need {
     pub most: usize,
     /// What starting one more on demand costs, spread over the hours that must pay for it.
     pub start: f64,
+    /// What it costs to end one that is held for a new one, spread over the same hours.
+    pub moved: f64,
     /// What one missing costs per hour.
     pub missing: f64,
     /// How much better a new beginning must be than what is held, per hour.

@@ -6,6 +6,7 @@
 
 use crate::market::at_size;
 use crate::market::choice::Choice;
+use crate::market::moved::Moved;
 use crate::market::need::{Need, Portfolio};
 use crate::market::search::Search;
 
@@ -104,7 +105,8 @@ fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize
     let paid: f64 = some.map(|(choice, count)| choice.cost(*count)).sum();
     let left = need.wanted.saturating_sub(on_demand) as f64;
     let missing = at_size::missing(left, at_size::moments(choices, &counts));
-    let cost = paid + need.bought(on_demand) + need.missing * missing;
+    let moved = need.moved * Moved::of(choices, &counts, (need.held, on_demand)).both();
+    let cost = paid + need.bought(on_demand) + need.missing * missing + moved;
     let (missing, whole) = at_size::outcome(choices, &counts, left);
     Portfolio { counts, on_demand, cost, missing, whole }
 }
@@ -122,7 +124,16 @@ mod tests {
 
     fn need(wanted: usize, missing: f64) -> Need {
         let on_demand = Some(1.0);
-        Need { wanted, on_demand, held: 0, most: wanted, start: 0.0, missing, inertia: 0.0 }
+        Need {
+            wanted,
+            on_demand,
+            held: 0,
+            most: wanted,
+            start: 0.0,
+            moved: 0.0,
+            missing,
+            inertia: 0.0,
+        }
     }
 
     #[test]

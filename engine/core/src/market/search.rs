@@ -5,6 +5,7 @@
 //! the search, and every question after that is two lookups.
 
 use crate::market::choice::Choice;
+use crate::market::moved::Moved;
 use crate::market::need::{Need, Portfolio};
 use crate::market::shortage::{Survival, all_but_one};
 
@@ -27,12 +28,18 @@ struct Move {
 struct Best {
     change: f64,
     step: Option<Move>,
+    /// Before the step.
+    moved: Moved,
 }
 
 impl Best {
-    fn consider(&mut self, change: f64, step: Move) {
-        if change < self.change {
-            *self = Best { change, step: Some(step) };
+    fn consider(&mut self, search: &Search<'_>, change: f64, step: Move) {
+        // Asked only where it can matter: moving never saves anything by itself.
+        if change < self.change + search.need.moved * search.need.wanted as f64 {
+            let change = change + search.need.moved * search.more_moved(self.moved, step);
+            if change < self.change {
+                (self.change, self.step) = (change, Some(step));
+            }
         }
     }
 }
@@ -67,7 +74,7 @@ impl Search<'_> {
         let left = self.need.wanted.saturating_sub(self.on_demand);
         let missing = all.missing(left);
         Portfolio {
-            cost: self.paid() + self.need.missing * missing,
+            cost: self.paid() + self.need.missing * missing + self.need.moved * self.moved().both(),
             missing,
             whole: (1.0 - all.short(left)).clamp(0.0, 1.0),
             counts: self.counts,
@@ -79,6 +86,23 @@ impl Search<'_> {
         let some = self.counts.iter().zip(self.choices).filter(|(count, _)| **count > 0);
         let pools: f64 = some.map(|(count, choice)| choice.cost(*count)).sum();
         pools + self.need.bought(self.on_demand)
+    }
+
+    fn moved(&self) -> Moved {
+        Moved::of(self.choices, &self.counts, (self.need.held, self.on_demand))
+    }
+
+    /// How much more is moved after a step.
+    fn more_moved(&self, before: Moved, step: Move) -> f64 {
+        let then = self.on_demand.saturating_add_signed(step.on_demand);
+        let mut after = before.with(self.need.held, 1, (self.on_demand, then));
+        for (at, more) in [(step.add, 1), (step.drop, -1)] {
+            let Some(at) = at else { continue };
+            let (choice, count) = (&self.choices[at], self.counts[at]);
+            let then = count.saturating_add_signed(more);
+            after = after.with(choice.held, choice.weight, (count, then));
+        }
+        after.both() - before.both()
     }
 
     /// What survives of all of it, after a step.
@@ -117,7 +141,7 @@ impl Search<'_> {
         let all = all.summed();
         let active: Vec<Active> =
             held.into_iter().zip(others).map(|(at, others)| Active { at, others }).collect();
-        let mut best = Best { change: -LEAST, step: None };
+        let mut best = Best { change: -LEAST, step: None, moved: self.moved() };
         self.on_demand_alone(&all, &mut best);
         // What one more of each pool that holds some would change, for moves between those.
         let mut added = Vec::with_capacity(active.len());
@@ -149,13 +173,13 @@ impl Search<'_> {
             let left = self.need.wanted.saturating_sub(on_demand);
             let change = self.need.bought(on_demand) - bought
                 + self.need.missing * (all.missing(left) - now);
-            best.consider(change, Move { on_demand: 1, ..Move::default() });
+            best.consider(self, change, Move { on_demand: 1, ..Move::default() });
         }
         if let Some(on_demand) = self.on_demand.checked_sub(1) {
             let left = self.need.wanted.saturating_sub(on_demand);
             let change = self.need.bought(on_demand) - bought
                 + self.need.missing * (all.missing(left) - now);
-            best.consider(change, Move { on_demand: -1, ..Move::default() });
+            best.consider(self, change, Move { on_demand: -1, ..Move::default() });
         }
     }
 
@@ -180,7 +204,7 @@ impl Search<'_> {
         let left = self.left();
         let add = Move { add: Some(at), ..Move::default() };
         let alone = slot.cost - self.need.missing * saved(left);
-        best.consider(alone, add);
+        best.consider(self, alone, add);
         let swap = choice.weight.min(self.on_demand);
         if swap > 0 {
             let less = self.on_demand - swap;
@@ -188,7 +212,7 @@ impl Search<'_> {
             let short = all.missing(wider) - saved(wider) - all.missing(left);
             let paid = self.need.bought(less) - self.need.bought(self.on_demand);
             let change = slot.cost + paid + self.need.missing * short;
-            best.consider(change, Move { on_demand: -(swap as isize), ..add });
+            best.consider(self, change, Move { on_demand: -(swap as isize), ..add });
         }
         alone
     }
@@ -206,14 +230,14 @@ impl Search<'_> {
             let drop = Move { drop: Some(at), ..Move::default() };
             let without = pool.others.with(choice, count - 1).summed();
             let alone = self.need.missing * (without.missing(left) - now) - slot.cost;
-            best.consider(alone, drop);
+            best.consider(self, alone, drop);
             if self.need.sells(self.on_demand + choice.weight) {
                 let more = self.on_demand + choice.weight;
                 let narrower = self.need.wanted.saturating_sub(more);
                 let short = without.missing(narrower) - now;
                 let paid = self.need.bought(more) - self.need.bought(self.on_demand);
                 let change = paid - slot.cost + self.need.missing * short;
-                best.consider(change, Move { on_demand: choice.weight as isize, ..drop });
+                best.consider(self, change, Move { on_demand: choice.weight as isize, ..drop });
             }
             for (to, other) in self.choices.iter().enumerate() {
                 if to == at || self.counts[to] > 0 {
@@ -222,7 +246,7 @@ impl Search<'_> {
                 let Some(first) = other.slot(0) else { continue };
                 let saved = first.stays * without.missing_without(left, other.weight);
                 let change = alone + first.cost - self.need.missing * saved;
-                best.consider(change, Move { add: Some(to), ..drop });
+                best.consider(self, change, Move { add: Some(to), ..drop });
             }
             for (to, change) in active.iter().zip(added) {
                 if to.at != at && change.is_finite() {
@@ -239,7 +263,7 @@ impl Search<'_> {
             );
             let (Some(added), Some(dropped)) = (added, dropped) else { continue };
             let short = self.survival(Some(step)).summed().missing(left) - now;
-            best.consider(added.cost - dropped.cost + self.need.missing * short, step);
+            best.consider(self, added.cost - dropped.cost + self.need.missing * short, step);
         }
     }
 }

@@ -17,6 +17,8 @@ pub(super) const START_PAID_IN: f64 = 3.0;
 /// What of the work of a machine is lost with it, as a share of what on-demand would cost while it is
 /// replaced.
 const WORK: f64 = 0.2;
+/// The same of a machine that we end ourselves for another one: less, since the other is up by then.
+pub(super) const MOVED_WORK: f64 = 0.1;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
 

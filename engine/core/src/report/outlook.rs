@@ -60,6 +60,7 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         hourly_p50: hourly(0.5),
         hourly_p90: hourly(0.9),
         whole: whole.map(share),
+        reconcile_every_seconds: hedge.map(|hedge| hedge.reconcile_every_seconds),
         at_target_every_five_minutes: at_target(5.0 / 60.0),
         at_target_nightly: at_target(DAY),
     })

@@ -212,4 +212,13 @@ fn what_it_costs_to_be_short() {
     check(", availability: 99.9%", Some(300_000));
     check(", penalty: 10", Some(10_000));
     check(", penalty: 0.5", Some(500));
+    let every = |span: &str| {
+        let capacity = format!("capacity: {{ target: 8, penalty: 3{span} }}");
+        let hedge = only(accept(&fleet(&capacity))).desired.placement.hedge;
+        hedge.map(|hedge| hedge.reconcile_every_seconds)
+    };
+    assert_eq!(every(""), Some(3600));
+    assert_eq!(every(", reconcileEvery: 5m"), Some(300));
+    assert_eq!(every(", reconcileEvery: 1h30m"), Some(5400));
+    assert_eq!(every(", reconcileEvery: 1d"), Some(86_400));
 }

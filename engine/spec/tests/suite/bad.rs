@@ -113,6 +113,11 @@ fn capacity() {
             ("with a separator", "capacity: { target: 1_000 }"),
             ("a list", "capacity: { target: [1, 2] }"),
             ("all of the time", "capacity: { target: 8, availability: 100% }"),
+            ("a span without a unit", "capacity: { target: 8, penalty: 3, reconcileEvery: 60 }"),
+            ("a span of years", "capacity: { target: 8, penalty: 3, reconcileEvery: 400d }"),
+            ("a span of none", "capacity: { target: 8, penalty: 3, reconcileEvery: 0s }"),
+            ("a span in words", "capacity: { target: 8, penalty: 3, reconcileEvery: nightly }"),
+            ("a span that is a list", "capacity: { target: 8, penalty: 3, reconcileEvery: [1h] }"),
             ("said twice", "capacity: { target: 8, availability: 99%, penalty: 10 }"),
             ("no penalty", "capacity: { target: 8, penalty: 0 }"),
             (
