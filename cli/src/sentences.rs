@@ -592,6 +592,25 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             format!("`fleet replace FLEET {slot}` replaces one by what is needed"),
         ),
+        Notice::Scheduled { target, unit, since, next } => Said {
+            what: format!(
+                "the schedule wants {} since {}{}",
+                amount(*target, *unit),
+                when(*since),
+                next.map_or(String::new(), |(at, then)| {
+                    format!(", and {} from {} on", amount(then, *unit), when(at))
+                })
+            ),
+            next: None,
+        },
+        Notice::Expires { at, over: true } => said(
+            format!("the fleet expired at {}: its target is 0", when(*at)),
+            "remove the spec, or move `expires` to a later time to have it again",
+        ),
+        Notice::Expires { at, over: false } => said(
+            format!("the fleet expires at {}: every machine is destroyed then", when(*at)),
+            "move `expires` to a later time, or remove it, to keep the fleet",
+        ),
         Notice::StrategyChanged { from, to } => Said {
             what: format!(
                 "the strategy is {} now, it was {}: new machines follow it, those that stand stay",
@@ -756,9 +775,12 @@ pub(crate) fn bounds(requirement: &str, bounds: Bounds) -> String {
     }
 }
 
-/// An amount with its unit: `24 gpus`.
+/// An amount with its unit: `24 gpus`, `1 instance`.
 pub(crate) fn amount(units: Units, unit: fleet_model::Unit) -> String {
-    format!("{units} {unit}")
+    match unit.as_str().strip_suffix('s') {
+        Some(one) if units == Units::whole(1) => format!("1 {one}"),
+        _ => format!("{units} {unit}"),
+    }
 }
 
 /// A field of the template that changed.

@@ -179,6 +179,8 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
         | Notice::StrategyChanged { .. }
+        | Notice::Scheduled { .. }
+        | Notice::Expires { .. }
         | Notice::Oversized { .. }
         | Notice::OldLabels { .. }
         | Notice::UnknownType { .. }

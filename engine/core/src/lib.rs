@@ -3,11 +3,12 @@
 //! No clock, no chance, no file, no network. What cannot be done is in the report, not an error:
 //! one GPU that cannot be placed must not hide nine good nodes.
 //!
-//! The rooms, each of which uses only those above it: `offers` (what could be bought), `holdings` (what
+//! The rooms, each of which uses only those above it: `clock` (what holds at a moment), `offers` (what could be bought), `holdings` (what
 //! we hold), `place` (how many from which pool), `market` (what spot is worth), `record` (what the
 //! journal says), `decide` (what to keep, launch and destroy), `plan` (steps in order), `report` (what it
 //! means).
 
+pub mod clock;
 mod decide;
 mod holdings;
 pub mod market;
@@ -18,6 +19,7 @@ mod record;
 mod report;
 mod seams;
 
+pub use clock::in_force;
 pub use decide::{Placement, placement};
 pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
 pub use offers::{Eligible, add_signals, eligible, eligible_beside, rejection, weight};

@@ -2,7 +2,7 @@
 
 use crate::{
     Architecture, Cloud, Digest, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
-    Place, PoolId, Share, SignalSet, Template, Timestamp, Unit, Units,
+    Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,6 +29,12 @@ pub struct Desired {
     /// confirms the number. What else is to be destroyed keeps the limit of one in ten.
     #[serde(default = "half", skip_serializing_if = "is_half")]
     pub max_destroy: Share,
+    /// Targets by the clock, in the place of `capacity`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<ScheduleEntry>,
+    /// When the fleet ends by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expires: Option<Timestamp>,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
 }
@@ -84,6 +90,8 @@ impl Desired {
             budget: Budget::default(),
             templates: BTreeMap::new(),
             max_destroy: half(),
+            schedule: Vec::new(),
+            expires: None,
             digest,
         }
     }

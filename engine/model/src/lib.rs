@@ -11,6 +11,8 @@ mod belief;
 pub mod bugs;
 mod capacity;
 mod catalog;
+mod clock;
+mod cron;
 mod desired;
 mod digest;
 mod facts;
@@ -38,6 +40,8 @@ pub use aws_name::AwsName;
 pub use belief::{Beliefs, PoolBelief, SlotRun, Throttle};
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
+pub use clock::{ScheduleEntry, time_zone};
+pub use cron::Cron;
 pub use desired::{
     AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Commitment, Desired,
     Fulfilment, Hedge, InstanceRules, Labels, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,

@@ -462,6 +462,24 @@ pub enum Notice {
         /// How it is.
         to: Strategy,
     },
+    /// The schedule's target holds, in the place of the spec's.
+    Scheduled {
+        /// How much.
+        target: Units,
+        /// In what unit.
+        unit: Unit,
+        /// Since when.
+        since: Timestamp,
+        /// When it changes next, and to how much.
+        next: Option<(Timestamp, Units)>,
+    },
+    /// The fleet ends by itself within a day, or has.
+    Expires {
+        /// When.
+        at: Timestamp,
+        /// Whether it has.
+        over: bool,
+    },
     /// A group holds much more than is wanted, and each of its machines is too large to be destroyed.
     Oversized {
         /// Which group.

@@ -6,7 +6,7 @@ use crate::source::quote;
 use crate::wire;
 use crate::words::{MEANT, Words, names};
 use crate::yaml::{Kind, Style};
-use fleet_model::{Bounds, MicroUsd, Pattern, Share};
+use fleet_model::{Bounds, MicroUsd, Pattern, Share, Timestamp};
 use std::ops::RangeInclusive;
 
 /// What a number may be.
@@ -199,6 +199,19 @@ impl Reader<'_> {
     /// Dollars, more than none.
     pub(crate) fn usd(&mut self, field: &Field<'_>) -> Option<MicroUsd> {
         self.number(field, USD).map(MicroUsd)
+    }
+
+    /// The first moment of a day, or any moment.
+    pub(crate) fn moment(&mut self, field: &Field<'_>) -> Option<Timestamp> {
+        let text = self.text(field)?;
+        let day = || format!("{text}T00:00:00Z").parse().ok();
+        let found = text.parse().ok().or_else(day);
+        if found.is_none() {
+            let message = format!("`{}` is not a date", quote(&text));
+            let hint = "write 2027-03-01, or 2027-03-01T11:30:00Z";
+            self.error(field, message, Some(hint.into()));
+        }
+        found
     }
 
     /// A span of time, in seconds: `30s`, `10m`, `1h30m`, `1d`.

@@ -107,8 +107,13 @@ wire! {
         "updates" updates: Option<Updates>,
         /// What happens when a cloud announces an interruption. Read and checked; not yet obeyed.
         "interruption" interruption: Option<Interruption>,
-        /// Targets by the clock. Read and checked; not yet obeyed.
+        /// Targets by the clock. The entry that came last holds, in the place of `capacity.target`;
+        /// until one has come, `capacity.target` does. A lower target of the schedule is destroyed
+        /// without `--allow-destroy`, unless a policy sets `maxDestroyPerApply` below 50%.
         "schedule" schedule: Option<Vec<ScheduleEntry>>,
+        /// When the fleet ends by itself: from then on its target is 0. A day, which begins at midnight
+        /// UTC, or a moment: `2027-03-01`, `2027-03-01T18:00:00+01:00`.
+        "expires" expires: Option<Moment>,
     }
 
     /// How much capacity. On-demand is the base plus what of the rest is not spot; both roundings
@@ -367,11 +372,13 @@ wire! {
         "graceSeconds" grace_seconds: Option<Whole>,
     }
 
-    /// A target that holds from some time on. Read and checked; not yet obeyed.
+    /// A target that holds from some time on, until another entry comes. It is split between markets as
+    /// `capacity` says; a base above it is cut to it.
     ScheduleEntry {
         /// When, in the five fields of cron: minute, hour, day of month, month, day of week.
         "cron" cron: Text,
-        /// The clock that is meant, such as `Europe/Berlin`. Default: `UTC`.
+        /// The clock that is meant, such as `Europe/Berlin`. A time that the clocks skip in spring comes
+        /// when they go on; one that they show twice in autumn comes the first time. Default: `UTC`.
         "timeZone" time_zone: Option<Text>,
         /// The target from then on.
         "target" target: Amount,

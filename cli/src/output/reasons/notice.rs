@@ -1,7 +1,7 @@
 //! What else there is to know.
 
 use super::Said;
-use crate::output::words::{Departure, Group, Provider, Strategy, Unit};
+use crate::output::words::{Departure, Group, Provider, Strategy, Time, Unit};
 use crate::sentences;
 use fleet_model as model;
 use schemars::JsonSchema;
@@ -128,6 +128,26 @@ pub(crate) enum Notice {
         /// How many machines.
         machines: u32,
     },
+    /// The schedule's target holds, in the place of the spec's.
+    Scheduled {
+        /// How much.
+        target: f64,
+        /// The unit of capacity.
+        unit: Unit,
+        /// Since when.
+        since: Time,
+        /// When it changes next; `null` if it does not.
+        next_at: Option<Time>,
+        /// To how much.
+        next_target: Option<f64>,
+    },
+    /// The fleet ends by itself within a day, or has.
+    Expires {
+        /// When.
+        at: Time,
+        /// Whether it has: its target is 0 since then.
+        over: bool,
+    },
     /// The machines stand in fewer zones than asked for.
     FewerZones {
         /// Reached.
@@ -223,6 +243,14 @@ impl From<&model::Notice> for Notice {
                 unit: (*unit).into(),
                 slot: slot.to_string(),
             },
+            Model::Scheduled { target, unit, since, next } => Notice::Scheduled {
+                target: target.as_f64(),
+                unit: (*unit).into(),
+                since: Time(*since),
+                next_at: next.map(|(at, _)| Time(at)),
+                next_target: next.map(|(_, target)| target.as_f64()),
+            },
+            Model::Expires { at, over } => Notice::Expires { at: Time(*at), over: *over },
             Model::StrategyChanged { from, to } => {
                 Notice::StrategyChanged { from: (*from).into(), to: (*to).into() }
             }

@@ -1,5 +1,6 @@
 //! What a decision means, for people and programs.
 
+use crate::clock;
 use crate::decide::{Decision, stuck};
 use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::trust::Trust;
@@ -44,6 +45,9 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     let strategy = inputs.desired.placement.strategy;
     if let Some(from) = inputs.recorded.strategy.filter(|from| *from != strategy) {
         notices.push(Notice::StrategyChanged { from, to: strategy });
+    }
+    if !inputs.limits.destroy_all {
+        notices.extend(clock::notices(&inputs.desired, inputs.now));
     }
     notices.extend(Group::ALL.into_iter().filter_map(|group| oversized(decision, group)));
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));

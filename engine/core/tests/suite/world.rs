@@ -96,6 +96,8 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         budget: Budget::default(),
         templates: BTreeMap::new(),
         max_destroy: Share::HALF,
+        schedule: Vec::new(),
+        expires: None,
         digest: digest("spec/1", []),
     }
 }

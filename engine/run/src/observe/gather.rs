@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::observe::{Looker, nothing_seen};
 use crate::state::Journal;
 use crate::state::beliefs::{self, Shared};
-use fleet_core::{Eligible, eligible_beside, rejection};
+use fleet_core::{Eligible, eligible_beside, in_force, rejection};
 use fleet_model::{
     Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
     Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
@@ -20,14 +20,14 @@ use std::sync::Arc;
 const FLEETS_AT_ONCE: usize = 64;
 
 /// A fleet before the first look: what it may use.
-struct Wanted<'a> {
-    desired: &'a Desired,
+struct Wanted {
+    desired: Desired,
     recorded: Recorded,
     limits: Limits,
     eligible: Eligible,
 }
 
-impl Wanted<'_> {
+impl Wanted {
     /// Where machines of this fleet may be: wherever the spec allows them, and wherever the journal
     /// says that there were some.
     fn scopes(&self) -> BTreeSet<Scope> {
@@ -106,11 +106,12 @@ impl Engine {
         inputs.buffered(FLEETS_AT_ONCE).collect().await
     }
 
-    fn wanted<'a>(
+    fn wanted(
         &self,
-        (desired, recorded, limits): (&'a Desired, Recorded, Limits),
-    ) -> Result<Wanted<'a>, RunError> {
-        let eligible = eligible_beside(desired, &self.catalog, &recorded);
+        (desired, recorded, limits): (&Desired, Recorded, Limits),
+    ) -> Result<Wanted, RunError> {
+        let desired = in_force(desired, self.clock.earliest());
+        let eligible = eligible_beside(&desired, &self.catalog, &recorded);
         let clouds: BTreeSet<Cloud> =
             eligible.offerings.iter().map(|offering| offering.pool.place.cloud).collect();
         match clouds.into_iter().find(|cloud| !self.providers.contains_key(cloud)) {
@@ -121,21 +122,21 @@ impl Engine {
 
     async fn inputs(
         &self,
-        wanted: Wanted<'_>,
+        wanted: Wanted,
         observed: Observed,
         shared: &BTreeMap<FleetName, Shared>,
     ) -> Inputs {
         let Wanted { desired, recorded, limits, eligible } = wanted;
         let Eligible { mut offerings, rejected, .. } = eligible;
-        let quotas = self.quote(desired, &mut offerings, &observed).await;
+        let quotas = self.quote(&desired, &mut offerings, &observed).await;
         let now = self.clock.earliest();
         let Shared { mut beliefs, signals } = beliefs::of_others(shared, &desired.fleet, now);
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
-        let held_pools = self.held_pools(desired, &recorded, &offerings);
+        let held_pools = self.held_pools(&desired, &recorded, &offerings);
         let uid = recorded.uid.clone().unwrap_or_else(|| self.fresh_uid(&desired.fleet));
         Inputs {
             uid,
-            desired: desired.clone(),
+            desired,
             recorded,
             observed,
             offerings,

@@ -12,22 +12,33 @@ const MOST_INSTANCES: u64 = 1_000_000;
 /// More vCPUs, GPUs or GiB than any fleet has.
 const MOST_UNITS: u64 = 1_000_000_000;
 
-/// How much, and what it costs to be short of it.
+/// How a target is split between markets, whatever the target is.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Split {
+    pub(super) unit: Unit,
+    base: Base,
+    /// Of what is above the base.
+    spot: Share,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Base {
+    Units(Units),
+    Share(Share),
+}
+
+/// How much, how any other target would be split, and what it costs to be short of it.
 pub(super) fn read(
     reader: &mut Reader<'_>,
     spec: Option<&Object<'_>>,
-) -> (CapacityGoal, Option<Hedge>) {
-    let nothing = CapacityGoal {
-        unit: Unit::Instances,
-        target: Units(0),
-        on_demand: Units(0),
-        spot: Units(0),
-    };
+) -> (CapacityGoal, Split, Option<Hedge>) {
+    let no_base = Base::Units(Units(0));
+    let nothing = Split { unit: Unit::Instances, base: no_base, spot: Share::ALL };
     let object = spec
         .and_then(|spec| spec.require(reader, "capacity"))
         .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
     let Some(object) = object else {
-        return (nothing, None);
+        return (CapacityGoal::default(), nothing, None);
     };
     let hedge = hedge(reader, &object);
     let unit = object.get(reader, "unit").and_then(|field| reader.word(&field, "unit", UNITS));
@@ -45,10 +56,11 @@ pub(super) fn read(
         .and_then(|burst| burst.get(reader, "spot"))
         .and_then(|field| reader.share(&field))
         .unwrap_or(Share::ALL);
+    let split = Split { unit, base: base.unwrap_or(no_base), spot };
     let Some(target) = target else {
-        return (CapacityGoal { unit, ..nothing }, hedge);
+        return (CapacityGoal { unit, ..CapacityGoal::default() }, split, hedge);
     };
-    (split(unit, target, base.unwrap_or_default(), spot), hedge)
+    (split.goal(target), split, hedge)
 }
 
 /// How often a fleet may be looked after, in seconds.
@@ -95,19 +107,15 @@ pub(super) fn amount(reader: &mut Reader<'_>, field: &Field<'_>, unit: Unit) -> 
     Some(if places == 0 { Units::whole(value) } else { Units(value) })
 }
 
-/// The on-demand base: an amount, or a share of the target rounded up to whole units.
+/// The on-demand base: an amount, or a share of the target.
 fn base(
     reader: &mut Reader<'_>,
     field: &Field<'_>,
     unit: Unit,
     target: Option<Units>,
-) -> Option<Units> {
+) -> Option<Base> {
     if Reader::is_share(field) {
-        let share = reader.share(field)?;
-        let target = target?;
-        let exact = u128::from(target.0) * u128::from(share.ppm());
-        let whole = exact.div_ceil(1_000_000_000);
-        return Some(Units::whole(u64::try_from(whole).unwrap_or(u64::MAX)).min(target));
+        return reader.share(field).map(Base::Share);
     }
     let base = amount(reader, field, unit)?;
     if let Some(target) = target
@@ -118,18 +126,30 @@ fn base(
         reader.error(field, message, Some(hint));
         return None;
     }
-    Some(base)
+    Some(Base::Units(base))
 }
 
-/// Splits a target: the spot share of what is above the base, rounded down to whole units; the
-/// rest is on-demand. All of the rest needs no rounding, so that half a GPU can be spot.
-fn split(unit: Unit, target: Units, base: Units, spot: Share) -> CapacityGoal {
-    let rest = target.saturating_sub(base);
-    let spot = match spot {
-        Share::ALL => rest,
-        share => Units::whole(share.floor_of(rest.0) / 1000),
-    };
-    CapacityGoal { unit, target, on_demand: target.saturating_sub(spot), spot }
+impl Split {
+    /// Splits a target. A base given as a share is rounded up to whole units; the spot share of what is
+    /// above the base is rounded down to whole units; the rest is on-demand. All of the rest needs no
+    /// rounding, so that half a GPU can be spot.
+    pub(super) fn goal(self, target: Units) -> CapacityGoal {
+        let base = match self.base {
+            // A schedule may go below the base.
+            Base::Units(base) => base.min(target),
+            Base::Share(share) => {
+                let exact = u128::from(target.0) * u128::from(share.ppm());
+                let whole = exact.div_ceil(1_000_000_000);
+                Units::whole(u64::try_from(whole).unwrap_or(u64::MAX)).min(target)
+            }
+        };
+        let rest = target.saturating_sub(base);
+        let spot = match self.spot {
+            Share::ALL => rest,
+            share => Units::whole(share.floor_of(rest.0) / 1000),
+        };
+        CapacityGoal { unit: self.unit, target, on_demand: target.saturating_sub(spot), spot }
+    }
 }
 
 #[cfg(test)]
@@ -140,8 +160,9 @@ mod tests {
     fn rounding_goes_toward_on_demand() {
         let check = |target: u64, base: u64, percent: f64, on_demand: u64, spot: u64| {
             let share = Share::from_percent(percent).expect("a share");
-            let goal = split(Unit::Gpus, Units(target), Units(base), share);
-            assert_eq!((goal.on_demand.0, goal.spot.0), (on_demand, spot), "{target} {base}");
+            let base = Base::Units(Units(base));
+            let goal = Split { unit: Unit::Gpus, base, spot: share }.goal(Units(target));
+            assert_eq!((goal.on_demand.0, goal.spot.0), (on_demand, spot), "{target} {base:?}");
             assert_eq!(goal.on_demand + goal.spot, goal.target);
         };
         check(64_000, 16_000, 100.0, 16_000, 48_000);

@@ -2,10 +2,9 @@
 
 use crate::reader::{Field, Reader};
 use crate::scalar::Number;
-use crate::source::quote;
 use crate::wire;
 use crate::words::CLOUDS;
-use fleet_model::{Commitment, InstanceType, Timestamp};
+use fleet_model::{Commitment, InstanceType};
 
 /// Reads a list of commitments, of a fleet or of a policy.
 pub(crate) fn read(reader: &mut Reader<'_>, field: &Field<'_>) -> Vec<Commitment> {
@@ -23,7 +22,7 @@ fn commitment(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<Commitment> {
         .require(reader, "count")
         .and_then(|field| reader.number(&field, Number::whole(1, 1_000_000)));
     let until = match object.get(reader, "until") {
-        Some(field) => Some(moment(reader, &field)?),
+        Some(field) => Some(reader.moment(&field)?),
         None => None,
     };
     Some(Commitment {
@@ -45,17 +44,4 @@ fn name(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
         return None;
     }
     Some(pattern.as_str().to_owned())
-}
-
-/// The first moment of a day, or any moment.
-fn moment(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Timestamp> {
-    let text = reader.text(field)?;
-    let day = || format!("{text}T00:00:00Z").parse().ok();
-    let found = text.parse().ok().or_else(day);
-    if found.is_none() {
-        let message = format!("`{}` is not a date", quote(&text));
-        let hint = "write 2027-03-01, or 2027-03-01T11:30:00Z";
-        reader.error(field, message, Some(hint.into()));
-    }
-    found
 }

@@ -1,6 +1,7 @@
 //! A document of kind `Fleet` → what should exist.
 
 mod capacity;
+mod clock;
 pub(crate) mod commitments;
 mod instances;
 mod not_yet_obeyed;
@@ -62,7 +63,7 @@ pub(crate) fn read(
         Reading::Defaults => object.get(&mut reader, "spec"),
     });
     let spec = spec.and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
-    let (capacity, hedge) = capacity::read(&mut reader, spec.as_ref());
+    let (capacity, split, hedge) = capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
     let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
     placement.hedge = hedge;
@@ -73,7 +74,8 @@ pub(crate) fn read(
             templates.entry(rule.cloud).or_default().fast_network = true;
         }
     }
-    let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), capacity.unit, &places);
+    let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), &places);
+    let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,
@@ -83,6 +85,8 @@ pub(crate) fn read(
         budget,
         templates,
         max_destroy: Share::HALF,
+        schedule,
+        expires,
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();

@@ -1,19 +1,15 @@
 //! Sections that are read and checked now, and obeyed later.
 
-use super::capacity;
 use crate::NotYetObeyed;
 use crate::places::Places;
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
-use crate::source::quote;
 use crate::wire;
 use crate::words::{ON_NOTICE, UPDATE_STRATEGIES};
-use fleet_model::Unit;
 
 pub(super) fn read(
     reader: &mut Reader<'_>,
     spec: Option<&Object<'_>>,
-    unit: Unit,
     places: &Places,
 ) -> Vec<NotYetObeyed> {
     let mut found = Vec::new();
@@ -30,10 +26,6 @@ pub(super) fn read(
     if let Some(field) = spec.get(reader, "interruption") {
         interruption(reader, &field);
         field.entries().for_each(|(_, inner)| note(&inner.path));
-    }
-    if let Some(field) = spec.get(reader, "schedule") {
-        reader.list(&field, |reader, item| entry(reader, item, unit));
-        note(&field.path);
     }
     found
 }
@@ -72,119 +64,5 @@ fn interruption(reader: &mut Reader<'_>, field: &Field<'_>) {
     }
     if let Some(field) = object.get(reader, "graceSeconds") {
         reader.number(&field, Number::whole(0, 3600));
-    }
-}
-
-fn entry(reader: &mut Reader<'_>, item: &Field<'_>, unit: Unit) -> Option<()> {
-    let object = reader.object(item, wire::ScheduleEntry::FIELDS)?;
-    if let Some(field) = object.require(reader, "cron")
-        && let Some(text) = reader.text(&field)
-        && let Err(why) = cron(&text)
-    {
-        let hint = "five fields: minute, hour, day of month, month, day of week: `0 8 * * mon-fri`";
-        reader.error(
-            &field,
-            format!("`{}` is not a cron time: {why}", quote(&text)),
-            Some(hint.into()),
-        );
-    }
-    if let Some(field) = object.get(reader, "timeZone")
-        && let Some(text) = reader.text(&field)
-        && !is_time_zone(&text)
-    {
-        let hint = "write UTC, or a name such as Europe/Berlin: abbreviations and offsets do not know summer time";
-        reader.error(&field, format!("`{}` is not a time zone", quote(&text)), Some(hint.into()));
-    }
-    if let Some(field) = object.require(reader, "target") {
-        capacity::amount(reader, &field, unit);
-    }
-    Some(())
-}
-
-/// Whether a text looks like a name of the IANA database. Whether the name exists is found out
-/// where it is used: the database belongs to the machine that obeys, not to the spec.
-fn is_time_zone(text: &str) -> bool {
-    let part = |part: &str| {
-        part.starts_with(|c: char| c.is_ascii_uppercase())
-            && part.chars().all(|c| c.is_ascii_alphanumeric() || "_-+".contains(c))
-    };
-    text == "UTC" || (text.contains('/') && text.len() <= 64 && text.split('/').all(part))
-}
-
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const DAYS: [&str; 7] = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-
-/// Checks the five fields of cron.
-fn cron(text: &str) -> Result<(), String> {
-    let fields: Vec<&str> = text.split_whitespace().collect();
-    let parts: [(&str, u32, u32, &[&str]); 5] = [
-        ("minute", 0, 59, &[]),
-        ("hour", 0, 23, &[]),
-        ("day of month", 1, 31, &[]),
-        ("month", 1, 12, &MONTHS),
-        ("day of week", 0, 7, &DAYS),
-    ];
-    if fields.len() != parts.len() {
-        return Err(format!("it has {} fields", fields.len()));
-    }
-    for (field, (name, low, high, names)) in fields.iter().zip(parts) {
-        let value = |text: &str| {
-            let named = names.iter().position(|name| name.eq_ignore_ascii_case(text));
-            let named = named.and_then(|at| u32::try_from(at).ok()).map(|at| at + low);
-            named.or_else(|| text.parse().ok()).filter(|number| (low..=high).contains(number))
-        };
-        for item in field.split(',') {
-            let (range, step) = item.split_once('/').unwrap_or((item, "1"));
-            let steps = step.parse::<u32>().is_ok_and(|step| (1..=high.max(1)).contains(&step));
-            let good = match range.split_once('-') {
-                _ if range == "*" => true,
-                Some((from, to)) => {
-                    matches!((value(from), value(to)), (Some(a), Some(b)) if a <= b)
-                }
-                None => value(range).is_some(),
-            };
-            if !steps || !good {
-                return Err(format!("{name} `{}`", quote(item)));
-            }
-        }
-    }
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cron_times() {
-        for good in ["0 8 * * mon-fri", "*/5 0-6,22-23 1,15 JAN,6 0", "59 23 31 12 7"] {
-            assert_eq!(cron(good), Ok(()), "{good}");
-        }
-        for bad in [
-            "",
-            "* * * *",
-            "60 * * * *",
-            "* 24 * * *",
-            "* * 0 * *",
-            "5-1 * * * *",
-            "*/0 * * * *",
-            "- * * * *",
-            "/ * * * *",
-            ", * * * *",
-            "@daily",
-        ] {
-            assert!(cron(bad).is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn time_zones() {
-        for good in ["UTC", "Europe/Berlin", "America/Argentina/Buenos_Aires", "Etc/GMT+3"] {
-            assert!(is_time_zone(good), "{good}");
-        }
-        for bad in ["CET", "+02:00", "europe/berlin", "Europe/", "/", "Mars/ "] {
-            assert!(!is_time_zone(bad), "{bad}");
-        }
     }
 }

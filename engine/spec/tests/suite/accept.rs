@@ -150,8 +150,7 @@ fn what_is_a_mapping_itself_can_be_given_per_cloud() {
 fn what_is_not_yet_obeyed_is_told() {
     let fleet = only(accept(&fleet(
         "capacity: { target: 1 }\nupdates: { strategy: rolling, maxUnavailable: 10% }\n\
-         interruption: { onNotice: replace, graceSeconds: 120 }\n\
-         schedule: [{ cron: 0 8 * * mon-fri, timeZone: Europe/Berlin, target: 10 }]",
+         interruption: { onNotice: replace, graceSeconds: 120 }",
     )));
     let told: Vec<String> =
         fleet.not_yet_obeyed.iter().map(|one| format!("{} {}", one.place, one.path)).collect();
@@ -162,7 +161,6 @@ fn what_is_not_yet_obeyed_is_told() {
             "train.yaml:6:49 spec.updates.maxUnavailable",
             "train.yaml:7:29 spec.interruption.onNotice",
             "train.yaml:7:52 spec.interruption.graceSeconds",
-            "train.yaml:8:3 spec.schedule",
         ]
     );
 }
@@ -198,6 +196,29 @@ fn a_signal_that_no_cloud_of_the_spec_gives_is_a_warning() {
     let shown = loaded.warnings.render(false);
     assert!(shown.contains("no cloud of this spec gives `gcp-capacity-advice`"), "{shown}");
     assert!(shown.contains("hint: remove it, or allow the cloud"), "{shown}");
+}
+
+#[test]
+fn targets_by_the_clock_are_split_as_the_capacity_is() {
+    let desired = only(accept(&fleet(
+        "capacity: { target: 8, base: { onDemand: 4 }, burst: { spot: 50% } }\n\
+         schedule: [{ cron: 0 8 * * mon-fri, timeZone: Europe/Berlin, target: 10 }, { cron: 0 20 * * *, target: 3 }]\n\
+         expires: 2027-03-01",
+    )))
+    .desired;
+    let shown: Vec<String> = desired
+        .schedule
+        .iter()
+        .map(|one| {
+            let goal = one.goal;
+            format!(
+                "{} {} {} {} {}",
+                one.cron, one.time_zone, goal.target, goal.on_demand, goal.spot
+            )
+        })
+        .collect();
+    assert_eq!(shown, ["0 8 * * mon-fri Europe/Berlin 10 7 3", "0 20 * * * UTC 3 3 0"]);
+    assert_eq!(desired.expires, "2027-03-01T00:00:00Z".parse().ok());
 }
 
 #[test]

@@ -311,6 +311,10 @@ fn later() {
                 "schedule: [{ cron: 0 8 * * *, timeZone: \"+02:00\", target: 3 }]",
             ),
             ("no target", "schedule: [{ cron: 0 8 * * * }]"),
+            ("no such zone", "schedule: [{ cron: 0 8 * * *, timeZone: Europe/Bonn, target: 3 }]"),
+            ("an abbreviation", "schedule: [{ cron: 0 8 * * *, timeZone: EST, target: 3 }]"),
+            ("never", "schedule: [{ cron: 0 8 30 2 *, target: 3 }]"),
+            ("an end that is no date", "expires: tomorrow"),
         ],
     );
 }
