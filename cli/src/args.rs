@@ -141,6 +141,10 @@ pub(crate) enum Command {
     Sweep(SpecArgs),
     /// Show who holds a fleet's lease, and revoke the lease of a dead run
     Unlock(UnlockArgs),
+    /// Keep a fleet as it is: nothing is launched, destroyed or relabelled until it is thawed
+    Freeze(FreezeArgs),
+    /// Let a frozen fleet change again
+    Thaw(ThawArgs),
     /// Check each cloud's account: identity, regions, permissions, quotas
     Doctor(DoctorArgs),
     /// Import, refresh, list and show instance types and prices
@@ -191,6 +195,8 @@ impl Command {
             Command::History(_) => "history",
             Command::Sweep(_) => "sweep",
             Command::Unlock(_) => "unlock",
+            Command::Freeze(_) => "freeze",
+            Command::Thaw(_) => "thaw",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
             Command::Simulate(_) => "simulate",
@@ -381,6 +387,39 @@ pub(crate) struct ExplainArgs {
     /// How many pools to list
     #[arg(long, value_name = "N", default_value_t = 15)]
     pub top: usize,
+}
+
+/// `fleet freeze`.
+#[derive(Debug, Args)]
+pub(crate) struct FreezeArgs {
+    /// The fleet that is to stay as it is
+    #[arg(value_name = "FLEET")]
+    pub fleet: String,
+    /// Why, for everybody who meets it
+    #[arg(long, value_name = "TEXT", value_parser = clap::builder::NonEmptyStringValueParser::new())]
+    pub reason: String,
+    /// For how long: 4h, 2d [default: until `fleet thaw`]
+    #[arg(long = "for", value_name = "TIME", value_parser = sim::parse_duration)]
+    pub span: Option<Duration>,
+    /// Until when: 2026-12-01T08:00:00Z
+    #[arg(long, value_name = "TIME", conflicts_with = "span")]
+    pub until: Option<Timestamp>,
+    /// Wait this long for another apply to finish [default: do not wait]
+    #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
+        value_parser = sim::parse_duration)]
+    pub lock_wait: Duration,
+}
+
+/// `fleet thaw`.
+#[derive(Debug, Args)]
+pub(crate) struct ThawArgs {
+    /// The fleet that may change again
+    #[arg(value_name = "FLEET")]
+    pub fleet: String,
+    /// Wait this long for another apply to finish [default: do not wait]
+    #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
+        value_parser = sim::parse_duration)]
+    pub lock_wait: Duration,
 }
 
 /// `fleet unlock`.

@@ -7,6 +7,7 @@ mod destroy;
 mod doctor;
 mod exec;
 mod explain;
+mod freeze;
 mod history;
 mod init;
 mod inventory;
@@ -60,6 +61,8 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::History(args) => block_on(history::run(&context, args, out)),
         Command::Sweep(args) => block_on(sweep::run(&context, args, out)),
         Command::Unlock(args) => block_on(unlock::run(&context, args, out)),
+        Command::Freeze(args) => block_on(freeze::freeze(&context, args, out)),
+        Command::Thaw(args) => block_on(freeze::thaw(&context, args, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),

@@ -111,6 +111,11 @@ pub(crate) fn is_unspecified(desired: &Desired) -> bool {
     desired.digest == unspecified(&desired.fleet, Vec::new()).digest
 }
 
+/// A fleet by its name alone.
+pub(crate) fn by_name(fleet: &FleetName) -> Desired {
+    unspecified(fleet, Vec::new())
+}
+
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
 fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
     let unspecified = digest("no-spec/1", [fleet.as_str().as_bytes()]);

@@ -213,6 +213,16 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             ),
             "look at their console output and mend the template: a changed template is tried at once",
         ),
+        Hold::ByHand { reason, until, launches, destroys } => said(
+            format!(
+                "frozen by hand{}: {} to launch and {} to destroy wait ({})",
+                until.map_or(String::new(), |until| format!(" until {}", when(until))),
+                launches,
+                destroys,
+                clean_line(reason)
+            ),
+            "`fleet thaw FLEET` lets it change again",
+        ),
         Hold::Budget { limit, needed } => said(
             format!(
                 "budget: the target would cost {needed}/h, the budget is {limit}/h, and the spec says to \
@@ -603,6 +613,15 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             next: None,
         },
+        Notice::ByHand { reason, since, until } => said(
+            format!(
+                "frozen by hand since {}{}: {}",
+                when(*since),
+                until.map_or(String::new(), |until| format!(" until {}", when(until))),
+                clean_line(reason)
+            ),
+            "`fleet thaw FLEET` lets it change again",
+        ),
         Notice::Expires { at, over: true } => said(
             format!("the fleet expired at {}: its target is 0", when(*at)),
             "remove the spec, or move `expires` to a later time to have it again",

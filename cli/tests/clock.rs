@@ -5,7 +5,7 @@ mod support;
 use fleet_sim::Preset;
 use serde_json::Value;
 use std::time::Duration;
-use support::Place;
+use support::{Place, text};
 
 /// Simulated time begins on Thursday, 2026-01-01, at midnight UTC: one o'clock in Berlin.
 const OFFICE: &str = "\
@@ -23,6 +23,13 @@ spec:
 
 fn hours(place: &Place, hours: u64) {
     place.sim.advance(Duration::from_secs(hours * 3600)).expect("time");
+}
+
+/// What a command that fails says.
+fn refused(place: &Place, code: i32, args: &[&str]) -> String {
+    let output = place.run(args);
+    assert_eq!(output.status.code(), Some(code), "{args:?}: {}", text(&output.stderr));
+    text(&output.stderr)
 }
 
 /// What one reconcile launched and destroyed, and what it says besides.
@@ -113,4 +120,62 @@ fn a_fleet_expires_is_announced_and_is_gone() {
         serde_json::from_str(&place.expect(0, &["status", "-o", "json"])).expect("JSON");
     assert_eq!(status["fleets"][0]["machines"], Value::Array(Vec::new()));
     assert_eq!(reconciled(&place, 0).1, 0, "it rests");
+}
+
+#[test]
+fn a_frozen_fleet_stays_as_it_is_until_its_end() {
+    let place = Place::new(1, Preset::Calm, Duration::ZERO);
+    let spec = |target: u32| {
+        OFFICE
+            .split("  schedule:")
+            .next()
+            .unwrap_or_default()
+            .replace("target: 4", &format!("target: {target}"))
+    };
+    place.write("fleet.yaml", &spec(4));
+    let unknown = refused(&place, 4, &["freeze", "office", "--reason", "audit"]);
+    assert!(unknown.contains("there is no fleet `office`"), "{unknown}");
+    place.expect(0, &["apply", "--yes"]);
+    let said = place
+        .expect(0, &["freeze", "office", "--reason", "audit of\u{1b}[2J costs", "--for", "4h"]);
+    assert_eq!(
+        said.trim(),
+        "Fleet office is frozen until 2026-01-01 04:00 UTC: nothing of it is changed (audit of\\u{1b}[2J costs)."
+    );
+    // As it should be: nothing is held back, and everybody is told.
+    let shown = place.expect(0, &["plan", "--detailed-exitcode"]);
+    assert!(shown.contains("frozen by hand since 2026-01-01 00:00 UTC until"), "{shown}");
+    assert_eq!(reconciled(&place, 0), (0, 0, "byHand".into()));
+    // Not up, not down, not gone.
+    for target in [6, 3] {
+        place.write("fleet.yaml", &spec(target));
+        let (created, destroyed, words) = reconciled(&place, 3);
+        assert_eq!((created, destroyed, words.as_str()), (0, 0, "byHand"), "{target}");
+    }
+    let shown = place.expect(3, &["destroy", "--yes"]);
+    assert!(shown.contains("0 to launch and 4 to destroy wait"), "{shown}");
+    let status: Value =
+        serde_json::from_str(&place.expect(0, &["status", "-o", "json"])).expect("JSON");
+    assert_eq!(status["fleets"][0]["machines"].as_array().map(Vec::len), Some(4));
+    // It ends by itself.
+    place.write("fleet.yaml", &spec(6));
+    hours(&place, 5);
+    assert_eq!(reconciled(&place, 0), (2, 0, String::new()));
+    // And by hand.
+    place.expect(0, &["freeze", "office", "--reason", "again"]);
+    place.write("fleet.yaml", &spec(7));
+    assert_eq!(reconciled(&place, 3).0, 0);
+    let said = place.expect(0, &["thaw", "office"]);
+    assert!(said.contains("not frozen"), "{said}");
+    assert_eq!(reconciled(&place, 0), (1, 0, String::new()));
+    let late = refused(
+        &place,
+        64,
+        &["freeze", "office", "--reason", "x", "--until", "2020-01-01T00:00:00Z"],
+    );
+    assert!(late.contains("2020-01-01 00:00 UTC is over"), "{late}");
+    let history = place.expect(0, &["history", "office"]);
+    for word in ["frozen", "until 2026-01-01 04:00 UTC", "thawed"] {
+        assert!(history.contains(word), "{word}: {history}");
+    }
 }

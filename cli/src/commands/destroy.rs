@@ -59,6 +59,7 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
             | Hold::SuccessorsNotUp { .. }
             | Hold::NotSeenYet { .. }
             | Hold::Frozen { .. }
+            | Hold::ByHand { .. }
             | Hold::JournalLost { .. }
             | Hold::AttemptLimit { .. }
             | Hold::BootFailures { .. }

@@ -97,6 +97,10 @@ pub(crate) enum EventKind {
     ReplaceAsked,
     /// A person wants machines to stay that were to be replaced.
     ReplaceWithdrawn,
+    /// A person wants nothing to be changed.
+    Frozen,
+    /// The fleet may be changed again.
+    Thawed,
     /// Something refused a launch, and is not retried for a while.
     Blocked,
     /// A round of changes ended.

@@ -35,6 +35,22 @@ pub(crate) struct Unlocked {
     pub holder: Option<String>,
 }
 
+/// Whether a fleet may change.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Freeze {
+    /// The fleet's name.
+    pub fleet: String,
+    /// Whether it is kept as it is.
+    pub frozen: bool,
+    /// Why; `null` if it is not.
+    pub reason: Option<String>,
+    /// Since when; `null` if it is not.
+    pub since: Option<Time>,
+    /// Until when; `null`: until `fleet thaw`.
+    pub until: Option<Time>,
+}
+
 /// What a control of the simulated clouds did.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -64,6 +80,7 @@ pub(crate) struct SimShow {
 bodies! {
     Init: "init", "init";
     Unlock: "unlock", "unlock";
+    Freeze: "freeze", "freeze";
     SimDone: "sim", "sim";
     SimShow: "sim-show", "sim show";
 }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 24] = [
+pub(crate) const ALL: [Entry; 25] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
@@ -26,6 +26,7 @@ pub(crate) const ALL: [Entry; 24] = [
     entry::<validate::Validate>(),
     entry::<sweep::Sweep>(),
     entry::<other::Unlock>(),
+    entry::<other::Freeze>(),
     entry::<doctor::Doctor>(),
     entry::<catalog::CatalogImport>(),
     entry::<catalog::CatalogRefresh>(),

@@ -35,6 +35,7 @@ fn holds() -> Vec<Hold> {
         Hold::SuccessorsNotUp { slots: vec![slot], starting: 1 },
         Hold::Surge { missing: Units::whole(6), unit: Unit::Vcpus, surge: Units::whole(4) },
         Hold::Frozen { missing: 4, of: 10 },
+        Hold::ByHand { reason: "audit".into(), until: Some(noon()), launches: 2, destroys: 0 },
         Hold::JournalLost { machines: 8 },
         Hold::AttemptLimit { slot, tries: 60, until: noon() },
         Hold::BootFailures { group: Group::Base, failures: 3, until: noon() },
@@ -67,6 +68,7 @@ fn why_held(hold: &Hold) -> &'static str {
             "when much of a fleet vanishes, the view is more likely wrong than the machines; \
              launching them again would double the fleet"
         }
+        Hold::ByHand { .. } => "a person said so, and said why",
         Hold::JournalLost { .. } => {
             "without its journal a fleet cannot tell its own machines from those of another state"
         }
@@ -96,6 +98,9 @@ fn when_held(hold: &Hold) -> &'static str {
         Hold::Surge { .. } => "many machines are to be replaced at once",
         Hold::Frozen { .. } => {
             "more than three machines, and more than 30 %, are missing and their clouds do not say why"
+        }
+        Hold::ByHand { .. } => {
+            "`fleet freeze`, until its end or `fleet thaw`, while there is something to change"
         }
         Hold::JournalLost { .. } => "machines carry the fleet's name, and there is no journal",
         Hold::AttemptLimit { .. } => "a slot was tried 60 times within an hour",

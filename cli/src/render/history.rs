@@ -102,6 +102,12 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
         Event::ReplaceWithdrawn { slots: kept } => {
             ("replace", format!("no longer asked for {}", slots(kept)), false)
         }
+        Event::Frozen { reason, until } => {
+            let until =
+                until.map_or(String::new(), |at| format!(" until {}", crate::text::when(at)));
+            ("frozen", format!("by hand{until}: {}", clean_line(reason)), false)
+        }
+        Event::Thawed => ("thawed", "by hand".to_owned(), false),
         Event::Blocked { block } => (
             "blocked",
             format!(

@@ -107,6 +107,8 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
             let slot = vec![machine.slot.to_string()];
             (EventKind::CameBack, slot, vec![machine.machine.to_string()], pool)
         }
+        Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
+        Event::Thawed => (EventKind::Thawed, none(), none(), None),
         Event::Blocked { block } => {
             let pool = match &block.scope {
                 BlockScope::Pool { pool } => Some(pool.to_string()),

@@ -180,6 +180,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::OldTemplate { .. }
         | Notice::StrategyChanged { .. }
         | Notice::Scheduled { .. }
+        | Notice::ByHand { .. }
         | Notice::Expires { .. }
         | Notice::Oversized { .. }
         | Notice::OldLabels { .. }

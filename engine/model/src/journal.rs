@@ -155,6 +155,16 @@ pub enum Event {
         /// The slots that they fill.
         slots: Vec<SlotId>,
     },
+    /// A person wants nothing to be changed for a while.
+    Frozen {
+        /// Why.
+        reason: String,
+        /// Until when; `None`: until somebody thaws it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        until: Option<Timestamp>,
+    },
+    /// The fleet may be changed again.
+    Thawed,
     /// A scope said no.
     Blocked {
         /// Which, and until when.

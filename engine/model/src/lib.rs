@@ -68,8 +68,8 @@ pub use plan::{
 };
 pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, Shortfall, Why};
 pub use recorded::{
-    Attempt, Block, BlockScope, Departed, EarlyEnds, HeardAt, LabelsRecord, Operation, Recorded,
-    SlotRecord, SlotState,
+    Attempt, Block, BlockScope, Departed, EarlyEnds, Freeze, HeardAt, LabelsRecord, Operation,
+    Recorded, SlotRecord, SlotState,
 };
 pub use report::{
     Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange, WhenDone,

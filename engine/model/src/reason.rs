@@ -96,6 +96,17 @@ pub enum Hold {
         #[serde(default, skip_serializing_if = "none")]
         lowered: u32,
     },
+    /// A person wants nothing to be changed, and something would be.
+    ByHand {
+        /// The person's reason.
+        reason: String,
+        /// Until when; `None`: until somebody thaws it.
+        until: Option<Timestamp>,
+        /// Machines that would be launched.
+        launches: u32,
+        /// Machines that would be destroyed.
+        destroys: u32,
+    },
     /// Replacements are not up yet; the old machines stay.
     WaitingForReplacement {
         /// How many old machines stay.
@@ -472,6 +483,15 @@ pub enum Notice {
         since: Timestamp,
         /// When it changes next, and to how much.
         next: Option<(Timestamp, Units)>,
+    },
+    /// A person wants nothing to be changed.
+    ByHand {
+        /// The person's reason.
+        reason: String,
+        /// Since when.
+        since: Timestamp,
+        /// Until when; `None`: until somebody thaws it.
+        until: Option<Timestamp>,
     },
     /// The fleet ends by itself within a day, or has.
     Expires {

@@ -58,10 +58,26 @@ pub struct Recorded {
     /// the user's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub goal: Option<CapacityGoal>,
+    /// A person wants nothing to be changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub freeze: Option<Freeze>,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]
     pub early_ends: BTreeMap<Group, Vec<EarlyEnds>>,
+}
+
+/// A person wants nothing of a fleet to be changed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Freeze {
+    /// Why.
+    pub reason: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when; `None`: until somebody thaws it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
 }
 
 /// What the clouds' signals said of a pool, and when.

@@ -259,6 +259,8 @@ fn summary(events: &[Event]) -> String {
         Event::AccountSeen { key, account } => format!("account[{key}={account}]"),
         Event::Readopted { machine, .. } => format!("back[{}={}]", machine.slot, machine.machine),
         Event::ReplaceAsked { slots } => format!("replace[{}]", slots.len()),
+        Event::Frozen { .. } => "frozen".into(),
+        Event::Thawed => "thawed".into(),
         Event::ReplaceWithdrawn { slots } => format!("withdrawn[{}]", slots.len()),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),
         Event::DestroyUnknown { slots, code } => format!("unanswered[{} {code}]", slots.len()),

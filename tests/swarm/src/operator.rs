@@ -153,6 +153,7 @@ fn agree(limits: &mut Limits, held: &[Hold]) {
             Hold::DestroyLimit { wanted, .. } => limits.allow_destroy = Some(*wanted),
             Hold::Frozen { missing, .. } => limits.accept_loss = Some(*missing),
             Hold::JournalLost { .. }
+            | Hold::ByHand { .. }
             | Hold::Surge { .. }
             | Hold::WaitingForReplacement { .. }
             | Hold::SuccessorsNotUp { .. }

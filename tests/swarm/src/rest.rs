@@ -112,6 +112,7 @@ fn is_all_that_can_be_done(hold: &Hold) -> bool {
         | Hold::Surge { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }
+        | Hold::ByHand { .. }
         | Hold::NotSeenYet { .. }
         | Hold::AttemptLimit { .. }
         | Hold::BootFailures { .. }
@@ -133,6 +134,7 @@ fn spreads_out(hold: &Hold) -> bool {
         Hold::Budget { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }
+        | Hold::ByHand { .. }
         | Hold::NotSeenYet { .. }
         | Hold::AttemptLimit { .. }
         | Hold::BootFailures { .. }

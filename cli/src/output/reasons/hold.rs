@@ -25,6 +25,17 @@ pub(crate) enum Hold {
         /// destroy without a person.
         lowered: u32,
     },
+    /// A person wants nothing to be changed (`fleet freeze`), and something would be.
+    ByHand {
+        /// The person's reason.
+        reason: String,
+        /// Until when; `null`: until `fleet thaw`.
+        until: Option<Time>,
+        /// Machines that would be launched.
+        launches: u32,
+        /// Machines that would be destroyed.
+        destroys: u32,
+    },
     /// Replacements are not up yet; the old machines stay.
     WaitingForReplacement {
         /// How many machines.
@@ -123,6 +134,12 @@ impl From<&model::Hold> for Said<Hold> {
                 surge: surge.as_f64(),
             },
             Model::Frozen { missing, of } => Hold::Frozen { missing: *missing, of: *of },
+            Model::ByHand { reason, until, launches, destroys } => Hold::ByHand {
+                reason: reason.clone(),
+                until: until.map(Time),
+                launches: *launches,
+                destroys: *destroys,
+            },
             Model::JournalLost { machines } => Hold::JournalLost { machines: *machines },
             Model::AttemptLimit { slot, tries, until } => {
                 Hold::AttemptLimit { slot: slot.to_string(), tries: *tries, until: Time(*until) }

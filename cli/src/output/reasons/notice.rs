@@ -141,6 +141,15 @@ pub(crate) enum Notice {
         /// To how much.
         next_target: Option<f64>,
     },
+    /// A person wants nothing to be changed (`fleet freeze`).
+    ByHand {
+        /// The person's reason.
+        reason: String,
+        /// Since when.
+        since: Time,
+        /// Until when; `null`: until `fleet thaw`.
+        until: Option<Time>,
+    },
     /// The fleet ends by itself within a day, or has.
     Expires {
         /// When.
@@ -249,6 +258,11 @@ impl From<&model::Notice> for Notice {
                 since: Time(*since),
                 next_at: next.map(|(at, _)| Time(at)),
                 next_target: next.map(|(_, target)| target.as_f64()),
+            },
+            Model::ByHand { reason, since, until } => Notice::ByHand {
+                reason: reason.clone(),
+                since: Time(*since),
+                until: until.map(Time),
             },
             Model::Expires { at, over } => Notice::Expires { at: Time(*at), over: *over },
             Model::StrategyChanged { from, to } => {

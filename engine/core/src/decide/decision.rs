@@ -89,6 +89,8 @@ impl Choice {
 pub(crate) struct Limited {
     /// Nothing is done at all.
     pub(crate) frozen: Option<Hold>,
+    /// A person wants nothing to be done.
+    pub(crate) by_hand: Option<Hold>,
     /// Machines that may not be destroyed yet.
     pub(crate) destroy: Option<Hold>,
     /// The target does not fit the budget, and the spec says to wait.

@@ -1,7 +1,7 @@
 //! From inputs to a decision.
 
 use crate::decide::decision::{Choice, Decision, Limited, Situation};
-use crate::decide::holds::{frozen, holds};
+use crate::decide::holds::{by_hand, frozen, held_by_hand, holds};
 use crate::decide::limits::within_limits;
 use crate::decide::relabel::to_relabel;
 use crate::decide::removals::{Quota, Removals};
@@ -26,25 +26,34 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
 
     let frozen = frozen(situation);
     let is_frozen = frozen.is_some();
-    let (choice, limited) = match frozen {
+    let (mut choice, mut limited) = match frozen {
         Some(hold) => {
             let choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
             (choice, Limited { frozen: Some(hold), ..Limited::default() })
         }
         None => within_limits(situation),
     };
+    let (mut resend, mut relabel) = (Vec::new(), Vec::new());
+    if !is_frozen {
+        resend = resend::wanted(situation);
+        relabel = to_relabel(inputs, &inventory, &choice.victims);
+    }
+    let by_hand = by_hand(inputs);
+    if let Some(freeze) = by_hand {
+        let would = !resend.is_empty() || !relabel.is_empty();
+        limited.by_hand = held_by_hand(freeze, &choice, &limited, would);
+        choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
+        (resend, relabel) = (Vec::new(), Vec::new());
+        (limited.destroy, limited.budget, limited.when_done) = (None, None, None);
+    }
     let when_done = limited.when_done;
     let held = holds(situation, &choice, limited);
     let mut vacate = inventory.vacate.clone();
-    let clear = to_clear(&inventory.leftovers, is_frozen);
-    let (mut resend, mut relabel) = (Vec::new(), Vec::new());
+    let clear = to_clear(&inventory.leftovers, is_frozen || by_hand.is_some());
     if is_frozen {
         // What vanished stays on record until a person has looked: forgotten, it would be replaced by
         // the next round.
         vacate.retain(|vacated| vacated.how != Departure::Vanished);
-    } else {
-        resend = resend::wanted(situation);
-        relabel = to_relabel(inputs, &inventory, &choice.victims);
     }
     Decision { inputs, choice, held, vacate, clear, resend, relabel, when_done, inventory, problem }
 }

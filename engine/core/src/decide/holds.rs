@@ -5,13 +5,14 @@ use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, Standing};
-use fleet_model::{Group, Hold, Inputs, Units};
+use fleet_model::{Freeze, Group, Hold, Inputs, Units};
 
 /// Everything that is held back.
 pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited) -> Vec<Hold> {
     let Situation { inputs, inventory, .. } = situation;
-    let Limited { frozen, destroy, budget, when_done: _ } = limited;
-    let unseen = unseen(situation, choice);
+    let Limited { frozen, by_hand, destroy, budget, when_done: _ } = limited;
+    // What a person holds back need not be waited for.
+    let unseen = if by_hand.is_some() { 0 } else { unseen(situation, choice) };
     let short =
         |group: &Group| choice.taken.contains_key(group) && is_short(inputs, inventory, *group);
     let at_rest = Group::ALL.into_iter().filter(short);
@@ -27,6 +28,7 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
     gaps(inputs, inventory)
         .chain((unseen > 0).then_some(Hold::NotSeenYet { machines: unseen }))
         .chain(frozen)
+        .chain(by_hand)
         .chain(destroy)
         .chain(budget)
         .chain(at_rest)
@@ -34,6 +36,29 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
         .chain((choice.waiting > 0).then_some(waiting))
         .chain(outgoing)
         .collect()
+}
+
+/// The person's wish that nothing be changed, while it holds.
+pub(crate) fn by_hand(inputs: &Inputs) -> Option<&Freeze> {
+    let freeze = inputs.recorded.freeze.as_ref()?;
+    freeze.until.is_none_or(|until| until > inputs.now).then_some(freeze)
+}
+
+/// What such a wish holds back. A fleet that is as it should be has nothing to hold.
+pub(crate) fn held_by_hand(
+    freeze: &Freeze,
+    choice: &Choice,
+    limited: &Limited,
+    would: bool,
+) -> Option<Hold> {
+    let launches = choice.taken.values().flat_map(|taken| taken.counts.values()).sum::<u32>();
+    let destroys = match &limited.destroy {
+        Some(Hold::DestroyLimit { wanted, .. }) => *wanted,
+        _ => choice.victims.len() as u32,
+    };
+    let Freeze { reason, until, .. } = freeze.clone();
+    let held = would || launches > 0 || destroys > 0;
+    held.then_some(Hold::ByHand { reason, until, launches, destroys })
 }
 
 /// Many machines missing at once, and nobody said why: more likely a wrong account than a loss.

@@ -18,5 +18,6 @@ mod together;
 
 pub(crate) use decision::Decision;
 pub(crate) use driver::decide;
+pub(crate) use holds::by_hand;
 pub use placement::{Placement, placement};
 pub(crate) use relabel::stuck;

@@ -4,7 +4,7 @@ use crate::market::{learn, signals};
 use crate::record::guards;
 use crate::seams;
 use fleet_model::{
-    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, NewMachine, PoolId,
+    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
     Recorded, SlotId, SlotRecord, SlotState, Timestamp, Token,
 };
 use std::collections::BTreeSet;
@@ -144,6 +144,11 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Readopted { machine, template } => readopt(recorded, machine, *template),
         Event::ReplaceAsked { slots } => set_replace(recorded, slots, true),
         Event::ReplaceWithdrawn { slots } => set_replace(recorded, slots, false),
+        Event::Frozen { reason, until } => {
+            let since = recorded.freeze.as_ref().map_or(at, |freeze| freeze.since);
+            recorded.freeze = Some(Freeze { reason: reason.clone(), since, until: *until });
+        }
+        Event::Thawed => recorded.freeze = None,
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };
             let over = |old: &Block| at.duration_since(old.until) > DAY;

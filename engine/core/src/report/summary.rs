@@ -1,7 +1,7 @@
 //! What a decision means, for people and programs.
 
 use crate::clock;
-use crate::decide::{Decision, stuck};
+use crate::decide::{Decision, by_hand, stuck};
 use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
@@ -9,8 +9,9 @@ use crate::report::cost::cost;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
 use fleet_model::{
-    Action, Cloud, Digest, Group, GroupLine, InDoubt, Inputs, MicroUsd, Notice, Plan, PoolId,
-    PoolLine, Rejection, Report, Share, Shortfall, SlotState, TemplateChange, Timestamp, Units,
+    Action, Cloud, Digest, Freeze, Group, GroupLine, Hold, InDoubt, Inputs, MicroUsd, Notice, Plan,
+    PoolId, PoolLine, Rejection, Report, Share, Shortfall, SlotState, TemplateChange, Timestamp,
+    Units,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,6 +47,11 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     if let Some(from) = inputs.recorded.strategy.filter(|from| *from != strategy) {
         notices.push(Notice::StrategyChanged { from, to: strategy });
     }
+    let says_so = decision.held.iter().any(|hold| matches!(hold, Hold::ByHand { .. }));
+    notices.extend(by_hand(inputs).filter(|_| !says_so).map(|freeze| {
+        let Freeze { reason, since, until } = freeze.clone();
+        Notice::ByHand { reason, since, until }
+    }));
     if !inputs.limits.destroy_all {
         notices.extend(clock::notices(&inputs.desired, inputs.now));
     }

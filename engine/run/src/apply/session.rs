@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::progress::Progress;
 use crate::state::{Journal, JournalError, Lease};
 use fleet_core::stale;
-use fleet_model::{Desired, Event, Inputs, Limits, Plan};
+use fleet_model::{Desired, Event, Inputs, Limits, Plan, Recorded};
 use std::time::Duration;
 
 /// A lease on a fleet and its open journal.
@@ -27,17 +27,7 @@ impl Engine {
         wait: Duration,
         on: &(dyn Fn(Progress) + Sync),
     ) -> Result<Session<'_>, RunError> {
-        let waiting = |waiting| on(Progress::Waiting(waiting));
-        let lease = Lease::take(&self.store, &desired.fleet, holder, wait, &waiting).await?;
-        // Whoever mends a damaged journal need not wait for a lease of which nothing came.
-        let journal = match Journal::open(&self.store, &desired.fleet, self.clock.clone()).await {
-            Ok(journal) => journal,
-            Err(error) => {
-                let _ = lease.release().await;
-                return Err(error.into());
-            }
-        };
-        let session = Session { engine: self, desired: desired.clone(), journal, lease };
+        let session = self.take(desired, holder, wait, on).await?;
         match session.settle_first(holder, on).await {
             Ok(()) => Ok(session),
             Err(error) => {
@@ -45,6 +35,43 @@ impl Engine {
                 Err(error)
             }
         }
+    }
+
+    /// Takes the lease and opens the journal. No cloud is asked anything.
+    async fn take(
+        &self,
+        desired: &Desired,
+        holder: &str,
+        wait: Duration,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Session<'_>, RunError> {
+        let waiting = |waiting| on(Progress::Waiting(waiting));
+        let lease = Lease::take(&self.store, &desired.fleet, holder, wait, &waiting).await?;
+        // Whoever mends a damaged journal need not wait for a lease of which nothing came.
+        match Journal::open(&self.store, &desired.fleet, self.clock.clone()).await {
+            Ok(journal) => Ok(Session { engine: self, desired: desired.clone(), journal, lease }),
+            Err(error) => {
+                let _ = lease.release().await;
+                Err(error.into())
+            }
+        }
+    }
+
+    /// Writes down a person's wish for a fleet, under its lease. No cloud is asked anything, so that a
+    /// fleet can be frozen while its clouds do not answer. Tells what is recorded then.
+    pub async fn wish(
+        &self,
+        desired: &Desired,
+        holder: &str,
+        wait: Duration,
+        wish: Event,
+        on: &(dyn Fn(Progress) + Sync),
+    ) -> Result<Recorded, RunError> {
+        let session = self.take(desired, holder, wait, on).await?;
+        let asked = session.ask(holder, wish).await;
+        let recorded = session.journal.recorded().await;
+        session.finish().await?;
+        asked.map(|()| recorded)
     }
 
     /// Looks at journals and clouds for several fleets under lease, in their order. Each account is
@@ -89,8 +116,7 @@ impl Session<'_> {
         if events.is_empty() { Ok(()) } else { self.journal.append(events).await }
     }
 
-    /// Writes down a person's wish to have machines replaced, or to keep them after all: the one event of
-    /// [`fleet_model::Event::ReplaceAsked`] or its withdrawal. Nothing is sent to a cloud; every apply from
+    /// Writes down a person's wish, such as [`fleet_model::Event::ReplaceAsked`]. Nothing is sent to a cloud; every apply from
     /// here on obeys it.
     pub async fn ask(&self, holder: &str, wish: Event) -> Result<(), RunError> {
         self.open_epoch(holder).await?;

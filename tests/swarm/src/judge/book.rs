@@ -166,6 +166,8 @@ impl Book {
             | Event::Relabelled { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
+            | Event::Frozen { .. }
+            | Event::Thawed
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. } => {}

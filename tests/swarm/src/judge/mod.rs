@@ -240,6 +240,8 @@ impl Judge {
             | Event::Relabelled { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
+            | Event::Frozen { .. }
+            | Event::Thawed
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
