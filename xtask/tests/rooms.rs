@@ -23,7 +23,8 @@ const HOUSES: [House; 2] = [
     House {
         folder: "engine/core/src",
         rooms: &[
-            "seams", "offers", "holdings", "place", "market", "record", "decide", "plan", "report",
+            "seams", "clock", "offers", "holdings", "place", "market", "record", "decide", "plan",
+            "report",
         ],
     },
     House {

@@ -70,6 +70,8 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         budget: Budget::default(),
         templates: BTreeMap::new(),
         max_destroy: Share::HALF,
+        schedule: Vec::new(),
+        expires: None,
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {
