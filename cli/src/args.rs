@@ -288,6 +288,9 @@ pub(crate) struct PlanArgs {
     /// Exit with 2 if there are changes
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Plan the end of fleets that no spec of the folder names
+    #[arg(long, conflicts_with = "out")]
+    pub prune: bool,
     /// Save everything the decision depends on, to replay it later
     #[arg(long, value_name = "FILE")]
     pub save_inputs: Option<PathBuf>,
@@ -321,6 +324,9 @@ pub(crate) struct ApplyArgs {
     /// Do not ask
     #[arg(short, long)]
     pub yes: bool,
+    /// Destroy fleets that no spec of the folder names, within the limit on destroys
+    #[arg(long)]
+    pub prune: bool,
     /// Wait this long for another apply to finish [default: do not wait]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]
@@ -354,6 +360,9 @@ pub(crate) struct DestroyArgs {
 pub(crate) struct ReconcileArgs {
     #[command(flatten)]
     pub spec: FleetArgs,
+    /// Destroy fleets that no spec of the folder names, within the limit on destroys
+    #[arg(long)]
+    pub prune: bool,
     /// Wait this long for another apply to finish [default: do not wait]
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]

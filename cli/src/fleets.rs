@@ -9,7 +9,7 @@ use crate::style::WARN;
 use crate::text::count;
 use fleet_model::{Cloud, Desired, FleetName, digest};
 use fleet_run::Engine;
-use fleet_spec::{Diagnostics, LoadedFleet};
+use fleet_spec::{Diagnostics, Loaded, LoadedFleet};
 use std::path::{Path, PathBuf};
 
 /// The fleets that a read-only command or a destroy speaks of: those of the specs that are named;
@@ -66,30 +66,114 @@ fn recorded(context: &Context, known: &[FleetName]) -> Answer<Vec<Desired>> {
     Ok(fleets)
 }
 
-/// Says so if a fleet is new here while machines of another stand that no spec names: somebody may have
-/// renamed it, and a name is all that ties a spec to its machines.
-pub(crate) async fn tell_of_unnamed(
+/// A fleet of this state that has machines, and that no spec names.
+pub(crate) struct Unmanaged {
+    pub(crate) fleet: FleetName,
+    pub(crate) machines: u64,
+}
+
+/// Fleets with machines that none of these names. A folder is the truth of what there should be; who names
+/// files or fleets speaks of those alone.
+pub(crate) async fn unmanaged(
+    context: &Context,
     engine: &Engine,
-    fleets: &[LoadedFleet],
-    out: &mut Out,
-) -> Answer<()> {
-    let known = engine.fleets().await.map_err(failed)?;
-    let named = |name: &FleetName| fleets.iter().any(|fleet| fleet.desired.fleet == *name);
-    if fleets.iter().all(|fleet| known.contains(&fleet.desired.fleet)) {
-        return Ok(());
+    specs: &[PathBuf],
+    named: &[&FleetName],
+) -> Answer<Vec<Unmanaged>> {
+    if !is_whole(context, specs) {
+        return Ok(Vec::new());
     }
-    for name in known.iter().filter(|name| !named(name)) {
+    not_named(engine, named).await
+}
+
+/// Whether the specs are all that there should be.
+fn is_whole(context: &Context, specs: &[PathBuf]) -> bool {
+    context.global.fleet.is_empty() && specs.iter().any(|path| path.is_dir())
+}
+
+async fn not_named(engine: &Engine, named: &[&FleetName]) -> Answer<Vec<Unmanaged>> {
+    let mut found = Vec::new();
+    for fleet in engine.fleets().await.map_err(failed)? {
+        if named.contains(&&fleet) {
+            continue;
+        }
         // A journal that cannot be read is another command's story.
-        let machines = engine.standing(name).await.unwrap_or_default() as u64;
+        let machines = engine.standing(&fleet).await.unwrap_or_default() as u64;
         if machines > 0 {
-            let machines = count(machines, "machine");
-            out.aside(format!(
-                "{WARN}note:{WARN:#} fleet `{name}` has {machines} here, and none of these specs names it. If you \
-                 renamed it, they stay and cost money until `fleet destroy --fleet {name}`."
-            ));
+            found.push(Unmanaged { fleet, machines });
         }
     }
-    Ok(())
+    Ok(found)
+}
+
+/// The names of all fleets that specs are about, readable or not.
+pub(crate) fn names(loaded: &Loaded) -> Vec<&FleetName> {
+    let broken = loaded.broken.iter().filter_map(|broken| broken.fleet.as_ref());
+    loaded.fleets.iter().map(|fleet| &fleet.desired.fleet).chain(broken).collect()
+}
+
+/// Says which fleets no spec of a folder names. Who names files is told if one of their fleets is new
+/// here: somebody may have renamed it, and a name is all that ties a spec to its machines.
+pub(crate) async fn tell_of_unmanaged(
+    context: &Context,
+    engine: &Engine,
+    specs: &[PathBuf],
+    loaded: &Loaded,
+    out: &mut Out,
+) -> Answer<Vec<Unmanaged>> {
+    let named = names(loaded);
+    let found = unmanaged(context, engine, specs, &named).await?;
+    for Unmanaged { fleet, machines } in &found {
+        let machines = count(*machines, "machine");
+        out.aside(format!(
+            "{WARN}note:{WARN:#} fleet `{fleet}` is unmanaged: it has {machines}, and no spec here names it. \
+             `--prune` destroys it."
+        ));
+    }
+    if !is_whole(context, specs) {
+        let known = engine.fleets().await.map_err(failed)?;
+        let is_new = |fleet: &LoadedFleet| !known.contains(&fleet.desired.fleet);
+        if loaded.fleets.iter().any(is_new) {
+            for Unmanaged { fleet, machines } in not_named(engine, &named).await? {
+                let machines = count(machines, "machine");
+                out.aside(format!(
+                    "{WARN}note:{WARN:#} fleet `{fleet}` has {machines} here, and none of these specs names it. If you \
+                     renamed it, they stay and cost money until `fleet destroy --fleet {fleet}`."
+                ));
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What is to become of unmanaged fleets: nothing, or, if the user or a policy says so, an end. Their
+/// machines are destroyed as those of a fleet whose target is 0.
+pub(crate) fn pruned(
+    context: &Context,
+    asked: bool,
+    specs: &[PathBuf],
+    loaded: &Loaded,
+    unmanaged: &[Unmanaged],
+    out: &mut Out,
+) -> Answer<Vec<Desired>> {
+    if asked && !is_whole(context, specs) {
+        return Err(Failure::new("only a whole folder says which fleets there should not be")
+            .at("--prune")
+            .hint("name the folder of your specs, and no --fleet")
+            .exit(Exit::Usage));
+    }
+    let wanted = asked || loaded.policies.iter().any(|policy| policy.prune);
+    if !wanted || unmanaged.is_empty() {
+        return Ok(Vec::new());
+    }
+    if !loaded.broken.is_empty() {
+        out.aside(format!(
+            "{WARN}note:{WARN:#} nothing is pruned: a spec that cannot be read may be about such a fleet."
+        ));
+        return Ok(Vec::new());
+    }
+    let clouds = context.clouds();
+    Ok(unmanaged.iter().map(|one| unspecified(&one.fleet, clouds.clone())).collect())
 }
 
 /// A name that neither specs nor journals know. The same exit code as for a name that is in no spec.

@@ -5,7 +5,7 @@ use crate::ask;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
-use crate::fleets::tell_of_unnamed;
+use crate::fleets::{pruned, tell_of_unmanaged};
 use crate::out::{Out, can_ask};
 use crate::output::apply::{Apply, Destroy, Replace};
 use crate::output::common::{LeftOut, Summary};
@@ -42,8 +42,11 @@ pub(crate) async fn run(context: &Context, args: &ApplyArgs, out: &mut Out) -> A
     let mut left_out = super::validate::left_out(&loaded.broken);
     let fleets = &loaded.fleets;
     let engine = context.engine(catalog, fleets.iter().map(|fleet| &fleet.desired))?;
-    tell_of_unnamed(&engine, fleets, out).await?;
-    let wanted: Vec<&Desired> = fleets.iter().map(|fleet| &fleet.desired).collect();
+    // A saved plan is carried out as it stands.
+    let (named, specs) = context.named(if saved.is_some() { &[] } else { &args.specs });
+    let unmanaged = tell_of_unmanaged(&named, &engine, &specs, &loaded, out).await?;
+    let pruned = pruned(&named, args.prune, &specs, &loaded, &unmanaged, out)?;
+    let wanted: Vec<&Desired> = fleets.iter().map(|fleet| &fleet.desired).chain(&pruned).collect();
     let board = context.board(wanted.len(), false);
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "apply", board };
     let prepared = lead.prepare(&wanted, limits(args.limits), saved.as_ref()).await;

@@ -4,9 +4,9 @@ use crate::args::{Format, PlanArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
-use crate::fleets::tell_of_unnamed;
+use crate::fleets::{Unmanaged, pruned, tell_of_unmanaged};
 use crate::out::Out;
-use crate::output::common::LeftOut;
+use crate::output::common::{self, LeftOut};
 use crate::output::{document, plan as output};
 use crate::render::{plan_markdown, plan_text};
 use crate::runs::{failed, limits};
@@ -17,14 +17,15 @@ use fleet_model::{Desired, Inputs, PLAN_FORMAT};
 
 /// Runs `fleet plan`.
 pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer {
-    let Gathered { inputs, left_out, worst } = match &args.inputs {
+    let Gathered { inputs, left_out, unmanaged, worst } = match &args.inputs {
         Some(file) => Gathered { inputs: replay(context, args, file)?, ..Gathered::default() },
         None => gather(context, args, out).await?,
     };
     let planned: Vec<Planned> = inputs.iter().map(plan).collect();
     let verdicts = planned.iter().map(|one| exit(one, args.detailed_exitcode));
     let worst = verdicts.fold(worst, Exit::max);
-    show(context.global.output, &planned, (worst, left_out), out)?;
+    let unmanaged = common::Unmanaged::all(&unmanaged);
+    show(context.global.output, &planned, (worst, left_out, unmanaged), out)?;
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
             .iter()
@@ -89,13 +90,13 @@ fn exit(planned: &Planned, detailed: bool) -> Exit {
 fn show(
     format: Format,
     planned: &[Planned],
-    (exit, left_out): (Exit, Vec<LeftOut>),
+    (exit, left_out, unmanaged): (Exit, Vec<LeftOut>, Vec<common::Unmanaged>),
     out: &mut Out,
 ) -> Answer<()> {
     let pairs: Vec<_> = planned.iter().map(|one| (&one.plan, &one.report)).collect();
     match format {
         Format::Json => {
-            out.json(&document(exit, output::plan(&pairs, left_out)))?;
+            out.json(&document(exit, output::plan(&pairs, left_out, unmanaged)))?;
         }
         Format::Markdown => out.text(plan_markdown::render(&pairs).trim_end()),
         Format::Text => {
@@ -115,12 +116,18 @@ fn show(
 struct Gathered {
     inputs: Vec<Inputs>,
     left_out: Vec<LeftOut>,
+    unmanaged: Vec<Unmanaged>,
     worst: Exit,
 }
 
 impl Default for Gathered {
     fn default() -> Self {
-        Gathered { inputs: Vec::new(), left_out: Vec::new(), worst: Exit::Done }
+        Gathered {
+            inputs: Vec::new(),
+            left_out: Vec::new(),
+            unmanaged: Vec::new(),
+            worst: Exit::Done,
+        }
     }
 }
 
@@ -131,13 +138,15 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Gat
     let worst = super::validate::warn(&loaded, context.global.output, out);
     let left_out = super::validate::left_out(&loaded.broken);
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
-    tell_of_unnamed(&engine, &loaded.fleets, out).await?;
-    let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
+    let unmanaged = tell_of_unmanaged(context, &engine, specs, &loaded, out).await?;
+    let pruned = pruned(context, args.prune, specs, &loaded, &unmanaged, out)?;
+    let named = loaded.fleets.iter().map(|fleet| &fleet.desired);
+    let fleets: Vec<&Desired> = named.chain(&pruned).collect();
     context.same_kinds(&fleets).await?;
     let asking = context.board(fleets.len(), false).asking(&fleets);
     let answers = engine.gather_all(&fleets, limits(args.limits)).await;
     drop(asking);
-    let mut gathered = Gathered { inputs: Vec::new(), left_out, worst };
+    let mut gathered = Gathered { inputs: Vec::new(), left_out, unmanaged, worst };
     for (desired, answer) in fleets.iter().zip(answers) {
         match answer.map_err(failed) {
             Ok(inputs) => gathered.inputs.push(inputs),

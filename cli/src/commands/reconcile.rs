@@ -5,9 +5,10 @@ use crate::args::ReconcileArgs;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
+use crate::fleets::{names, pruned, unmanaged};
 use crate::out::Out;
 use crate::output::apply::Reconcile;
-use crate::output::common::LeftOut;
+use crate::output::common::{LeftOut, Unmanaged};
 use crate::output::words::Time;
 use crate::output::{Document, document};
 use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
@@ -31,6 +32,8 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
         tracing::warn!(file = %warning.file.display(), line = warning.line, "{}", warning.message);
     }
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
+    let unmanaged = unmanaged(context, &engine, specs, &names(&loaded)).await?;
+    let pruned = pruned(context, args.prune, specs, &loaded, &unmanaged, out)?;
     let board = context.board(loaded.fleets.len(), true);
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "reconcile", board };
     let stop = stop_on_signal(true);
@@ -39,7 +42,13 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
         worst = Exit::SpecInvalid;
         out.json_line(&left(&engine, Exit::SpecInvalid, broken))?;
     }
-    let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
+    if !unmanaged.is_empty() {
+        let (at, unmanaged) = (Time(engine.now()), Unmanaged::all(&unmanaged));
+        let line = Reconcile { at, fleets: Vec::new(), left_out: Vec::new(), unmanaged };
+        out.json_line(&document(Exit::Done, line))?;
+    }
+    let named = loaded.fleets.iter().map(|fleet| &fleet.desired);
+    let fleets: Vec<&Desired> = named.chain(&pruned).collect();
     for some in fleets.chunks(UNDER_LEASE) {
         let prepared: Vec<Option<Answer<Ready<'_>>>> = match stop.asked() {
             true => some.iter().map(|_| None).collect(),
@@ -83,7 +92,8 @@ async fn round(
     match done {
         Ok((applied, exit)) => {
             let fleets = applied::document(&applied).into_iter().collect();
-            let line = Reconcile { at: Time(engine.now()), fleets, left_out: Vec::new() };
+            let (at, none) = (Time(engine.now()), Vec::new());
+            let line = Reconcile { at, fleets, left_out: Vec::new(), unmanaged: none };
             (exit, document(exit, line))
         }
         Err(failure) => {
@@ -107,5 +117,6 @@ async fn converge(desired: &Desired, ready: Ready<'_>, stop: &Stop) -> Answer<(A
 /// The line of a fleet that nothing was done to, or not to the end.
 fn left(engine: &Engine, exit: Exit, one: LeftOut) -> Document<Reconcile> {
     let at = Time(engine.now());
-    document(exit, Reconcile { at, fleets: Vec::new(), left_out: vec![one] })
+    let left_out = vec![one];
+    document(exit, Reconcile { at, fleets: Vec::new(), left_out, unmanaged: Vec::new() })
 }

@@ -4,15 +4,16 @@ use crate::args::{Format, StatusArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::Answer;
-use crate::fleets::{fleets, is_unspecified};
+use crate::fleets::{fleets, is_unspecified, unmanaged};
 use crate::out::Out;
+use crate::output::common::Unmanaged;
 use crate::output::{document, status as output};
 use crate::render::status::Status;
 use crate::runs::failed;
 use crate::style::WARN;
-use crate::text::clean;
+use crate::text::{clean, count};
 use fleet_core::plan;
-use fleet_model::{Cloud, Desired, Limits, Notice};
+use fleet_model::{Cloud, Desired, FleetName, Limits, Notice};
 use fleet_provider::Error;
 
 /// Runs `fleet status`.
@@ -21,6 +22,8 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
     let (context, specs) = &context.named(&args.spec.specs);
     let fleets = fleets(context, specs).await?;
     let engine = context.engine(catalog, &fleets)?;
+    let named: Vec<&FleetName> = fleets.iter().map(|fleet| &fleet.fleet).collect();
+    let unmanaged = unmanaged(context, &engine, specs, &named).await?;
     let mut documents = Vec::new();
     let wanted: Vec<&Desired> = fleets.iter().collect();
     context.same_kinds(&wanted).await?;
@@ -56,7 +59,16 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         }
     }
     if context.global.output == Format::Json {
-        out.json(&document(Exit::Done, output::Status { fleets: documents }))?;
+        let unmanaged = Unmanaged::all(&unmanaged);
+        out.json(&document(Exit::Done, output::Status { fleets: documents, unmanaged }))?;
+    } else {
+        for one in &unmanaged {
+            out.aside(format!(
+                "{WARN}note:{WARN:#} fleet `{}` is unmanaged: it has {}, and no spec here names it",
+                one.fleet,
+                count(one.machines, "machine")
+            ));
+        }
     }
     Ok(Exit::Done)
 }

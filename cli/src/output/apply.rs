@@ -1,7 +1,7 @@
 //! The documents of `fleet apply` and `fleet destroy`, and the lines of `fleet reconcile`.
 
 use super::bodies;
-use super::common::{Cost, Gap, InDoubt, LeftOut, Summary, Unplaced};
+use super::common::{Cost, Gap, InDoubt, LeftOut, Summary, Unmanaged, Unplaced};
 use super::reasons::{Hold, Notice, Said};
 use super::words::{Time, Unit};
 use crate::text::clean_line;
@@ -40,6 +40,8 @@ pub(crate) struct Reconcile {
     pub fleets: Vec<Applied>,
     /// The fleet, if it failed, was invalid, or was not begun before a stop.
     pub left_out: Vec<LeftOut>,
+    /// In a line of their own: fleets with machines that no spec of the folder names.
+    pub unmanaged: Vec<Unmanaged>,
 }
 
 /// What a replace did, and what remains.

@@ -67,6 +67,27 @@ pub(crate) fn diagnostics(problems: &Diagnostics) -> Vec<Diagnostic> {
     problems.0.iter().map(one).collect()
 }
 
+/// A fleet with machines that no spec of the folder names.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Unmanaged {
+    /// Which fleet.
+    pub fleet: String,
+    /// How many machines it has, as far as the journal knows.
+    pub machines: u64,
+}
+
+impl Unmanaged {
+    /// All of them.
+    pub(crate) fn all(found: &[crate::fleets::Unmanaged]) -> Vec<Unmanaged> {
+        let one = |one: &crate::fleets::Unmanaged| Unmanaged {
+            fleet: one.fleet.to_string(),
+            machines: one.machines,
+        };
+        found.iter().map(one).collect()
+    }
+}
+
 /// A fleet that the command could not do its work for.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -2,7 +2,8 @@
 
 use super::bodies;
 use super::common::{
-    Cost, Gap, InDoubt, LeftOut, Summary, Unplaced, gaps, in_doubt, said, total, unplaced,
+    Cost, Gap, InDoubt, LeftOut, Summary, Unmanaged, Unplaced, gaps, in_doubt, said, total,
+    unplaced,
 };
 use super::reasons::{Counted, Hold, Notice, PoolReason, Said, Why, counted};
 use super::words::{Group, Market, Provider, SignalSource, Time, Unit, names, percent, usd};
@@ -23,6 +24,8 @@ pub(crate) struct Plan {
     pub fleets: Vec<FleetPlan>,
     /// Fleets without a plan.
     pub left_out: Vec<LeftOut>,
+    /// Fleets with machines that no spec of the folder names. With `--prune` they have a plan.
+    pub unmanaged: Vec<Unmanaged>,
 }
 
 bodies! { Plan: "plan", "plan"; }
@@ -293,7 +296,11 @@ pub(crate) struct Spread {
 }
 
 /// The whole document.
-pub(crate) fn plan(fleets: &[(&model::Plan, &model::Report)], left_out: Vec<LeftOut>) -> Plan {
+pub(crate) fn plan(
+    fleets: &[(&model::Plan, &model::Report)],
+    left_out: Vec<LeftOut>,
+    unmanaged: Vec<Unmanaged>,
+) -> Plan {
     Plan {
         summary: fleets
             .iter()
@@ -301,6 +308,7 @@ pub(crate) fn plan(fleets: &[(&model::Plan, &model::Report)], left_out: Vec<Left
         cost: Cost::from(&total(fleets.iter().map(|(_, report)| &report.cost))),
         fleets: fleets.iter().map(|(plan, report)| fleet(plan, report)).collect(),
         left_out,
+        unmanaged,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The document of `fleet status`.
 
 use super::bodies;
-use super::common::{Gap, InDoubt, Unplaced};
+use super::common::{Gap, InDoubt, Unmanaged, Unplaced};
 use super::reach::Access;
 use super::reasons::{Hold, Notice, Said};
 use super::words::{Group, Market, Provider, State, Time, Unit};
@@ -14,6 +14,8 @@ use serde::Serialize;
 pub(crate) struct Status {
     /// The fleets.
     pub fleets: Vec<FleetStatus>,
+    /// Fleets with machines that no spec of the folder names.
+    pub unmanaged: Vec<Unmanaged>,
 }
 
 bodies! { Status: "status", "status"; }

@@ -197,7 +197,7 @@ fn a_plan_reads_like_a_diff() {
     insta::assert_snapshot!("changing_text", plain(&plan_text::render(&plan, &report)));
     insta::assert_json_snapshot!(
         "changing_json",
-        document(Exit::Done, output::plan(&[(&plan, &report)], Vec::new()))
+        document(Exit::Done, output::plan(&[(&plan, &report)], Vec::new(), Vec::new()))
     );
     insta::assert_snapshot!("changing_markdown", plan_markdown::render(&[(&plan, &report)]));
 }
@@ -218,7 +218,7 @@ fn no_changes_is_said_plainly() {
 #[test]
 fn several_fleets_are_summed() {
     let (a, b) = (changing(), quiet());
-    let document = output::plan(&[(&a.0, &a.1), (&b.0, &b.1)], Vec::new());
+    let document = output::plan(&[(&a.0, &a.1), (&b.0, &b.1)], Vec::new(), Vec::new());
     let document = serde_json::to_value(document).expect("JSON");
     assert_eq!(document["summary"], serde_json::json!({ "create": 4, "destroy": 1, "keep": 10 }));
     assert_eq!(document["fleets"].as_array().map(Vec::len), Some(2));

@@ -34,6 +34,8 @@ pub struct Policy {
     pub total: Option<MicroUsd>,
     /// How much of a fleet one apply may destroy because its target was lowered.
     pub max_destroy: Option<Share>,
+    /// Fleets that no spec of the folder names are destroyed, as with `--prune`.
+    pub prune: bool,
     /// What was bought ahead of time.
     pub commitments: Vec<Commitment>,
     /// Labels that every fleet must have, and what their values must match.
@@ -57,6 +59,7 @@ pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>
         per_fleet: None,
         total: None,
         max_destroy: None,
+        prune: false,
         commitments: Vec::new(),
         required_labels: BTreeMap::new(),
     };
@@ -93,6 +96,9 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
     }
     if let Some(field) = spec.get(reader, "maxDestroyPerApply") {
         policy.max_destroy = reader.share(&field);
+    }
+    if let Some(field) = spec.get(reader, "prune") {
+        policy.prune = reader.flag(&field).unwrap_or_default();
     }
     if let Some(field) = spec.get(reader, "commitments") {
         policy.commitments = commitments::read(reader, &field);

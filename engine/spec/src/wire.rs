@@ -414,6 +414,10 @@ wire! {
         /// there to type the number (`--yes`, `fleet reconcile`). Default: `50%`. What is to be destroyed
         /// for any other reason keeps the limit of one machine in ten.
         "maxDestroyPerApply" max_destroy_per_apply: Option<ShareText>,
+        /// Destroy fleets of the state that have machines and that no spec of the folder names, as
+        /// `--prune` does: within the limit on destroys. For a state that no other folder shares.
+        /// Default: `false`; they are reported.
+        "prune" prune: Option<Flag>,
         /// What was bought ahead of time, and fleets may count on. Where there is a ceiling or this
         /// list, a fleet may name no commitment beyond it.
         "commitments" commitments: Option<Vec<Commitment>>,
