@@ -4,13 +4,18 @@ use crate::context::{Context, DEFAULT_SPEC, invalid};
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::out::Out;
+use crate::output::common::Unmanaged;
 use crate::runs::failed;
 use crate::style::WARN;
 use crate::text::count;
 use fleet_model::{Cloud, Desired, FleetName, digest};
 use fleet_run::Engine;
-use fleet_spec::{Diagnostics, Loaded, LoadedFleet};
+use fleet_spec::{Diagnostics, Loaded};
+use futures::{StreamExt, stream};
 use std::path::{Path, PathBuf};
+
+/// Journals read at once.
+const READ_AT_ONCE: usize = 32;
 
 /// The fleets that a read-only command or a destroy speaks of: those of the specs that are named;
 /// without any, those of the default spec; without that, or by names that it does not know, fleets with
@@ -66,14 +71,8 @@ fn recorded(context: &Context, known: &[FleetName]) -> Answer<Vec<Desired>> {
     Ok(fleets)
 }
 
-/// A fleet of this state that has machines, and that no spec names.
-pub(crate) struct Unmanaged {
-    pub(crate) fleet: FleetName,
-    pub(crate) machines: u64,
-}
-
-/// Fleets with machines that none of these names. A folder is the truth of what there should be; who names
-/// files or fleets speaks of those alone.
+/// Fleets with machines that none of these names. A folder is the truth of what there should be; files and
+/// `--fleet` say nothing about other fleets.
 pub(crate) async fn unmanaged(
     context: &Context,
     engine: &Engine,
@@ -83,7 +82,7 @@ pub(crate) async fn unmanaged(
     if !is_whole(context, specs) {
         return Ok(Vec::new());
     }
-    not_named(engine, named).await
+    Ok(not_named(engine, engine.fleets().await.map_err(failed)?, named).await)
 }
 
 /// Whether the specs are all that there should be.
@@ -91,19 +90,15 @@ fn is_whole(context: &Context, specs: &[PathBuf]) -> bool {
     context.global.fleet.is_empty() && specs.iter().any(|path| path.is_dir())
 }
 
-async fn not_named(engine: &Engine, named: &[&FleetName]) -> Answer<Vec<Unmanaged>> {
-    let mut found = Vec::new();
-    for fleet in engine.fleets().await.map_err(failed)? {
-        if named.contains(&&fleet) {
-            continue;
-        }
+async fn not_named(engine: &Engine, known: Vec<FleetName>, named: &[&FleetName]) -> Vec<Unmanaged> {
+    let others = known.into_iter().filter(|fleet| !named.contains(&fleet));
+    let counted = stream::iter(others).map(|fleet| async move {
         // A journal that cannot be read is another command's story.
         let machines = engine.standing(&fleet).await.unwrap_or_default() as u64;
-        if machines > 0 {
-            found.push(Unmanaged { fleet, machines });
-        }
-    }
-    Ok(found)
+        Unmanaged { fleet: fleet.to_string(), machines }
+    });
+    let stand = |one: &Unmanaged| std::future::ready(one.machines > 0);
+    counted.buffered(READ_AT_ONCE).filter(stand).collect().await
 }
 
 /// The names of all fleets that specs are about, readable or not.
@@ -112,8 +107,17 @@ pub(crate) fn names(loaded: &Loaded) -> Vec<&FleetName> {
     loaded.fleets.iter().map(|fleet| &fleet.desired.fleet).chain(broken).collect()
 }
 
-/// Says which fleets no spec of a folder names. Who names files is told if one of their fleets is new
-/// here: somebody may have renamed it, and a name is all that ties a spec to its machines.
+/// That no spec of the folder names a fleet, in words.
+pub(crate) fn is_unmanaged(one: &Unmanaged) -> String {
+    let machines = count(one.machines, "machine");
+    format!(
+        "{WARN}note:{WARN:#} fleet `{}` is unmanaged: it has {machines}, and no spec here names it",
+        one.fleet
+    )
+}
+
+/// Says which fleets no spec of a folder names. Files get a note if one of their fleets is new here: a fleet
+/// may have been renamed, and a name is all that ties a spec to its machines.
 pub(crate) async fn tell_of_unmanaged(
     context: &Context,
     engine: &Engine,
@@ -122,28 +126,24 @@ pub(crate) async fn tell_of_unmanaged(
     out: &mut Out,
 ) -> Answer<Vec<Unmanaged>> {
     let named = names(loaded);
-    let found = unmanaged(context, engine, specs, &named).await?;
-    for Unmanaged { fleet, machines } in &found {
-        let machines = count(*machines, "machine");
-        out.aside(format!(
-            "{WARN}note:{WARN:#} fleet `{fleet}` is unmanaged: it has {machines}, and no spec here names it. \
-             `--prune` destroys it."
-        ));
+    if is_whole(context, specs) {
+        let found = unmanaged(context, engine, specs, &named).await?;
+        found.iter().for_each(|one| {
+            out.aside(format!("{}. `--prune` destroys it.", is_unmanaged(one)));
+        });
+        return Ok(found);
     }
-    if !is_whole(context, specs) {
-        let known = engine.fleets().await.map_err(failed)?;
-        let is_new = |fleet: &LoadedFleet| !known.contains(&fleet.desired.fleet);
-        if loaded.fleets.iter().any(is_new) {
-            for Unmanaged { fleet, machines } in not_named(engine, &named).await? {
-                let machines = count(machines, "machine");
-                out.aside(format!(
-                    "{WARN}note:{WARN:#} fleet `{fleet}` has {machines} here, and none of these specs names it. If you \
-                     renamed it, they stay and cost money until `fleet destroy --fleet {fleet}`."
-                ));
-            }
+    let known = engine.fleets().await.map_err(failed)?;
+    if loaded.fleets.iter().any(|fleet| !known.contains(&fleet.desired.fleet)) {
+        for Unmanaged { fleet, machines } in not_named(engine, known, &named).await {
+            let machines = count(machines, "machine");
+            out.aside(format!(
+                "{WARN}note:{WARN:#} fleet `{fleet}` has {machines} here, and none of these specs names it. If you \
+                 renamed it, they stay and cost money until `fleet destroy --fleet {fleet}`."
+            ));
         }
     }
-    Ok(found)
+    Ok(Vec::new())
 }
 
 /// What is to become of unmanaged fleets: nothing, or, if the user or a policy says so, an end. Their
@@ -173,7 +173,10 @@ pub(crate) fn pruned(
         return Ok(Vec::new());
     }
     let clouds = context.clouds();
-    Ok(unmanaged.iter().map(|one| unspecified(&one.fleet, clouds.clone())).collect())
+    Ok(unmanaged
+        .iter()
+        .map(|one| unspecified(&FleetName::new(one.fleet.as_str()), clouds.clone()))
+        .collect())
 }
 
 /// A name that neither specs nor journals know. The same exit code as for a name that is in no spec.

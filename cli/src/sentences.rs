@@ -216,7 +216,7 @@ pub(crate) fn hold(hold: &Hold) -> Said {
         Hold::ByHand { reason, until, launches, destroys } => said(
             format!(
                 "frozen by hand{}: {} to launch and {} to destroy wait ({})",
-                until.map_or(String::new(), |until| format!(" until {}", when(until))),
+                until_when(*until),
                 launches,
                 destroys,
                 clean_line(reason)
@@ -617,7 +617,7 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             format!(
                 "frozen by hand since {}{}: {}",
                 when(*since),
-                until.map_or(String::new(), |until| format!(" until {}", when(until))),
+                until_when(*until),
                 clean_line(reason)
             ),
             "`fleet thaw FLEET` lets it change again",
@@ -792,6 +792,11 @@ pub(crate) fn bounds(requirement: &str, bounds: Bounds) -> String {
         (None, Some(max)) => format!("at most {}", show(max)),
         (None, None) => "anything".into(),
     }
+}
+
+/// ` until` a moment, if there is one.
+pub(crate) fn until_when(until: Option<fleet_model::Timestamp>) -> String {
+    until.map_or(String::new(), |until| format!(" until {}", when(until)))
 }
 
 /// An amount with its unit: `24 gpus`, `1 instance`.

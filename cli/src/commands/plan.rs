@@ -4,9 +4,9 @@ use crate::args::{Format, PlanArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
-use crate::fleets::{Unmanaged, pruned, tell_of_unmanaged};
+use crate::fleets::{pruned, tell_of_unmanaged};
 use crate::out::Out;
-use crate::output::common::{self, LeftOut};
+use crate::output::common::{LeftOut, Unmanaged};
 use crate::output::{document, plan as output};
 use crate::render::{plan_markdown, plan_text};
 use crate::runs::{failed, limits};
@@ -24,7 +24,6 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
     let planned: Vec<Planned> = inputs.iter().map(plan).collect();
     let verdicts = planned.iter().map(|one| exit(one, args.detailed_exitcode));
     let worst = verdicts.fold(worst, Exit::max);
-    let unmanaged = common::Unmanaged::all(&unmanaged);
     show(context.global.output, &planned, (worst, left_out, unmanaged), out)?;
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
@@ -90,7 +89,7 @@ fn exit(planned: &Planned, detailed: bool) -> Exit {
 fn show(
     format: Format,
     planned: &[Planned],
-    (exit, left_out, unmanaged): (Exit, Vec<LeftOut>, Vec<common::Unmanaged>),
+    (exit, left_out, unmanaged): (Exit, Vec<LeftOut>, Vec<Unmanaged>),
     out: &mut Out,
 ) -> Answer<()> {
     let pairs: Vec<_> = planned.iter().map(|one| (&one.plan, &one.report)).collect();

@@ -8,7 +8,7 @@ use crate::fail::{Answer, Failure};
 use crate::fleets::{names, pruned, unmanaged};
 use crate::out::Out;
 use crate::output::apply::Reconcile;
-use crate::output::common::{LeftOut, Unmanaged};
+use crate::output::common::LeftOut;
 use crate::output::words::Time;
 use crate::output::{Document, document};
 use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
         out.json_line(&left(&engine, Exit::SpecInvalid, broken))?;
     }
     if !unmanaged.is_empty() {
-        let (at, unmanaged) = (Time(engine.now()), Unmanaged::all(&unmanaged));
+        let at = Time(engine.now());
         let line = Reconcile { at, fleets: Vec::new(), left_out: Vec::new(), unmanaged };
         out.json_line(&document(Exit::Done, line))?;
     }

@@ -4,14 +4,13 @@ use crate::args::{Format, StatusArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::Answer;
-use crate::fleets::{fleets, is_unspecified, unmanaged};
+use crate::fleets::{fleets, is_unmanaged, is_unspecified, unmanaged};
 use crate::out::Out;
-use crate::output::common::Unmanaged;
 use crate::output::{document, status as output};
 use crate::render::status::Status;
 use crate::runs::failed;
 use crate::style::WARN;
-use crate::text::{clean, count};
+use crate::text::clean;
 use fleet_core::plan;
 use fleet_model::{Cloud, Desired, FleetName, Limits, Notice};
 use fleet_provider::Error;
@@ -59,16 +58,9 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         }
     }
     if context.global.output == Format::Json {
-        let unmanaged = Unmanaged::all(&unmanaged);
         out.json(&document(Exit::Done, output::Status { fleets: documents, unmanaged }))?;
     } else {
-        for one in &unmanaged {
-            out.aside(format!(
-                "{WARN}note:{WARN:#} fleet `{}` is unmanaged: it has {}, and no spec here names it",
-                one.fleet,
-                count(one.machines, "machine")
-            ));
-        }
+        unmanaged.iter().for_each(|one| out.aside(is_unmanaged(one)));
     }
     Ok(Exit::Done)
 }

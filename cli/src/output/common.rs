@@ -77,17 +77,6 @@ pub(crate) struct Unmanaged {
     pub machines: u64,
 }
 
-impl Unmanaged {
-    /// All of them.
-    pub(crate) fn all(found: &[crate::fleets::Unmanaged]) -> Vec<Unmanaged> {
-        let one = |one: &crate::fleets::Unmanaged| Unmanaged {
-            fleet: one.fleet.to_string(),
-            machines: one.machines,
-        };
-        found.iter().map(one).collect()
-    }
-}
-
 /// A fleet that the command could not do its work for.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -103,8 +103,7 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
             ("replace", format!("no longer asked for {}", slots(kept)), false)
         }
         Event::Frozen { reason, until } => {
-            let until =
-                until.map_or(String::new(), |at| format!(" until {}", crate::text::when(at)));
+            let until = crate::sentences::until_when(*until);
             ("frozen", format!("by hand{until}: {}", clean_line(reason)), false)
         }
         Event::Thawed => ("thawed", "by hand".to_owned(), false),

@@ -3,12 +3,12 @@
 //! No clock, no chance, no file, no network. What cannot be done is in the report, not an error:
 //! one GPU that cannot be placed must not hide nine good nodes.
 //!
-//! The rooms, each of which uses only those above it: `clock` (what holds at a moment), `offers` (what could be bought), `holdings` (what
-//! we hold), `place` (how many from which pool), `market` (what spot is worth), `record` (what the
-//! journal says), `decide` (what to keep, launch and destroy), `plan` (steps in order), `report` (what it
-//! means).
+//! The rooms, each of which uses only those above it: `clock` (what holds at a moment), `offers` (what could
+//! be bought), `holdings` (what we hold), `place` (how many from which pool), `market` (what spot is worth),
+//! `record` (what the journal says), `decide` (what to keep, launch and destroy), `plan` (steps in order),
+//! `report` (what it means).
 
-pub mod clock;
+mod clock;
 mod decide;
 mod holdings;
 pub mod market;

@@ -58,12 +58,6 @@ impl Desired {
         clouds: impl IntoIterator<Item = Cloud>,
         digest: Digest,
     ) -> Self {
-        let anywhere = |cloud| CloudRule {
-            cloud,
-            regions: Vec::new(),
-            zones: Vec::new(),
-            accounts: Vec::new(),
-        };
         Desired {
             fleet,
             labels: Labels::default(),
@@ -74,19 +68,7 @@ impl Desired {
                 spot: Units(0),
             },
             instances: InstanceRules::default(),
-            placement: PlacementRules {
-                strategy: Strategy::CapacityOptimized,
-                clouds: clouds.into_iter().map(anywhere).collect(),
-                spread: Spread::default(),
-                priorities: Vec::new(),
-                weights: Vec::new(),
-                max_spot_price: None,
-                fulfilment: Fulfilment::default(),
-                together: None,
-                hedge: None,
-                ignore_signals: SignalSet::default(),
-                commitments: Vec::new(),
-            },
+            placement: PlacementRules::anywhere(clouds),
             budget: Budget::default(),
             templates: BTreeMap::new(),
             max_destroy: half(),
@@ -362,6 +344,32 @@ pub struct CloudRule {
     /// Accounts, projects or subscriptions to stand in; empty: the one that the credentials name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accounts: Vec<String>,
+}
+
+impl CloudRule {
+    /// Anywhere in a cloud.
+    pub fn anywhere(cloud: Cloud) -> Self {
+        CloudRule { cloud, regions: Vec::new(), zones: Vec::new(), accounts: Vec::new() }
+    }
+}
+
+impl PlacementRules {
+    /// Anywhere in some clouds, and no further word.
+    pub fn anywhere(clouds: impl IntoIterator<Item = Cloud>) -> Self {
+        PlacementRules {
+            strategy: Strategy::CapacityOptimized,
+            clouds: clouds.into_iter().map(CloudRule::anywhere).collect(),
+            spread: Spread::default(),
+            priorities: Vec::new(),
+            weights: Vec::new(),
+            max_spot_price: None,
+            fulfilment: Fulfilment::default(),
+            together: None,
+            hedge: None,
+            ignore_signals: SignalSet::default(),
+            commitments: Vec::new(),
+        }
+    }
 }
 
 /// What a cloud may do with a launch.

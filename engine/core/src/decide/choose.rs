@@ -2,7 +2,7 @@
 
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::groups::{Replace, choose_in};
-use crate::decide::removals::{Quota, Removals};
+use crate::decide::removals::{Quota, Removals, keep_everything};
 use crate::decide::seams;
 use crate::holdings::{Holding, Standing};
 use fleet_model::{Group, MicroUsd, Units, Why};
@@ -66,7 +66,7 @@ fn make_room(situation: Situation<'_>, quota: Quota) -> Option<Choice> {
     if wish.replaced.is_empty() || wish.usage.spend > limit {
         return None;
     }
-    let mut choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
+    let mut choice = keep_everything(situation);
     // The others wait for their turn.
     choice.waiting = 1;
     let removals = Removals::new(situation, quota);
@@ -93,7 +93,7 @@ pub(crate) fn choose_with(situation: Situation<'_>, quota: Quota, replace: Repla
 
 fn destroy_all(situation: Situation<'_>, quota: Quota) -> Choice {
     let inventory = situation.inventory;
-    let mut choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
+    let mut choice = keep_everything(situation);
     let touchable = |holding: &Holding| match holding.standing {
         Standing::Good
         | Standing::Disallowed(_)

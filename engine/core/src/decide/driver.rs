@@ -1,10 +1,10 @@
 //! From inputs to a decision.
 
-use crate::decide::decision::{Choice, Decision, Limited, Situation};
+use crate::decide::decision::{Decision, Limited, Situation};
 use crate::decide::holds::{by_hand, frozen, held_by_hand, holds};
 use crate::decide::limits::within_limits;
 use crate::decide::relabel::to_relabel;
-use crate::decide::removals::{Quota, Removals};
+use crate::decide::removals::keep_everything;
 use crate::decide::resend;
 use crate::decide::together::stand_together;
 use crate::holdings::{inventory, to_clear};
@@ -28,7 +28,7 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     let is_frozen = frozen.is_some();
     let (mut choice, mut limited) = match frozen {
         Some(hold) => {
-            let choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
+            let choice = keep_everything(situation);
             (choice, Limited { frozen: Some(hold), ..Limited::default() })
         }
         None => within_limits(situation),
@@ -42,7 +42,7 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     if let Some(freeze) = by_hand {
         let would = !resend.is_empty() || !relabel.is_empty();
         limited.by_hand = held_by_hand(freeze, &choice, &limited, would);
-        choice = Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept());
+        choice = keep_everything(situation);
         (resend, relabel) = (Vec::new(), Vec::new());
         (limited.destroy, limited.budget, limited.when_done) = (None, None, None);
     }

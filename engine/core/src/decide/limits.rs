@@ -4,7 +4,7 @@ use crate::decide::choose::{choose, choose_with};
 use crate::decide::decision::{Choice, Limited, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
-use crate::decide::removals::{Quota, Removals, target_lowered};
+use crate::decide::removals::{Quota, keep_everything, target_lowered};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
 use fleet_model::{AtCap, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
@@ -62,9 +62,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     }
     limited.budget = at_cap(situation, &choice);
     match limited.budget {
-        Some(_) => {
-            (Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept()), limited)
-        }
+        Some(_) => (keep_everything(situation), limited),
         None => (choice, limited),
     }
 }

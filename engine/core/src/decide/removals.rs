@@ -1,6 +1,6 @@
 //! Which machines are to end, and which of them stay after all.
 
-use crate::decide::decision::Situation;
+use crate::decide::decision::{Choice, Situation};
 use crate::holdings::{Holding, Inventory, Standing, Zones};
 use crate::place::{Problem, Usage};
 use fleet_model::{
@@ -42,6 +42,11 @@ pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Un
     // Less of one and more of the other is another split, not less.
     let less = before.unit == now.unit && now.target < before.target && to < from;
     (less && !inputs.limits.destroy_all).then_some((from, to))
+}
+
+/// Nothing is launched and nothing is destroyed.
+pub(crate) fn keep_everything(situation: Situation<'_>) -> Choice {
+    Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept())
 }
 
 impl<'a> Removals<'a> {

@@ -1,6 +1,6 @@
 //! How much of a fleet is moved: ended here and launched anew there.
 //!
-//! Whoever ends a machine ends its work, so moving has a price that is paid once. A machine that comes
+//! The work on a machine ends with it, so moving has a price that is paid once. A machine that comes
 //! because some are missing, or goes because it is one too many, is no move.
 
 use crate::market::choice::Choice;

@@ -18,18 +18,9 @@ pub(super) fn read(
     capacity: &CapacityGoal,
 ) -> PlacementRules {
     let mut rules = PlacementRules {
-        strategy: Strategy::CapacityOptimized,
-        clouds: everywhere(),
-        spread: Spread::default(),
         // The order of writing is the order of wanting, unless the spec says otherwise.
         priorities: instances.families.iter().chain(&instances.types).cloned().collect(),
-        weights: Vec::new(),
-        max_spot_price: None,
-        fulfilment: Fulfilment::default(),
-        together: None,
-        hedge: None,
-        ignore_signals: SignalSet::default(),
-        commitments: Vec::new(),
+        ..PlacementRules::anywhere(Cloud::ALL)
     };
     let object = spec
         .and_then(|spec| spec.get(reader, "placement"))
@@ -129,19 +120,6 @@ fn ignored(reader: &mut Reader<'_>, field: &Field<'_>, clouds: &[CloudRule]) -> 
         Some(source)
     };
     reader.list(field, read).into_iter().collect()
-}
-
-/// Every cloud, without limits.
-fn everywhere() -> Vec<CloudRule> {
-    Cloud::ALL
-        .into_iter()
-        .map(|cloud| CloudRule {
-            cloud,
-            regions: Vec::new(),
-            zones: Vec::new(),
-            accounts: Vec::new(),
-        })
-        .collect()
 }
 
 fn cloud(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<CloudRule> {
