@@ -66,6 +66,7 @@ spec:
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
             orphans: BTreeMap::new(),
+            probed: BTreeMap::new(),
         },
         offerings,
         rejected: found.rejected,

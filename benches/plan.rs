@@ -47,6 +47,7 @@ spec:
             gone: BTreeMap::new(),
             accounts: BTreeMap::new(),
             orphans: BTreeMap::new(),
+            probed: BTreeMap::new(),
         },
         offerings: found.offerings,
         rejected: found.rejected,

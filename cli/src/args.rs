@@ -145,6 +145,12 @@ pub(crate) enum Command {
     Freeze(FreezeArgs),
     /// Let a frozen fleet change again
     Thaw(ThawArgs),
+    /// Show how far a change of template has come; pause, resume or undo it
+    Rollout {
+        /// What to do with it.
+        #[command(subcommand)]
+        command: RolloutCommand,
+    },
     /// Check each cloud's account: identity, regions, permissions, quotas
     Doctor(DoctorArgs),
     /// Import, refresh, list and show instance types and prices
@@ -197,6 +203,7 @@ impl Command {
             Command::Unlock(_) => "unlock",
             Command::Freeze(_) => "freeze",
             Command::Thaw(_) => "thaw",
+            Command::Rollout { .. } => "rollout",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
             Command::Simulate(_) => "simulate",
@@ -423,6 +430,39 @@ pub(crate) struct FreezeArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ThawArgs {
     /// The fleet that may change again
+    #[arg(value_name = "FLEET")]
+    pub fleet: String,
+    /// Wait this long for another apply to finish [default: do not wait]
+    #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
+        value_parser = sim::parse_duration)]
+    pub lock_wait: Duration,
+}
+
+/// `fleet rollout`.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RolloutCommand {
+    /// Show how far it has come, from the journal
+    Status(RolloutStatusArgs),
+    /// Begin no further wave; the one under way is finished
+    Pause(RolloutWishArgs),
+    /// Go on, also after a stop, and also with a template that was undone
+    Resume(RolloutWishArgs),
+    /// Return to the last template that the whole fleet was ready with
+    Undo(RolloutWishArgs),
+}
+
+/// `fleet rollout status`.
+#[derive(Debug, Args)]
+pub(crate) struct RolloutStatusArgs {
+    /// The fleet
+    #[arg(value_name = "FLEET")]
+    pub fleet: String,
+}
+
+/// `fleet rollout pause | resume | undo`.
+#[derive(Debug, Args)]
+pub(crate) struct RolloutWishArgs {
+    /// The fleet
     #[arg(value_name = "FLEET")]
     pub fleet: String,
     /// Wait this long for another apply to finish [default: do not wait]

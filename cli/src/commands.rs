@@ -16,6 +16,7 @@ mod plan;
 mod reconcile;
 mod refresh;
 mod replace;
+mod rollout;
 mod schema;
 mod sim;
 mod simulate;
@@ -63,6 +64,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Unlock(args) => block_on(unlock::run(&context, args, out)),
         Command::Freeze(args) => block_on(freeze::freeze(&context, args, out)),
         Command::Thaw(args) => block_on(freeze::thaw(&context, args, out)),
+        Command::Rollout { command } => block_on(rollout::run(&context, command, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),

@@ -122,7 +122,8 @@ fn decide<'a>(
     let Begun { session, watch, holder } = begun;
     let Some(saved) = saved else {
         let planned = plan(&inputs);
-        return Ok(Ready { session, inputs, planned, reach: Reach::Spec, watch, holder });
+        let reach = Reach::Replacements;
+        return Ok(Ready { session, inputs, planned, reach, watch, holder });
     };
     session.verify(&saved.plan, &inputs).map_err(failed)?;
     // What is carried out is decided here and now; the file only says what it must be.

@@ -1,5 +1,9 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
+mod upkeep;
+
+pub(crate) use upkeep::{far, halted, rollout_news};
+
 use crate::text::{clean_line, count, monthly, when};
 use fleet_core::PoolOdds;
 use fleet_model::{
@@ -89,17 +93,19 @@ pub(crate) fn why(why: &Why) -> String {
             format!("the spec no longer allows the pool ({})", rejection(because))
         }
         Why::OverBudget { limit } => format!("the fleet costs more than its {limit}/h budget"),
-        Why::TemplateChanged => "made from an older template".into(),
+        Why::TemplateChanged => "made from an older template, and its successor is ready".into(),
         Why::ReplaceRequested { group } => {
             format!("you asked to replace machines of {group}: their successors come first")
         }
         Why::Requested => "you asked to replace it, and its successor is up".into(),
+        Why::AtRisk => "its cloud recommends to move off it, and its successor is ready".into(),
         Why::ReplaceOldTemplate { group } => {
             format!("machines of {group} were made from an older template")
         }
         Why::Failed { kind: CauseKind::NeverReady | CauseKind::LaunchFailed } => {
             "it never came up".into()
         }
+        Why::Failed { kind: CauseKind::NotReady } => "it is unhealthy".into(),
         Why::Failed { .. } => "its cloud says that it failed".into(),
         Why::Stopped => "it is shut down and still costs money".into(),
         Why::CameBack => "it came back after its slot was filled again".into(),
@@ -172,6 +178,8 @@ pub(crate) fn hold(hold: &Hold) -> Said {
                 "each apply goes on with it; `fleet replace FLEET SLOT --cancel` withdraws the request",
             )
         }
+        Hold::ManyUnhealthy { unhealthy, of } => upkeep::many_unhealthy(*unhealthy, *of),
+        Hold::Rollout { updated, left, waits } => upkeep::rollout(*updated, *left, waits),
         Hold::NotSeenYet { machines } => said(
             format!(
                 "{} launched moments ago cannot be destroyed before their clouds list them",
@@ -321,6 +329,7 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
             when(*until)
         ),
         Rejection::InGap { scope } => format!("{scope} did not answer"),
+        Rejection::GaveNotice => "its cloud is taking back a machine of it right now".into(),
         Rejection::TriedFirst { most } => format!(
             "it refused or interrupted machines lately, and is tried with {most} before it is asked for \
              more"
@@ -419,6 +428,7 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         | Rejection::Blocked { .. }
         | Rejection::InGap { .. }
         | Rejection::TriedFirst { .. }
+        | Rejection::GaveNotice
         | Rejection::ShareReached { .. }
         | Rejection::LargerThanShare { .. }
         | Rejection::QuotaReached { .. }
@@ -450,7 +460,7 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::NotSold { .. } => "allow other families or regions, or less spot",
         Rejection::Unpriced => "import a catalog with prices, or lift the budget",
         Rejection::AboveMaxSpotPrice { .. } => "raise placement.maxSpotPrice",
-        Rejection::Blocked { .. } | Rejection::TriedFirst { .. } => {
+        Rejection::Blocked { .. } | Rejection::TriedFirst { .. } | Rejection::GaveNotice => {
             "apply again later, or allow more regions and families"
         }
         Rejection::InGap { .. } => "apply again when it answers, or allow other regions",
@@ -495,6 +505,7 @@ fn full(because: &Rejection) -> String {
         Rejection::LargerThanShare { of, .. } => format!("too large for a {}", clean_line(of)),
         Rejection::QuotaReached { .. } => "quota".into(),
         Rejection::TriedFirst { .. } => "tried with a few".into(),
+        Rejection::GaveNotice => "gave notice".into(),
         Rejection::BudgetReached { .. } => "budget".into(),
         other => rejection_kind(other),
     }
@@ -571,6 +582,21 @@ pub(crate) fn notice(notice: &Notice) -> Said {
                 }
             ),
             "`fleet apply` replaces and destroys it; if new ones fail as well, look at the image",
+        ),
+        Notice::ChecksFail { machine, slot, words } => said(
+            format!(
+                "checks of {}, which fills {slot}, fail{}",
+                clean_line(machine.as_str()),
+                if words.is_empty() { String::new() } else { format!(": {}", clean_line(words)) }
+            ),
+            "it is replaced if they go on to fail for as long as health.unhealthyAfter",
+        ),
+        Notice::Undone { since } => said(
+            format!(
+                "the spec's template was undone by hand at {}: the one before it holds",
+                when(*since)
+            ),
+            "change the template in the spec; or `fleet rollout resume FLEET` to use it all the same",
         ),
         Notice::Stopped { machine, slot, words } => said(
             format!(

@@ -89,6 +89,8 @@ struct State {
     waiting: Option<String>,
     /// Machines that stay until their successors are up, as told.
     starting: Vec<SlotName>,
+    /// Machines with the new template, as told.
+    rolling: Option<u32>,
 }
 
 impl Watch {
@@ -112,6 +114,7 @@ impl Watch {
             total: 0,
             waiting: None,
             starting: Vec::new(),
+            rolling: None,
         };
         let fleet = clean_line(fleet);
         Watch { fleet, bar, board: board.clone(), state: Mutex::new(state) }
@@ -137,7 +140,8 @@ impl Watch {
                     bar.set_length(state.total);
                     bar.enable_steady_tick(Duration::from_millis(200));
                 }
-                if round > 1 {
+                // A round may only write down what was seen.
+                if round > 1 && create + destroy > 0 {
                     let what = format!("{create} to launch, {destroy} to destroy");
                     self.say(&format!("round {round}: {what}"));
                 }
@@ -165,6 +169,13 @@ impl Watch {
                 self.say(&format!("round {round}: {requests} refused or in doubt"));
             }
             Progress::RoundEnded => {}
+            Progress::Rolling { updated, left } => {
+                if state.rolling != Some(updated) {
+                    let far = crate::sentences::far(updated.into(), left.into());
+                    self.say(&format!("rollout: {far}; waiting until they are ready"));
+                    state.rolling = Some(updated);
+                }
+            }
             Progress::Starting { slots } => {
                 // Looks come every few seconds; news is only that there is something to wait for.
                 if state.starting != slots {

@@ -56,6 +56,8 @@ pub(crate) async fn run(context: &Context, args: &DestroyArgs, out: &mut Out) ->
             Hold::DestroyLimit { wanted, .. } => Some(*wanted),
             Hold::WaitingForReplacement { .. }
             | Hold::Surge { .. }
+            | Hold::ManyUnhealthy { .. }
+            | Hold::Rollout { .. }
             | Hold::SuccessorsNotUp { .. }
             | Hold::NotSeenYet { .. }
             | Hold::Frozen { .. }

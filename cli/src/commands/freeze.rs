@@ -48,7 +48,7 @@ pub(crate) async fn thaw(context: &Context, args: &ThawArgs, out: &mut Out) -> A
 }
 
 /// An engine for a fleet that there is.
-async fn engine(context: &Context, fleet: &str) -> Answer<Engine> {
+pub(super) async fn engine(context: &Context, fleet: &str) -> Answer<Engine> {
     let engine = match context.global.sim {
         true => context.engine(context.catalog()?, [])?,
         false => context.journals()?,
@@ -60,7 +60,7 @@ async fn engine(context: &Context, fleet: &str) -> Answer<Engine> {
     Err(no_such_fleet(context, fleet, &known))
 }
 
-async fn write(
+pub(super) async fn write(
     engine: &Engine,
     fleet: &str,
     (command, wait): (&str, Duration),

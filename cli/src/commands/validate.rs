@@ -8,7 +8,7 @@ use crate::filters::{nothing_left, unknown_names};
 use crate::out::Out;
 use crate::output::common::{LeftOut, diagnostics};
 use crate::output::document;
-use crate::output::validate::{NotYetObeyed, ValidFleet, Validate};
+use crate::output::validate::{ValidFleet, Validate};
 use crate::output::words::usd;
 use crate::style::{ADD, BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown, monthly, thousands};
@@ -159,12 +159,6 @@ fn text(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, out: &mut Ou
         if !fleet.policies.is_empty() {
             out.text(format!("    under policy {}", clean_line(&fleet.policies.join(", "))));
         }
-        if !fleet.not_yet_obeyed.is_empty() {
-            out.text(format!("    {WARN}read, but not yet obeyed:{WARN:#}"));
-            for field in &fleet.not_yet_obeyed {
-                out.text(format!("      {}  {DIM}{}{DIM:#}", field.path, field.place));
-            }
-        }
     }
     for problem in &problems.0 {
         out.text(format!("\n{}", problem.render(true).trim_end()));
@@ -202,18 +196,8 @@ fn body(loaded: &Loaded, catalog: &Catalog, problems: &Diagnostics, show: bool) 
             policies: fleet.policies.clone(),
             defaults: fleet.defaults.clone(),
             effective: show.then(|| effective::values(fleet)),
-            not_yet_obeyed: fleet.not_yet_obeyed.iter().map(not_yet_obeyed).collect(),
         }
     };
     let fleets = loaded.fleets.iter().map(one).collect();
     Validate { valid: true, fleets, diagnostics: diagnostics(problems) }
-}
-
-fn not_yet_obeyed(field: &fleet_spec::NotYetObeyed) -> NotYetObeyed {
-    NotYetObeyed {
-        path: field.path.clone(),
-        file: field.place.file.display().to_string(),
-        line: field.place.line,
-        column: field.place.column,
-    }
 }

@@ -124,6 +124,8 @@ pub(crate) struct Round {
     pub created: u32,
     /// Machines destroyed.
     pub destroyed: u32,
+    /// Those of them that a change of template replaced.
+    pub updated: u32,
     /// Machines that were told to end, and whose end is not known.
     pub perhaps_destroyed: u32,
     /// Slots that were recorded as free.
@@ -158,6 +160,7 @@ impl Round {
         let RoundOutcome {
             created,
             destroyed,
+            updated,
             perhaps_destroyed,
             refused,
             unknown,
@@ -176,6 +179,7 @@ impl Round {
         Round {
             created: *created,
             destroyed: *destroyed,
+            updated: *updated,
             perhaps_destroyed: *perhaps_destroyed,
             vacated: *vacated,
             cleared: *cleared,

@@ -97,6 +97,12 @@ pub(crate) enum EventKind {
     ReplaceAsked,
     /// A person wants machines to stay that were to be replaced.
     ReplaceWithdrawn,
+    /// Checks of machines pass or fail, and did not before.
+    HealthSeen,
+    /// A change of template came further, or a person had a say in it.
+    Rollout,
+    /// The work on machines was asked to end.
+    Drained,
     /// A person wants nothing to be changed.
     Frozen,
     /// The fleet may be changed again.

@@ -48,22 +48,6 @@ pub(crate) struct ValidFleet {
     pub defaults: Vec<String>,
     /// Every value as if it had been written out, with `--show`; `null` without.
     pub effective: Option<Vec<EffectiveValue>>,
-    /// Fields that are read and checked, and not obeyed yet.
-    pub not_yet_obeyed: Vec<NotYetObeyed>,
-}
-
-/// A field that is not obeyed yet.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct NotYetObeyed {
-    /// The field, such as `spec.updates.maxUnavailable`.
-    pub path: String,
-    /// The file.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column in characters, from 1.
-    pub column: u32,
 }
 
 /// A value of the spec, and where it comes from.

@@ -48,6 +48,7 @@ words! {
     CauseKind of model::CauseKind {
         Interrupted "interrupted", Person "person", Guest "guest", Expired "expired",
         LaunchFailed "launchFailed", NeverReady "neverReady", Unwell "unwell",
+        NotReady "notReady",
     }
     /// What a quota counts.
     QuotaUnit of model::QuotaUnit {

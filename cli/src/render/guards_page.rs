@@ -6,7 +6,8 @@ use crate::runs::failed;
 use crate::sentences;
 use fleet_core::{Stale, Violation};
 use fleet_model::{
-    Cloud, Gap, GapCause, Group, Hold, MicroUsd, Scope, SlotName, Timestamp, Unit, Units,
+    Cloud, Gap, GapCause, Group, HaltCause, Hold, MicroUsd, RolloutWait, Scope, SlotName,
+    Timestamp, Unit, Units,
 };
 use fleet_run::{JournalError, LeaseError, RunError};
 use std::fmt::Write as _;
@@ -31,6 +32,18 @@ fn holds() -> Vec<Hold> {
         Hold::DestroyLimit { allowed: 4, wanted: 30, held: 26, said: None, lowered: 30 },
         Hold::DestroyLimit { allowed: 4, wanted: 20, held: 16, said: Some(21), lowered: 0 },
         Hold::DestroyLimit { allowed: 0, wanted: 16, held: 16, said: None, lowered: 0 },
+        Hold::ManyUnhealthy { unhealthy: 4, of: 12 },
+        Hold::Rollout {
+            updated: 1,
+            left: 59,
+            waits: RolloutWait::Halt {
+                why: HaltCause {
+                    failed: 1,
+                    slot: Some(slot),
+                    words: "it did not come up in time".into(),
+                },
+            },
+        },
         Hold::WaitingForReplacement { machines: 2 },
         Hold::SuccessorsNotUp { slots: vec![slot], starting: 1 },
         Hold::Surge { missing: Units::whole(6), unit: Unit::Vcpus, surge: Units::whole(4) },
@@ -59,6 +72,10 @@ fn why_held(hold: &Hold) -> &'static str {
         Hold::DestroyLimit { .. } => {
             "a typing error in a target, or a spec that lost a line, must not destroy a fleet"
         }
+        Hold::ManyUnhealthy { .. } => {
+            "a bad template or a check that lies must not replace a fleet that works"
+        }
+        Hold::Rollout { .. } => "a template that does not work must not reach the whole fleet",
         Hold::WaitingForReplacement { .. } => "capacity is replaced before it is taken away",
         Hold::SuccessorsNotUp { .. } => {
             "a machine that a person wants replaced serves until its successor does"
@@ -92,6 +109,13 @@ fn when_held(hold: &Hold) -> &'static str {
         Hold::DestroyLimit { allowed: 0, .. } => "after an apply that destroyed as many as it may",
         Hold::DestroyLimit { .. } => {
             "an apply would destroy more than one machine in ten, and more than one"
+        }
+        Hold::ManyUnhealthy { .. } => {
+            "two machines or more, and more than one in five, are not ready in time, fail their checks, or \
+             are failed by their cloud's word"
+        }
+        Hold::Rollout { .. } => {
+            "the template changed, and a wave is not ready, pauses, waits for its window, or failed"
         }
         Hold::WaitingForReplacement { .. } => "a replacement is launched and does not run yet",
         Hold::SuccessorsNotUp { .. } => "`fleet replace`, while successors are starting",

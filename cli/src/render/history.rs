@@ -4,7 +4,7 @@ use super::columns::{Columns, left};
 use crate::sentences::{self, block_scope};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands};
-use fleet_model::{Departure, Event, SlotId, Timestamp};
+use fleet_model::{Departure, Event, RolloutNews, SlotId, Timestamp};
 use fleet_run::Record;
 
 /// An event: its short name, what happened, and whether it is trouble.
@@ -101,6 +101,27 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
         }
         Event::ReplaceWithdrawn { slots: kept } => {
             ("replace", format!("no longer asked for {}", slots(kept)), false)
+        }
+        Event::HealthSeen { news } => {
+            let mut parts = Vec::new();
+            if !news.ready.is_empty() {
+                parts.push(format!("{} ready: {}", news.ready.len(), slots(&news.ready)));
+            }
+            if !news.failing.is_empty() {
+                parts.push(format!(
+                    "checks of {} fail: {}",
+                    news.failing.len(),
+                    slots(&news.failing)
+                ));
+            }
+            ("health", parts.join("; "), !news.failing.is_empty())
+        }
+        Event::Rollout { news } => {
+            let bad = matches!(news, RolloutNews::Halted { .. });
+            ("rollout", crate::sentences::rollout_news(news), bad)
+        }
+        Event::Drained { slots: drained } => {
+            ("drain", format!("asked the work on {} to end", slots(drained)), false)
         }
         Event::Frozen { reason, until } => {
             let until = crate::sentences::until_when(*until);

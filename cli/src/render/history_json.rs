@@ -4,7 +4,7 @@ use super::history::words;
 use crate::output::history::{EventKind, FleetHistory, Happened};
 use crate::output::words::{Time, names};
 use crate::text::clean_line;
-use fleet_model::{BlockScope, Event, FleetName, PoolId, SlotId, Token};
+use fleet_model::{BlockScope, Event, FleetName, PoolId, RolloutNews, SlotId, Token};
 use fleet_run::Record;
 use std::collections::BTreeMap;
 
@@ -107,6 +107,18 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
             let slot = vec![machine.slot.to_string()];
             (EventKind::CameBack, slot, vec![machine.machine.to_string()], pool)
         }
+        Event::HealthSeen { news } => {
+            let all: Vec<_> = news.ready.iter().chain(&news.failing).copied().collect();
+            (EventKind::HealthSeen, names(&all), none(), None)
+        }
+        Event::Rollout { news } => {
+            let slots = match news {
+                RolloutNews::WaveBegan { slots, .. } => names(slots),
+                _ => none(),
+            };
+            (EventKind::Rollout, slots, none(), None)
+        }
+        Event::Drained { slots } => (EventKind::Drained, names(slots), none(), None),
         Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
         Event::Thawed => (EventKind::Thawed, none(), none(), None),
         Event::Blocked { block } => {

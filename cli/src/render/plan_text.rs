@@ -176,6 +176,8 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         Notice::TagsLost { .. }
         | Notice::CommitmentUnused { .. }
         | Notice::AtRisk { .. }
+        | Notice::ChecksFail { .. }
+        | Notice::Undone { .. }
         | Notice::Gone { .. }
         | Notice::OldTemplate { .. }
         | Notice::StrategyChanged { .. }

@@ -26,8 +26,8 @@ pub use offers::{Eligible, add_signals, eligible, eligible_beside, rejection, we
 pub use place::Certificate;
 pub use plan::{Planned, Stale, StepState, Violation, Walk, check, premises, same_steps, stale};
 pub use record::{
-    BOOT_FAILURES, Breaker, FAILURES, TRIES_PER_HOUR, fold, labels_meant, labels_version,
-    open_words, templates_meant,
+    BOOT_FAILURES, Breaker, CannotUndo, FAILURES, TRIES_PER_HOUR, can_undo, fold, labels_meant,
+    labels_version, open_words, template_of, templates_meant, with_templates,
 };
 pub use report::{
     ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_pools,

@@ -130,6 +130,20 @@ bugs! {
     StalePlanTaken,
     /// A saved plan is taken whatever it says.
     ForgedPlanTaken,
+    /// What checks of the user's own say is not heard.
+    ChecksIgnored,
+    /// Unhealthy machines are replaced, however many there are.
+    UnhealthyReplacedWithoutBound,
+    /// Old machines go before their successors are ready.
+    HealthGateIgnored,
+    /// A rollout goes on over machines that failed.
+    FailedWaveIgnored,
+    /// Every old machine is replaced in the first wave.
+    WaveUnbounded,
+    /// Waves begin outside of their windows.
+    WindowIgnored,
+    /// An undo keeps the template that it was to undo.
+    UndoToWrongTemplate,
 }
 
 #[cfg(feature = "bugs")]

@@ -1,8 +1,9 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
-    Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units,
+    Architecture, Cloud, Digest, FleetName, Group, Health, InstanceType, Interruption, Maker,
+    Market, MicroUsd, Pattern, Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp,
+    Unit, Units, Updates,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,6 +36,15 @@ pub struct Desired {
     /// When the fleet ends by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// When a machine is of use.
+    #[serde(default, skip_serializing_if = "Health::is_default")]
+    pub health: Health,
+    /// How machines are replaced when their template changes.
+    #[serde(default, skip_serializing_if = "Updates::is_default")]
+    pub updates: Updates,
+    /// What happens when a cloud takes machines back.
+    #[serde(default, skip_serializing_if = "Interruption::is_default")]
+    pub interruption: Interruption,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
 }
@@ -74,6 +84,9 @@ impl Desired {
             max_destroy: half(),
             schedule: Vec::new(),
             expires: None,
+            health: Health::default(),
+            updates: Updates::default(),
+            interruption: Interruption::default(),
             digest,
         }
     }

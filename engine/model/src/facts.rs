@@ -36,6 +36,9 @@ pub struct CloudFacts {
     pub lists_ended_for: Duration,
     /// For how long a new machine may be unknown to a call that asks for it by id or name.
     pub unknown_for: Duration,
+    /// How long a machine may take to be ready, where the spec does not say. Our own choice: about twice
+    /// the longest boot that we know of, and no less than the cloud's own patience.
+    pub ready_within: Duration,
     /// After how long the cloud itself calls a machine failed that does not report ready.
     pub gives_up_after: Option<Duration>,
     /// The steps in which running time is billed, and the least that is billed.
@@ -118,6 +121,7 @@ const AWS: CloudFacts = CloudFacts {
     // "Eventual consistency": minutes, by experience of others.
     unknown_for: seconds(300),
     gives_up_after: None,
+    ready_within: seconds(900),
     // re:Post, "EC2 instance hour billing"; SUSE by the hour.
     billing: Billing { step: seconds(1), least: seconds(60) },
     // "Request throttling for the Amazon EC2 API".
@@ -149,6 +153,7 @@ const GCP: CloudFacts = CloudFacts {
     lists_ended_for: Duration::ZERO,
     unknown_for: Duration::ZERO,
     gives_up_after: None,
+    ready_within: seconds(900),
     // "VM instance pricing".
     billing: Billing { step: seconds(1), least: seconds(60) },
     // "Rate quotas", per project and minute: 1,500 reads and 1,200 changes. A bucket of two seconds is our
@@ -182,6 +187,7 @@ const AZURE: CloudFacts = CloudFacts {
     unknown_for: seconds(120),
     // "Troubleshooting VM provisioning with cloud-init": OSProvisioningTimedOut.
     gives_up_after: Some(seconds(2400)),
+    ready_within: seconds(3600),
     // Microsoft's own page says whole minutes; others say seconds with a minute at least.
     billing: Billing { step: seconds(60), least: seconds(60) },
     // A look is three reads (machines, disks, interfaces) of 250 at once and 25 a second; Resource Manager
@@ -211,6 +217,7 @@ const LAMBDA: CloudFacts = CloudFacts {
     unknown_for: seconds(300),
     // `unhealthy`: seen soon after launch. The figure is a guess.
     gives_up_after: Some(seconds(300)),
+    ready_within: seconds(2400),
     // "Billing": one-minute steps.
     billing: Billing { step: seconds(60), least: seconds(60) },
     // "Rate limiting": one request a second, one launch in twelve.

@@ -1,9 +1,9 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Heard,
-    Labels, MachineId, MicroUsd, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
-    Token,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, HealthNews,
+    Heard, Labels, MachineId, MicroUsd, PoolId, RolloutNews, SlotId, SlotName, Strategy, Template,
+    TemplateFields, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -130,6 +130,9 @@ pub enum Event {
         template: Digest,
         /// What it sets, for people.
         fields: TemplateFields,
+        /// All of it but the user data, which may hold secrets: what an undo returns to.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        whole: Option<Box<Template>>,
     },
     /// Machines carry the labels of a version, which were changed in place.
     Relabelled {
@@ -152,6 +155,23 @@ pub enum Event {
     },
     /// A person no longer wants machines to be replaced.
     ReplaceWithdrawn {
+        /// The slots that they fill.
+        slots: Vec<SlotId>,
+    },
+    /// Checks of machines pass or fail, and did not before.
+    HealthSeen {
+        /// Which.
+        #[serde(flatten)]
+        news: HealthNews,
+    },
+    /// A change of template came further, or a person had a say in it.
+    Rollout {
+        /// What happened.
+        #[serde(flatten)]
+        news: RolloutNews,
+    },
+    /// The work on machines was asked to end, because they will be taken back or replaced.
+    Drained {
         /// The slots that they fill.
         slots: Vec<SlotId>,
     },

@@ -16,8 +16,10 @@ mod cron;
 mod desired;
 mod digest;
 mod facts;
+mod health;
 mod id;
 mod inputs;
+mod interruption;
 mod journal;
 mod limit_class;
 mod machine;
@@ -34,6 +36,7 @@ mod share;
 mod signal;
 mod template;
 mod unusual;
+mod updates;
 
 pub use access::{Access, address, dns_name, user_name};
 pub use aws_name::AwsName;
@@ -49,11 +52,13 @@ pub use desired::{
 };
 pub use digest::{Digest, digest};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
+pub use health::{Health, HealthNews, Probe, ProbeAddress, Probed, Readiness, SlotHealth};
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,
 };
 pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
+pub use interruption::{Interruption, OnNotice, OnRebalance};
 pub use journal::{Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, Vacated};
 pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
@@ -66,7 +71,7 @@ pub use plan::{
     Action, Create, Destroy, Labelled, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Relabel,
     Step, Victim,
 };
-pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, Shortfall, Why};
+pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, RolloutWait, Shortfall, Why};
 pub use recorded::{
     Attempt, Block, BlockScope, Departed, EarlyEnds, Freeze, HeardAt, LabelsRecord, Operation,
     Recorded, SlotRecord, SlotState,
@@ -82,6 +87,10 @@ pub use signal::{
     SignalSource, Word,
 };
 pub use template::{Disk, Template, TemplateFields};
+pub use updates::{
+    HaltCause, Part, Rollout, RolloutNews, RolloutState, TemplateSet, Undone, UpdateStrategy,
+    Updates, Window,
+};
 
 /// A moment in time, to the nanosecond, in UTC.
 pub use jiff::Timestamp;

@@ -2,7 +2,7 @@
 
 use crate::{
     Access, Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place,
-    PoolId, Scope, SlotId, Timestamp, Token,
+    PoolId, Probed, Scope, SlotId, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -73,6 +73,8 @@ pub enum CauseKind {
     NeverReady,
     /// It came up once, and its cloud now says that something is wrong with it.
     Unwell,
+    /// Its cloud sees nothing wrong, and it is not ready: it took too long, or its checks fail.
+    NotReady,
 }
 
 impl Machine {
@@ -196,6 +198,9 @@ pub struct Observed {
     /// yet, or not listed yet.
     #[serde(rename = "remains", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub orphans: BTreeMap<MachineId, Orphans>,
+    /// What checks of the user's own said. Only those who may change the fleet make them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub probed: BTreeMap<MachineId, Probed>,
 }
 
 impl Observed {

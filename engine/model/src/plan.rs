@@ -1,8 +1,9 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FailedMachine, FleetName, FleetUid, Labels, MachineId, MicroUsd, NewMachine, Orphans,
-    PoolId, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
+    Digest, FailedMachine, FleetName, FleetUid, HealthNews, Labels, MachineId, MicroUsd,
+    NewMachine, Orphans, PoolId, RolloutNews, Scope, SlotId, StepId, Timestamp, Token, Vacated,
+    Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -28,6 +29,15 @@ pub struct Plan {
     /// Machines that were written down as gone and are there after all.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub readopt: Vec<Readopt>,
+    /// Machines whose checks pass or fail, and did not before.
+    #[serde(default, skip_serializing_if = "HealthNews::is_empty")]
+    pub health: HealthNews,
+    /// How far a change of template has come: apply writes it down first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rollout: Vec<RolloutNews>,
+    /// Machines whose work is to end, because their cloud takes them back.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drain: Vec<Labelled>,
     /// Launches in doubt that the spec still wants: apply sends them again. The others wait until
     /// absence is proof.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -56,7 +66,12 @@ impl Plan {
 
     /// Whether there is something to write down.
     pub fn has_news(&self) -> bool {
-        !(self.vacate.is_empty() && self.failed.is_empty() && self.readopt.is_empty())
+        !(self.vacate.is_empty()
+            && self.failed.is_empty()
+            && self.readopt.is_empty()
+            && self.health.is_empty()
+            && self.rollout.is_empty()
+            && self.drain.is_empty())
     }
 }
 

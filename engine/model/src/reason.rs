@@ -1,9 +1,9 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, InstanceType,
-    MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Strategy,
-    Timestamp, Together, Token, Unit, Units,
+    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, HaltCause,
+    InstanceType, MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName,
+    Strategy, Timestamp, Together, Token, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -59,6 +59,8 @@ pub enum Why {
     TemplateChanged,
     /// A person asked for its replacement, and its successor is up.
     Requested,
+    /// Its cloud recommends to move off it, and its successor is ready.
+    AtRisk,
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -106,6 +108,22 @@ pub enum Hold {
         launches: u32,
         /// Machines that would be destroyed.
         destroys: u32,
+    },
+    /// So many machines are unhealthy that it is the template or the check: none of them is replaced.
+    ManyUnhealthy {
+        /// How many.
+        unhealthy: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// A change of template is under way and waits.
+    Rollout {
+        /// Machines that have the new template.
+        updated: u32,
+        /// Machines that do not.
+        left: u32,
+        /// For what.
+        waits: RolloutWait,
     },
     /// Replacements are not up yet; the old machines stay.
     WaitingForReplacement {
@@ -178,6 +196,38 @@ pub enum Hold {
         scope: Scope,
         /// How many machines of ours are recorded there.
         machines: u32,
+    },
+}
+
+/// What a change of template waits for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "for")]
+pub enum RolloutWait {
+    /// New machines are not ready yet.
+    Ready {
+        /// Which wave, from 1; the canary is the first.
+        wave: u32,
+        /// New machines that are launching.
+        launching: u32,
+        /// New machines whose checks fail.
+        failing: u32,
+    },
+    /// The last wave must stay ready for a while.
+    Pause {
+        /// Until when.
+        until: Timestamp,
+    },
+    /// No wave may begin now.
+    Window {
+        /// When one may; `None`: not in sight.
+        opens: Option<Timestamp>,
+    },
+    /// A person stopped it.
+    Person,
+    /// New machines failed, and it stopped by itself.
+    Halt {
+        /// Why.
+        why: HaltCause,
     },
 }
 
@@ -330,6 +380,8 @@ pub enum Rejection {
         /// The most machines that it may carry for now.
         most: u32,
     },
+    /// Its cloud is taking back a machine of it right now.
+    GaveNotice,
     /// A share limit is reached.
     ShareReached {
         /// Of what: pool, zone, region or provider.
@@ -422,6 +474,20 @@ pub enum Notice {
         slot: SlotName,
         /// The cloud's words, escaped.
         words: String,
+    },
+    /// The checks of a machine fail.
+    ChecksFail {
+        /// Which machine.
+        machine: MachineId,
+        /// The slot it fills.
+        slot: SlotName,
+        /// What was seen, escaped; empty: nobody checked this time.
+        words: String,
+    },
+    /// A person undid the spec's template, and the one before it holds.
+    Undone {
+        /// Since when.
+        since: Timestamp,
     },
     /// A machine is shut down and still paid for.
     Stopped {

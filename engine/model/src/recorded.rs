@@ -2,8 +2,8 @@
 
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId,
-    Market, MicroUsd, Place, PoolId, Region, SignalRecords, SlotId, SlotName, Strategy,
-    TemplateFields, Timestamp, Token, Word,
+    Market, MicroUsd, Place, PoolId, Region, Rollout, SignalRecords, SlotHealth, SlotId, SlotName,
+    Strategy, Template, TemplateFields, Timestamp, Token, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,15 @@ pub struct Recorded {
     /// The templates that machines on record were made from: what each sets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub templates: BTreeMap<Digest, TemplateFields>,
+    /// The same templates, whole but for their user data.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub kept_templates: BTreeMap<Digest, Template>,
+    /// The last change of template.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rollout: Option<Rollout>,
+    /// Templates that a person does not want.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undone: Option<Undone>,
     /// The strategy by which pools were last chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<Strategy>,
@@ -186,6 +195,12 @@ pub enum SlotState {
         /// A person asked for its replacement.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         replace: bool,
+        /// What is known of its checks.
+        #[serde(default, skip_serializing_if = "SlotHealth::is_unknown")]
+        health: SlotHealth,
+        /// The work on it was asked to end.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        drained: bool,
     },
 }
 

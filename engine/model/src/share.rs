@@ -11,6 +11,8 @@ pub struct Share(u32);
 impl Share {
     /// Everything.
     pub const ALL: Share = Share(1_000_000);
+    /// One in ten.
+    pub const TENTH: Share = Share(100_000);
     /// One half.
     pub const HALF: Share = Share(500_000);
     /// Nothing.

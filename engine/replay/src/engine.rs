@@ -76,6 +76,7 @@ impl Engine {
                 gone: BTreeMap::new(),
                 accounts: BTreeMap::new(),
                 orphans: BTreeMap::new(),
+                probed: BTreeMap::new(),
             },
             offerings,
             rejected: Vec::new(),

@@ -2,8 +2,9 @@
 
 use crate::calls::{Calls, Watch};
 use crate::error::RunError;
+use crate::hooks::{Hooks, RealHooks};
 use crate::state::{Journal, Record, Store};
-use fleet_model::{Catalog, Cloud, FleetName, SlotRecord, SlotState, Timestamp};
+use fleet_model::{Catalog, Cloud, FleetName, Recorded, SlotRecord, SlotState, Timestamp};
 use fleet_provider::{Clock, Provider};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,6 +26,7 @@ pub struct Engine {
     pub(crate) catalog: Arc<Catalog>,
     pub(crate) fresh: Fresh,
     pub(crate) calls: Calls,
+    pub(crate) hooks: Arc<dyn Hooks>,
 }
 
 impl Engine {
@@ -38,7 +40,14 @@ impl Engine {
     ) -> Self {
         let clock = Arc::new(Watch::new(clock));
         let calls = Calls::new(clock.clone());
-        Engine { store, providers, clock, catalog, fresh, calls }
+        let hooks = Arc::new(RealHooks);
+        Engine { store, providers, clock, catalog, fresh, calls, hooks }
+    }
+
+    /// With other ways to reach machines: for simulated ones.
+    pub fn with_hooks(mut self, hooks: Arc<dyn Hooks>) -> Self {
+        self.hooks = hooks;
+        self
     }
 
     /// Without pacing: for simulated clouds that have no limits to keep.
@@ -55,6 +64,12 @@ impl Engine {
     /// Every record of a fleet's journal, oldest first.
     pub async fn history(&self, fleet: &FleetName) -> Result<Vec<Record>, RunError> {
         Ok(Journal::history(&self.store, fleet).await?)
+    }
+
+    /// What the journal of a fleet says.
+    pub async fn recorded(&self, fleet: &FleetName) -> Result<Recorded, RunError> {
+        let journal = Journal::open(&self.store, fleet, self.clock.clone()).await?;
+        Ok(journal.recorded().await)
     }
 
     /// How many machines of a fleet are on record.

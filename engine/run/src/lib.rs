@@ -5,12 +5,14 @@
 //! decides anew.
 //!
 //! The rooms, each of which uses only those above it: `calls` (how clouds are asked), `state` (what
-//! outlives a run), the engine, `observe` (looking), `apply` (obeying), and `reconcile`, the one loop.
+//! outlives a run), `hooks` (what reaches machines), the engine, `observe` (looking), `apply` (obeying),
+//! and `reconcile`, the one loop.
 
 mod apply;
 mod calls;
 mod engine;
 mod error;
+mod hooks;
 mod observe;
 mod progress;
 mod reconcile;
@@ -20,6 +22,7 @@ pub use apply::{RoundOutcome, Session};
 pub use calls::SystemClock;
 pub use engine::{Engine, Fresh};
 pub use error::RunError;
+pub use hooks::{HookTarget, Hooks, RealHooks};
 pub use observe::{Orphan, Stray, Sweep};
 pub use progress::{Progress, StepResult, Stop};
 pub use reconcile::{Converged, Reach};

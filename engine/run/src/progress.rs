@@ -44,6 +44,13 @@ pub enum Progress {
         /// The slots of the machines that stay until then.
         slots: Vec<SlotName>,
     },
+    /// A change of template waits for machines to be ready, or for its pause to pass.
+    Rolling {
+        /// Machines that have the new template.
+        updated: u32,
+        /// Machines that do not.
+        left: u32,
+    },
 }
 
 /// How a step ended.

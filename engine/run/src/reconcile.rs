@@ -6,25 +6,29 @@ use crate::error::RunError;
 use crate::progress::{Progress, Stop};
 use crate::state::beliefs;
 use fleet_core::{Planned, check, plan};
-use fleet_model::{Fulfilment, Hold, Inputs, Limits, MachineId, Scope, SlotId, SlotState};
+use fleet_model::{
+    Fulfilment, Hold, Inputs, Limits, MachineId, RolloutWait, Scope, SlotId, SlotState,
+};
 use fleet_provider::{Clock, LOOK_AGAIN, TidyRequest};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Rounds of one apply. Each refusal blocks a pool and the next round goes elsewhere, so a market
 /// that is short everywhere takes as many rounds as it takes to find that out.
 const MAX_ROUNDS: u32 = 40;
 
-/// How often a successor is looked at: for as long as the longest boot that was seen, eight GPUs on
-/// Lambda, and some more.
-const LOOKS_FOR_SUCCESSORS: u64 = 20 * 60 / LOOK_AGAIN.as_secs();
+/// How long one wait for readiness, or for the pause between two waves, may last. Longer than a spec can
+/// ask for: it is here so that nobody waits for ever.
+const LONGEST_WAIT: Duration = Duration::from_secs(8 * 86_400);
 
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Until the fleet is what its spec says, as far as that can be had.
+    /// Until the fleet is what its spec says, as far as that can be had now. What has to wait for machines
+    /// to be ready is left to the next run.
     Spec,
-    /// The same, and until the successors of machines that a person wants replaced are up and the
-    /// machines are gone.
+    /// The same, and on until successors are ready and the machines that they replace are gone: of
+    /// machines that a person wants replaced, and of a change of template.
     Replacements,
     /// One plan as it stands, and nothing after it.
     Plan,
@@ -61,7 +65,9 @@ impl Session<'_> {
             planned = plan(&inputs);
         }
         let mut refused_before = BTreeSet::new();
-        for round in 1..=MAX_ROUNDS {
+        let (mut round, mut left) = (0, MAX_ROUNDS);
+        while left > 0 {
+            (round, left) = (round + 1, left - 1);
             if reach != Reach::Plan {
                 (inputs, planned) = self.until_seen(limits, (inputs, planned), stop).await?;
             }
@@ -72,8 +78,15 @@ impl Session<'_> {
                 break;
             }
             let outcome = self.round(holder, round, &inputs, &planned, stop, on).await?;
-            limits.already_destroyed += outcome.destroyed + outcome.perhaps_destroyed;
-            let stuck = outcome.is_fruitless(&refused_before);
+            let destroyed = outcome.destroyed + outcome.perhaps_destroyed;
+            limits.already_destroyed += destroyed - outcome.updated;
+            if !planned.plan.rollout.is_empty() {
+                // Each wave brings its machines, so a rollout ends; it takes as many rounds as it takes.
+                left = MAX_ROUNDS;
+            }
+            // News of readiness or of a rollout is fruit: the next plan may be another.
+            let told = !planned.plan.rollout.is_empty() || !planned.plan.health.is_empty();
+            let stuck = outcome.is_fruitless(&refused_before) && !told;
             refused_before.extend(outcome.blocked.iter().cloned());
             if outcome.cleared > 0 {
                 // A launch that left something is in doubt until that is gone.
@@ -115,8 +128,8 @@ impl Session<'_> {
         Ok(now)
     }
 
-    /// Waits for successors of machines that a person wants replaced, for as long as a boot may take.
-    /// What is not up by then is left to the next apply.
+    /// Waits until successors are ready, and until a rollout may go on. One that is not ready in time is
+    /// unhealthy, and then there is something to do.
     async fn until_up(
         &self,
         limits: Limits,
@@ -125,18 +138,38 @@ impl Session<'_> {
         on: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Inputs, Planned), RunError> {
         let waits = |planned: &Planned| {
+            let quiet = planned.plan.is_empty() && !planned.plan.has_news();
             let held = planned.report.held.iter().find_map(|hold| match hold {
-                Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => Some(slots.clone()),
+                Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => {
+                    Some(Progress::Starting { slots: slots.clone() })
+                }
+                Hold::Rollout { updated, left, waits } => match waits {
+                    RolloutWait::Ready { launching, failing, .. } if launching + failing > 0 => {
+                        Some(Progress::Rolling { updated: *updated, left: *left })
+                    }
+                    RolloutWait::Pause { .. } => {
+                        Some(Progress::Rolling { updated: *updated, left: *left })
+                    }
+                    RolloutWait::Ready { .. }
+                    | RolloutWait::Window { .. }
+                    | RolloutWait::Person
+                    | RolloutWait::Halt { .. } => None,
+                },
                 _ => None,
             });
-            held.filter(|_| planned.plan.is_empty())
+            held.filter(|_| quiet)
         };
-        for _ in 0..LOOKS_FOR_SUCCESSORS {
-            let Some(slots) = waits(&now.1) else { break };
-            if stop.asked() || !self.lease.is_held() {
+        let begun = self.engine.clock.steady();
+        let mut told = None;
+        while let Some(progress) = waits(&now.1) {
+            let waited = self.engine.clock.steady().saturating_sub(begun);
+            if stop.asked() || !self.lease.is_held() || waited > LONGEST_WAIT {
                 break;
             }
-            on(Progress::Starting { slots });
+            if told.as_ref() != Some(&progress) {
+                on(progress.clone());
+                told = Some(progress);
+            }
             self.engine.clock.sleep(LOOK_AGAIN).await;
             let inputs = self.gather(limits).await?;
             let planned = plan(&inputs);

@@ -42,8 +42,7 @@ mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use load::{
-    Broken, EffectiveLine, LoadOptions, Loaded, LoadedFleet, NotYetObeyed, load, load_bytes,
-    load_sound, load_str,
+    Broken, EffectiveLine, LoadOptions, Loaded, LoadedFleet, load, load_bytes, load_sound, load_str,
 };
 pub use places::Location;
 pub use policy::Policy;

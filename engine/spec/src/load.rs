@@ -19,7 +19,6 @@ use crate::{input, source::quote, total, yaml};
 use defaults::Document;
 use files::{Files, Found, Scope};
 use fleet_model::{Desired, FleetName, MicroUsd};
-use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -60,16 +59,6 @@ pub struct Broken {
     pub problems: Diagnostics,
 }
 
-/// A field that is read and checked, and not yet obeyed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct NotYetObeyed {
-    /// The field, e.g. `spec.updates.maxUnavailable`.
-    pub path: String,
-    /// Where it stands.
-    pub place: Location,
-}
-
 /// A valid fleet and where its fields stand.
 #[derive(Clone)]
 pub struct LoadedFleet {
@@ -77,8 +66,6 @@ pub struct LoadedFleet {
     pub desired: Desired,
     /// The file it came from.
     pub file: PathBuf,
-    /// Fields that are not yet obeyed.
-    pub not_yet_obeyed: Vec<NotYetObeyed>,
     /// Names of the policies that were applied.
     pub policies: Vec<String>,
     /// Names of the Defaults under it, nearest first.
@@ -208,7 +195,6 @@ fn finish(mut files: Files, options: &LoadOptions) -> Result<Loaded, Diagnostics
         fleets.push(LoadedFleet {
             file: draft.places.location("").file,
             desired,
-            not_yet_obeyed: draft.not_yet_obeyed,
             policies,
             defaults: draft.defaults,
             document: Arc::new(draft.document),

@@ -4,10 +4,11 @@
 //! reader knows. Nothing is deserialised into them: serde would stop at the first error.
 
 use crate::wire_scalar::{
-    AcceleratorMaker, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord, DefaultsKind,
-    Flag, FleetKind, FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name, OnNotice, PerCloud,
-    PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels, ShareText, SignalWord, Span,
-    StrategyWord, Text, TogetherWord, UnitWord, UpdateStrategy, Usd, UsdOrShare, Variables, Whole,
+    AcceleratorMaker, AddressWord, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord,
+    DefaultsKind, Flag, FleetKind, FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name,
+    OnNotice, OnRebalance, PerCloud, PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels,
+    ShareText, SignalWord, Span, StrategyWord, Text, TogetherWord, UnitWord, UpdateStrategy, Usd,
+    UsdOrShare, Variables, Whole,
 };
 use schemars::JsonSchema;
 
@@ -103,9 +104,11 @@ wire! {
         "budget" budget: Option<Budget>,
         /// How machines are made. Each field is one value for all clouds, or one per cloud.
         "template" template: Option<Template>,
-        /// How machines are replaced when the template changes. Read and checked; not yet obeyed.
+        /// When a machine is of use. Absent: when its cloud says that it runs.
+        "health" health: Option<Health>,
+        /// How machines are replaced when the template changes.
         "updates" updates: Option<Updates>,
-        /// What happens when a cloud announces an interruption. Read and checked; not yet obeyed.
+        /// What happens when a cloud announces that it takes a machine back.
         "interruption" interruption: Option<Interruption>,
         /// Targets by the clock. The entry that came last holds, in the place of `capacity.target`;
         /// until one has come, `capacity.target` does. A lower target of the schedule is destroyed
@@ -353,23 +356,93 @@ wire! {
         "encrypted" encrypted: Option<Flag>,
     }
 
-    /// How machines are replaced when the template changes. Read and checked; not yet obeyed.
-    Updates {
-        /// `rolling` replaces a few at a time, `recreate` all at once.
-        "strategy" strategy: Option<UpdateStrategy>,
-        /// How many machines, or which share of them, may be missing meanwhile.
-        "maxUnavailable" max_unavailable: Option<AmountOrShare>,
-        /// How many machines, or which share of them, may be there besides meanwhile.
-        "maxSurge" max_surge: Option<AmountOrShare>,
+    /// When a machine is of use: its cloud says that it runs, and every check passes. `fleet apply` and
+    /// `fleet reconcile` make the checks, from where they run; `plan` and `status` show what they last
+    /// found. A machine that is not ready in time, or whose checks fail for too long, is replaced, unless
+    /// more than one in five are: then it is the template or the check, and nothing is replaced.
+    Health {
+        /// Whether the cloud's word that a machine does not work counts. Default: `true`.
+        "cloud" cloud: Option<Flag>,
+        /// A GET that must be answered with a status of 200 to 399, without TLS.
+        "http" http: Option<HttpCheck>,
+        /// A port that must accept a connection.
+        "tcp" tcp: Option<TcpCheck>,
+        /// A program of yours and its arguments that must end with exit code 0. It finds the machine in
+        /// its environment: FLEET_NAME, FLEET_SLOT, FLEET_MACHINE, FLEET_PROVIDER, FLEET_REGION,
+        /// FLEET_ZONE, FLEET_TYPE, FLEET_PUBLIC_IP, FLEET_PRIVATE_IP.
+        "command" command: Option<Vec<Text>>,
+        /// The address at which `http` and `tcp` reach a machine: `private` or `public`. Default: `private`.
+        "address" address: Option<AddressWord>,
+        /// How long one check may take. Default: 5s.
+        "timeout" timeout: Option<Span>,
+        /// From its launch until a machine must be ready. Default: 15m on AWS and Google Cloud, 1h on
+        /// Azure, 40m on Lambda.
+        "readyWithin" ready_within: Option<Span>,
+        /// For how long checks of a machine that was ready must fail before it is replaced. Default: 5m.
+        "unhealthyAfter" unhealthy_after: Option<Span>,
     }
 
-    /// What happens when a cloud announces an interruption. Read and checked; not yet obeyed.
+    /// A GET to a machine.
+    HttpCheck {
+        /// The port.
+        "port" port: PositiveWhole,
+        /// The path. Default: `/`.
+        "path" path: Option<Text>,
+    }
+
+    /// A connection to a machine.
+    TcpCheck {
+        /// The port.
+        "port" port: PositiveWhole,
+    }
+
+    /// How machines are replaced when the template changes. Labels and tags are changed in place, and what
+    /// merely allows more changes nothing. A rollout within these limits needs no `--allow-destroy`.
+    Updates {
+        /// `rolling` replaces a few at a time, `recreate` destroys all and launches them anew. Default:
+        /// `rolling`.
+        "strategy" strategy: Option<UpdateStrategy>,
+        /// How many machines, or which share of the target, may be missing meanwhile. Default: 0.
+        "maxUnavailable" max_unavailable: Option<AmountOrShare>,
+        /// How many machines, or which share of the target, may stand beyond it meanwhile. Default: 10%,
+        /// and at least one machine.
+        "maxSurge" max_surge: Option<AmountOrShare>,
+        /// How many machines are replaced first. The others follow when those are ready. Default: 1.
+        "canary" canary: Option<Whole>,
+        /// For how long the canary, and each wave after it, must stay ready before the next. Default: 0s.
+        "pause" pause: Option<Span>,
+        /// Whether an old machine stays until its successor is ready, and a new machine that fails stops
+        /// the rollout. Default: `true`.
+        "healthGate" health_gate: Option<Flag>,
+        /// When waves may begin. One that has begun is finished. Absent: at any time.
+        "windows" windows: Option<Vec<UpdateWindow>>,
+    }
+
+    /// A time in which waves may begin.
+    UpdateWindow {
+        /// When it opens, in the five fields of cron.
+        "cron" cron: Text,
+        /// The clock that is meant, such as `Europe/Berlin`. Default: `UTC`.
+        "timeZone" time_zone: Option<Text>,
+        /// For how long it stays open: `4h`.
+        "lasts" lasts: Span,
+    }
+
+    /// What happens when a cloud announces that it takes a machine back.
     Interruption {
-        /// `replace` launches a successor at once, `drain` waits for the grace time first,
-        /// `ignore` waits until the machine is gone.
+        /// `replace` launches a successor at once, in a pool that takes none back right now; `drain` does
+        /// so and ends the work on the machine; `ignore` waits until the machine is gone. Default:
+        /// `replace`.
         "onNotice" on_notice: Option<OnNotice>,
-        /// Seconds for the work on a machine to end, 3600 at most.
+        /// When a cloud recommends to move, and takes nothing back yet: `replace` launches a successor and
+        /// destroys the machine when that is ready, `ignore` tells you and does nothing. Default: `ignore`.
+        "onRebalance" on_rebalance: Option<OnRebalance>,
+        /// Seconds for the work on a machine to end, 3600 at most. Default: 0.
         "graceSeconds" grace_seconds: Option<Whole>,
+        /// A program of yours and its arguments that ends the work on a machine, with the same environment
+        /// as `health.command`. It runs once, for as long as `graceSeconds` allows, when the machine is to
+        /// be taken back, and before a machine that works is replaced.
+        "drain" drain: Option<Vec<Text>>,
     }
 
     /// A target that holds from some time on, until another entry comes. It is split between markets as

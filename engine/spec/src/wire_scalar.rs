@@ -109,6 +109,8 @@ scalars! {
     AtCapWord "word" = word(names(words::AT_CAP));
     UpdateStrategy "word" = word(names(words::UPDATE_STRATEGIES));
     OnNotice "word" = word(names(words::ON_NOTICE));
+    OnRebalance "word" = word(names(words::ON_REBALANCE));
+    AddressWord "word" = word(names(words::ADDRESSES));
 }
 
 /// A list, or the word `any`.

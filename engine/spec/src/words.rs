@@ -1,8 +1,8 @@
 //! The words a field may hold. One table serves the reader, its hints and the JSON Schema.
 
 use fleet_model::{
-    Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, SignalSource, Strategy, Together,
-    Unit,
+    Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, OnNotice, OnRebalance,
+    ProbeAddress, SignalSource, Strategy, Together, Unit, UpdateStrategy,
 };
 
 /// The version of the language that this crate reads.
@@ -69,9 +69,17 @@ pub(crate) const LOCAL_DISK: Words<LocalDiskRule> = &[
 pub(crate) const AT_CAP: Words<AtCap> =
     &[("shrink-burst", AtCap::ShrinkBurst), ("hold", AtCap::Hold)];
 
-pub(crate) const UPDATE_STRATEGIES: Words<()> = &[("rolling", ()), ("recreate", ())];
+pub(crate) const UPDATE_STRATEGIES: Words<UpdateStrategy> =
+    &[("rolling", UpdateStrategy::Rolling), ("recreate", UpdateStrategy::Recreate)];
 
-pub(crate) const ON_NOTICE: Words<()> = &[("replace", ()), ("drain", ()), ("ignore", ())];
+pub(crate) const ON_NOTICE: Words<OnNotice> =
+    &[("replace", OnNotice::Replace), ("drain", OnNotice::Drain), ("ignore", OnNotice::Ignore)];
+
+pub(crate) const ADDRESSES: Words<ProbeAddress> =
+    &[("private", ProbeAddress::Private), ("public", ProbeAddress::Public)];
+
+pub(crate) const ON_REBALANCE: Words<OnRebalance> =
+    &[("ignore", OnRebalance::Ignore), ("replace", OnRebalance::Replace)];
 
 /// Words that people use for what we call otherwise; too far for a spelling check.
 pub(crate) const MEANT: &[(&str, &str)] = &[

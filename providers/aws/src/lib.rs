@@ -25,6 +25,7 @@ mod scores;
 mod session;
 mod spot_advisor;
 mod spot_cache;
+mod status;
 mod tags;
 mod terminate;
 #[cfg(test)]

@@ -160,6 +160,7 @@ fn look(uses: &Uses<'_>) -> Statement {
     let mut actions = vec![
         "ec2:DescribeAvailabilityZones",
         "ec2:DescribeImages",
+        "ec2:DescribeInstanceStatus",
         "ec2:DescribeInstanceTypeOfferings",
         "ec2:DescribeInstanceTypes",
         "ec2:DescribeInstances",

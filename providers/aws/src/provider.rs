@@ -7,7 +7,7 @@ use crate::scores::{Asking, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_advisor::SpotAdvisor;
 use crate::{
-    choice, doctor, image, launch, launch_template, machines, network, price_list, relabel,
+    choice, doctor, image, launch, launch_template, machines, network, price_list, relabel, status,
     terminate, trace,
 };
 use async_trait::async_trait;
@@ -243,6 +243,19 @@ impl Provider for Aws {
             let notices = self.notices(&site).await;
             for machine in list.iter_mut().filter(|machine| at_risk(machine)) {
                 machine.notice = notices.get(&machine.id).copied();
+            }
+        }
+        if list.iter().any(|machine| machine.state == MachineState::Running) {
+            match status::checks(&site).await {
+                Ok(checks) => {
+                    let now = self.clock.now();
+                    for machine in &mut list {
+                        let check = checks.get(&machine.id);
+                        status::heed(machine, check, now);
+                    }
+                }
+                // What runs is taken for well, as EC2 says elsewhere.
+                Err(error) => tracing::debug!(%error, "no status checks"),
             }
         }
         Ok(match unreadable {

@@ -3,7 +3,7 @@
 use crate::process::Process;
 use crate::weather::Kind;
 use async_trait::async_trait;
-use fleet_model::Event;
+use fleet_model::{Event, RolloutNews};
 use fleet_run::Record;
 use futures::stream::{self, BoxStream, StreamExt};
 use object_store::path::Path;
@@ -261,6 +261,17 @@ fn summary(events: &[Event]) -> String {
         Event::ReplaceAsked { slots } => format!("replace[{}]", slots.len()),
         Event::Frozen { .. } => "frozen".into(),
         Event::Thawed => "thawed".into(),
+        Event::HealthSeen { news } => {
+            format!("health[{} {}]", news.ready.len(), news.failing.len())
+        }
+        Event::Rollout { news } => match news {
+            RolloutNews::WaveBegan { slots, .. } => {
+                let slots: Vec<String> = slots.iter().map(ToString::to_string).collect();
+                format!("wave[{}]", slots.join(" "))
+            }
+            news => format!("rollout[{news:?}]"),
+        },
+        Event::Drained { slots } => format!("drained[{}]", slots.len()),
         Event::ReplaceWithdrawn { slots } => format!("withdrawn[{}]", slots.len()),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),
         Event::DestroyUnknown { slots, code } => format!("unanswered[{} {code}]", slots.len()),

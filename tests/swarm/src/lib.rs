@@ -9,6 +9,7 @@ mod bench;
 mod chance;
 mod damage;
 mod habits;
+mod hooks;
 mod judge;
 mod life;
 mod market;

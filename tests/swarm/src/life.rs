@@ -47,6 +47,7 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         let wish = wish::stand_together(&mut Chance::deeds(!seed), wish);
         // Some fleets have labels.
         let wish = if seed % 8 == 3 { wish::labelled(wish) } else { wish };
+        let wish = wish::upkeep(&mut Chance::upkeep(!seed), wish);
         let world = World::new(seed, (chance, later), &wish, keep_trace);
         let wish = through_the_storm(&world, wish).await;
         if !world.is_broken() {
@@ -122,6 +123,9 @@ async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
                 operator::apply_saved(&world, &desired, &later).await;
             }
             10..=11 if alone => damage::damage(&world, &desired).await,
+            _ if world.lock().upkeep.percent(8) => {
+                operator::meddle(&world, &desired, wait).await;
+            }
             _ if world.lock().deeds.percent(10) => {
                 operator::replace(&world, &desired, wait).await;
             }

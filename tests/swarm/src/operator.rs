@@ -1,6 +1,7 @@
 //! What people do: plan, apply, apply what was planned before, take down, sweep, edit the spec.
 
 use crate::bench::Bench;
+use crate::hooks::WorldHooks;
 use crate::market::CATALOG;
 use crate::process::{Process, ProcessClock};
 use crate::weather::Kind;
@@ -8,7 +9,8 @@ use crate::wire::Wire;
 use crate::world::World;
 use fleet_core::{Planned, plan};
 use fleet_model::{
-    Action, Cloud, Desired, Event, Hold, Inputs, Limits, Plan, SlotId, SlotName, SlotState,
+    Action, Cloud, Desired, Event, Hold, Inputs, Limits, Plan, RolloutNews, RolloutState, SlotId,
+    SlotName, SlotState,
 };
 use fleet_provider::Provider;
 use fleet_run::{Engine, Fresh, Reach, RunError, Session, Stop, Store};
@@ -44,7 +46,8 @@ pub(crate) fn engine(process: &Arc<Process>) -> Engine {
     let providers: BTreeMap<_, _> = Cloud::ALL.into_iter().map(wire).collect();
     let store = Store::over(Arc::new(Bench(process.clone())));
     let clock = Arc::new(ProcessClock(process.clone()));
-    Engine::new(store, providers, clock, CATALOG.clone(), Fresh::Derived)
+    let hooks = Arc::new(WorldHooks(process.clone()));
+    Engine::new(store, providers, clock, CATALOG.clone(), Fresh::Derived).with_hooks(hooks)
 }
 
 /// Runs a command in a process of its own.
@@ -137,6 +140,26 @@ pub(crate) async fn replace(world: &Arc<World>, desired: &Desired, wait: Duratio
     .await
 }
 
+/// `fleet rollout pause | resume | undo`, whichever makes sense.
+pub(crate) async fn meddle(world: &Arc<World>, desired: &Desired, wait: Duration) {
+    command(world, desired, Limits::default(), |process| async move {
+        let engine = engine(&process);
+        let recorded = engine.recorded(&desired.fleet).await?;
+        let state = recorded.rollout.as_ref().map(|rollout| rollout.state.clone());
+        let wish = match process.world.lock().upkeep.below(3) {
+            0 if state == Some(RolloutState::Going) => RolloutNews::Paused,
+            1 if fleet_core::can_undo(&recorded).is_ok() => RolloutNews::Undone,
+            _ if state.is_some() => RolloutNews::Resumed,
+            _ => return Ok(None),
+        };
+        process.world.trace(format_args!("p{} meddles: {wish:?}", process.id));
+        let wish = Event::Rollout { news: wish };
+        engine.wish(desired, &process.holder(), wait, wish, &|_| {}).await?;
+        Ok(None)
+    })
+    .await;
+}
+
 /// Shows a plan to the judge.
 fn judged(process: &Process, planned: &Planned) {
     let held = &planned.report.held;
@@ -154,6 +177,8 @@ fn agree(limits: &mut Limits, held: &[Hold]) {
             Hold::Frozen { missing, .. } => limits.accept_loss = Some(*missing),
             Hold::JournalLost { .. }
             | Hold::ByHand { .. }
+            | Hold::ManyUnhealthy { .. }
+            | Hold::Rollout { .. }
             | Hold::Surge { .. }
             | Hold::WaitingForReplacement { .. }
             | Hold::SuccessorsNotUp { .. }
@@ -174,7 +199,13 @@ async fn carry_out(
 ) -> Result<Option<Planned>, RunError> {
     let stop = Stop::default();
     let first = (inputs, planned);
-    let converged = session.converge(&process.holder(), first, Reach::Spec, &stop, &|_| {}).await?;
+    // As `fleet reconcile` does, or as `fleet apply`.
+    let patient = {
+        let mut inner = process.world.lock();
+        inner.calm || inner.upkeep.percent(40)
+    };
+    let reach = if patient { Reach::Replacements } else { Reach::Spec };
+    let converged = session.converge(&process.holder(), first, reach, &stop, &|_| {}).await?;
     session.finish().await?;
     Ok(converged.last)
 }

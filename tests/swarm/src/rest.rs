@@ -4,7 +4,7 @@
 use crate::operator::{self, Ended, Person};
 use crate::world::World;
 use fleet_core::Planned;
-use fleet_model::{Desired, Hold, Limits, MachineId, Notice, Rejection, Timestamp};
+use fleet_model::{Desired, Hold, Limits, MachineId, Notice, Rejection, RolloutWait, Timestamp};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +21,7 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
     {
         let mut inner = world.lock();
         inner.weather.clear();
+        inner.calm = true;
         inner.disk_full = false;
     }
     // Requests that are under way arrive; leases of the dead run out.
@@ -108,11 +109,14 @@ fn is_all_that_can_be_done(hold: &Hold) -> bool {
         Hold::WaitingForReplacement { .. } | Hold::SuccessorsNotUp { .. } | Hold::Budget { .. } => {
             true
         }
+        // A person has to say how it goes on, or the window to open.
+        Hold::Rollout { waits, .. } => !matches!(waits, RolloutWait::Pause { .. }),
         Hold::DestroyLimit { .. }
         | Hold::Surge { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }
         | Hold::ByHand { .. }
+        | Hold::ManyUnhealthy { .. }
         | Hold::NotSeenYet { .. }
         | Hold::AttemptLimit { .. }
         | Hold::BootFailures { .. }
@@ -130,8 +134,10 @@ fn spreads_out(hold: &Hold) -> bool {
         Hold::WaitingForReplacement { .. }
         | Hold::SuccessorsNotUp { .. }
         | Hold::Surge { .. }
+        | Hold::Rollout { .. }
         | Hold::DestroyLimit { .. } => true,
         Hold::Budget { .. }
+        | Hold::ManyUnhealthy { .. }
         | Hold::Frozen { .. }
         | Hold::JournalLost { .. }
         | Hold::ByHand { .. }

@@ -2,8 +2,9 @@
 
 use crate::chance::Chance;
 use fleet_model::{
-    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fulfilment, InstanceRules, MicroUsd,
-    PlacementRules, Share, Spread, Strategy, Template, Together, Unit, Units, Weight, digest,
+    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fulfilment, Health, InstanceRules,
+    Interruption, MicroUsd, OnNotice, OnRebalance, Part, PlacementRules, Probe, Share, Spread,
+    Strategy, Template, Together, Unit, Units, UpdateStrategy, Updates, Weight, Window, digest,
 };
 use std::collections::BTreeMap;
 
@@ -72,6 +73,9 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         max_destroy: Share::HALF,
         schedule: Vec::new(),
         expires: None,
+        health: Health::default(),
+        updates: Updates::default(),
+        interruption: Interruption::default(),
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {
@@ -161,6 +165,44 @@ fn sealed(mut desired: Desired) -> Desired {
     let text = format!("{desired:?}");
     desired.digest = digest("spec/1", [text.as_bytes()]);
     desired
+}
+
+/// How some fleets are kept right: their checks, their rollouts, their answer to notices.
+pub(crate) fn upkeep(chance: &mut Chance, mut desired: Desired) -> Desired {
+    if chance.percent(40) {
+        let part = |chance: &mut Chance, least: u64| match chance.percent(50) {
+            true => Part::Machines(chance.between(least, 3) as u32),
+            false => Part::Share(Share::TENTH),
+        };
+        let updates = &mut desired.updates;
+        updates.canary = chance.below(3) as u32;
+        updates.max_surge = part(chance, 1);
+        updates.max_unavailable = Part::Machines(chance.below(3) as u32);
+        updates.pause_seconds = [0, 0, 120][chance.below(3) as usize];
+        updates.health_gate = chance.percent(90);
+        if chance.percent(10) {
+            updates.strategy = UpdateStrategy::Recreate;
+        }
+        if chance.percent(30) {
+            let cron = "0 */2 * * *".parse().unwrap_or_else(|_| panic!("a cron time"));
+            updates.windows = vec![Window { cron, time_zone: "UTC".into(), lasts_seconds: 3600 }];
+        }
+    }
+    if chance.percent(30) {
+        desired.health.probes = vec![Probe::Tcp { port: 22 }];
+        desired.health.unhealthy_after_seconds = 120;
+    }
+    if chance.percent(20) {
+        let notices = [OnNotice::Replace, OnNotice::Drain, OnNotice::Ignore];
+        let notice = chance.pick(&notices).copied().unwrap_or_default();
+        desired.interruption.on_notice = notice;
+        desired.interruption.drain = vec!["drain".into()];
+        desired.interruption.grace_seconds = 30;
+        if chance.percent(50) {
+            desired.interruption.on_rebalance = OnRebalance::Replace;
+        }
+    }
+    sealed(desired)
 }
 
 /// Some fleets stand together.

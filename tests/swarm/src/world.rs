@@ -35,6 +35,11 @@ pub(crate) struct Inner {
     last: Chance,
     /// And for the true habits of clouds.
     pub(crate) habits: Chance,
+    /// And for how a fleet is kept right.
+    pub(crate) upkeep: Chance,
+    pub(crate) seed: u64,
+    /// The storm is over: machines are well, and checks tell the truth.
+    pub(crate) calm: bool,
     pub(crate) weather: Weather,
     pub(crate) judge: Judge,
     pub(crate) counts: Counts,
@@ -74,6 +79,9 @@ impl World {
                 deeds: Chance::deeds(seed),
                 last,
                 habits,
+                upkeep: Chance::upkeep(seed),
+                seed,
+                calm: false,
                 weather,
                 judge: Judge::new(preset == Preset::Calm),
                 counts: Counts::new(),

@@ -36,6 +36,26 @@ pub(crate) enum Hold {
         /// Machines that would be destroyed.
         destroys: u32,
     },
+    /// More than one machine in five is unhealthy: none of them is replaced.
+    ManyUnhealthy {
+        /// How many.
+        unhealthy: u32,
+        /// Of how many.
+        of: u32,
+    },
+    /// A change of template is under way and waits.
+    Rollout {
+        /// Machines that have the new template.
+        updated: u32,
+        /// Machines that do not.
+        left: u32,
+        /// For what: `ready`, `pause`, `window`, `person` or `halt`.
+        waits_for: RolloutWait,
+        /// Until when, for `pause`; when the next one opens, for `window`; otherwise `null`.
+        until: Option<Time>,
+        /// New machines that failed, for `halt`; otherwise 0.
+        failed: u32,
+    },
     /// Replacements are not up yet; the old machines stay.
     WaitingForReplacement {
         /// How many machines.
@@ -110,6 +130,34 @@ pub(crate) enum Hold {
     },
 }
 
+/// What a change of template waits for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum RolloutWait {
+    /// New machines are not ready yet.
+    Ready,
+    /// The last wave must stay ready for a while.
+    Pause,
+    /// No wave may begin now.
+    Window,
+    /// A person stopped it.
+    Person,
+    /// New machines failed, and it stopped by itself.
+    Halt,
+}
+
+fn rollout(updated: u32, left: u32, waits: &model::RolloutWait) -> Hold {
+    use model::RolloutWait as Waits;
+    let (waits_for, until, failed) = match waits {
+        Waits::Ready { .. } => (RolloutWait::Ready, None, 0),
+        Waits::Pause { until } => (RolloutWait::Pause, Some(*until), 0),
+        Waits::Window { opens } => (RolloutWait::Window, *opens, 0),
+        Waits::Person => (RolloutWait::Person, None, 0),
+        Waits::Halt { why } => (RolloutWait::Halt, None, why.failed),
+    };
+    Hold::Rollout { updated, left, waits_for, until: until.map(Time), failed }
+}
+
 impl From<&model::Hold> for Said<Hold> {
     fn from(hold: &model::Hold) -> Self {
         use model::Hold as Model;
@@ -121,6 +169,10 @@ impl From<&model::Hold> for Said<Hold> {
                 said: *said,
                 lowered: *lowered,
             },
+            Model::ManyUnhealthy { unhealthy, of } => {
+                Hold::ManyUnhealthy { unhealthy: *unhealthy, of: *of }
+            }
+            Model::Rollout { updated, left, waits } => rollout(*updated, *left, waits),
             Model::WaitingForReplacement { machines } => {
                 Hold::WaitingForReplacement { machines: *machines }
             }

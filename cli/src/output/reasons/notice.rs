@@ -54,6 +54,20 @@ pub(crate) enum Notice {
         /// The cloud's words.
         words: String,
     },
+    /// The checks of a machine fail.
+    ChecksFail {
+        /// The machine's id.
+        machine: String,
+        /// The slot.
+        slot: String,
+        /// What was seen; empty: nobody checked this time.
+        words: String,
+    },
+    /// A person undid the spec's template, and the one before it holds.
+    Undone {
+        /// Since when.
+        since: Time,
+    },
     /// A machine is shut down and still paid for.
     Stopped {
         /// The machine's id.
@@ -224,6 +238,12 @@ impl From<&model::Notice> for Notice {
                 slot: slot.to_string(),
                 words: words.clone(),
             },
+            Model::ChecksFail { machine, slot, words } => Notice::ChecksFail {
+                machine: machine.to_string(),
+                slot: slot.to_string(),
+                words: words.clone(),
+            },
+            Model::Undone { since } => Notice::Undone { since: Time(*since) },
             Model::Stopped { machine, slot, words } => Notice::Stopped {
                 machine: machine.to_string(),
                 slot: slot.to_string(),

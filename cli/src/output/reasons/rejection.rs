@@ -97,6 +97,8 @@ pub(crate) enum Rejection {
         /// The region.
         region: String,
     },
+    /// Its cloud is taking back a machine of it right now.
+    GaveNotice,
     /// It refused or interrupted machines lately, so it is tried with a few before it is asked for more.
     TriedFirst {
         /// The most machines that it may carry for now.
@@ -205,6 +207,7 @@ impl From<&model::Rejection> for Rejection {
                 Rejection::InGap { provider: scope.cloud.into(), region: scope.region.to_string() }
             }
             Model::TriedFirst { most } => Rejection::TriedFirst { most: *most },
+            Model::GaveNotice => Rejection::GaveNotice,
             Model::ShareReached { of, limit } => {
                 Rejection::ShareReached { of: of.clone(), limit_percent: percent(*limit) }
             }

@@ -59,6 +59,8 @@ pub(crate) enum Why {
     TemplateChanged,
     /// A person asked for its replacement, and its successor is up.
     Requested,
+    /// Its cloud recommends to move off it, and its successor is ready.
+    AtRisk,
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -100,6 +102,7 @@ impl From<&model::Why> for Said<Why> {
             Model::TemplateChanged => Why::TemplateChanged,
             Model::ReplaceRequested { group } => Why::ReplaceRequested { group: (*group).into() },
             Model::Requested => Why::Requested,
+            Model::AtRisk => Why::AtRisk,
             Model::Failed { kind } => Why::Failed { cause: (*kind).into() },
             Model::Stopped => Why::Stopped,
             Model::CameBack => Why::CameBack,

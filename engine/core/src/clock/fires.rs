@@ -1,9 +1,9 @@
-//! When an entry of a schedule came last, and when it comes next.
+//! When a time of cron came last, and when it comes next.
 //!
 //! Times are those of the zone's clocks. A time that the clocks skip comes when they go on, and one that
 //! they show twice comes the first time.
 
-use fleet_model::{Cron, ScheduleEntry, Timestamp, time_zone};
+use fleet_model::{Cron, Timestamp, time_zone};
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
@@ -11,20 +11,20 @@ use jiff::tz::TimeZone;
 const DAYS: usize = 8 * 366 + 1;
 
 /// The last time up to a moment.
-pub(super) fn last(entry: &ScheduleEntry, now: Timestamp) -> Option<Timestamp> {
-    let zone = time_zone(&entry.time_zone)?;
+pub(super) fn last(cron: &Cron, zone: &str, now: Timestamp) -> Option<Timestamp> {
+    let zone = time_zone(zone)?;
     // Clocks that go forward move a late time of the day before into this one.
     let today = now.to_zoned(zone.clone()).date().tomorrow().ok()?;
     let mut days = std::iter::successors(Some(today), |day| day.yesterday().ok()).take(DAYS);
-    days.find_map(|day| moments(&entry.cron, day, &zone).filter(|at| *at <= now).max())
+    days.find_map(|day| moments(cron, day, &zone).filter(|at| *at <= now).max())
 }
 
 /// The first time after a moment.
-pub(super) fn next(entry: &ScheduleEntry, now: Timestamp) -> Option<Timestamp> {
-    let zone = time_zone(&entry.time_zone)?;
+pub(super) fn next(cron: &Cron, zone: &str, now: Timestamp) -> Option<Timestamp> {
+    let zone = time_zone(zone)?;
     let today = now.to_zoned(zone.clone()).date().yesterday().ok()?;
     let mut days = std::iter::successors(Some(today), |day| day.tomorrow().ok()).take(DAYS);
-    days.find_map(|day| moments(&entry.cron, day, &zone).filter(|at| *at > now).min())
+    days.find_map(|day| moments(cron, day, &zone).filter(|at| *at > now).min())
 }
 
 /// The times of one day. Not in order where the clocks skip some.

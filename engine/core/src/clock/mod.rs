@@ -1,6 +1,9 @@
 //! Targets by the clock: what a schedule says at a moment, and when a fleet ends by itself.
 
 mod fires;
+mod windows;
+
+pub(crate) use windows::{opens, window_open};
 
 use fires::{last, next};
 use fleet_model::{CapacityGoal, Desired, Notice, ScheduleEntry, Share, Timestamp, Units};
@@ -44,7 +47,9 @@ pub(crate) fn notices(desired: &Desired, now: Timestamp) -> Vec<Notice> {
 
 /// The entry that came last. Of two at the same time, the later one in the list.
 fn current(schedule: &[ScheduleEntry], now: Timestamp) -> Option<(Timestamp, &ScheduleEntry)> {
-    let came = schedule.iter().filter_map(|entry| Some((last(entry, now)?, entry)));
+    let came = schedule
+        .iter()
+        .filter_map(|entry| Some((last(&entry.cron, &entry.time_zone, now)?, entry)));
     came.max_by_key(|(at, _)| *at)
 }
 
@@ -56,7 +61,7 @@ fn change(desired: &Desired, now: Timestamp) -> Option<(Timestamp, Units)> {
     for _ in 0..LOOKS {
         let others = desired.schedule.iter();
         let others = others.filter(|entry| entry.goal.target != desired.capacity.target);
-        let coming = others.filter_map(|entry| next(entry, at)).min()?;
+        let coming = others.filter_map(|e| next(&e.cron, &e.time_zone, at)).min()?;
         let (_, entry) = current(&desired.schedule, coming)?;
         if entry.goal.target != desired.capacity.target {
             return Some((coming, entry.goal.target));

@@ -15,6 +15,14 @@ fn entry(cron: &str, time_zone: &str, target: u64) -> ScheduleEntry {
     ScheduleEntry { cron, time_zone: time_zone.into(), goal: goal(target) }
 }
 
+fn last(entry: &ScheduleEntry, now: Timestamp) -> Option<Timestamp> {
+    fires::last(&entry.cron, &entry.time_zone, now)
+}
+
+fn next(entry: &ScheduleEntry, now: Timestamp) -> Option<Timestamp> {
+    fires::next(&entry.cron, &entry.time_zone, now)
+}
+
 fn fleet(schedule: Vec<ScheduleEntry>) -> Desired {
     let nothing = Desired::nothing(FleetName::new("f"), [Cloud::Aws], digest("x", []));
     Desired { capacity: goal(5), schedule, ..nothing }

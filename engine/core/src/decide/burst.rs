@@ -4,7 +4,7 @@ use crate::decide::removals::Removals;
 use crate::holdings::{Holding, Inventory, Standing, cover};
 use crate::market::{HedgeInputs, Hedged, hedge, is_ready};
 use crate::place::{Need, Problem, Usage};
-use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Units};
+use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Units, Why};
 use std::collections::BTreeSet;
 
 /// Times that a decision is held against what would be decided once it is carried out.
@@ -209,6 +209,9 @@ impl Burst<'_> {
                     ending: false,
                     labels: 0,
                     starting: true,
+                    failing: false,
+                    leaving: Why::Requested,
+                    template: None,
                 });
             }
         }

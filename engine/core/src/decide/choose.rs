@@ -74,8 +74,7 @@ fn make_room(situation: Situation<'_>, quota: Quota) -> Option<Choice> {
     for at in wish.replaced {
         let holding = &inventory.holdings[at];
         // What is over a share limit would be launched in the same place again.
-        let over_share = holding.standing == Standing::Good
-            && !matches!(wish.victims[&at], Why::TemplateChanged);
+        let over_share = holding.standing == Standing::Good;
         if holding.weight > room || !holding.standing.counts() || over_share {
             continue;
         }

@@ -5,7 +5,8 @@ use crate::market::need::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
 use fleet_model::{
-    Group, Hold, Inputs, Orphans, Relabel, SlotName, Token, Units, Vacated, WhenDone, Why,
+    Group, Hold, Inputs, Labelled, Orphans, Relabel, RolloutNews, SlotName, Token, Units, Vacated,
+    WhenDone, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,6 +33,10 @@ pub(crate) struct Decision<'a> {
     pub(crate) resend: Vec<Token>,
     /// Labels to change in place.
     pub(crate) relabel: Vec<Relabel>,
+    /// How far a change of template has come.
+    pub(crate) rollout: Vec<RolloutNews>,
+    /// Machines whose work is to end.
+    pub(crate) drain: Vec<Labelled>,
     /// The end of the way, where this is a part of it.
     pub(crate) when_done: Option<WhenDone>,
 }
@@ -91,6 +96,8 @@ pub(crate) struct Limited {
     pub(crate) frozen: Option<Hold>,
     /// A person wants nothing to be done.
     pub(crate) by_hand: Option<Hold>,
+    /// A change of template waits.
+    pub(crate) rollout: Option<Hold>,
     /// Machines that may not be destroyed yet.
     pub(crate) destroy: Option<Hold>,
     /// The target does not fit the budget, and the spec says to wait.

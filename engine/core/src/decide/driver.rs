@@ -5,7 +5,9 @@ use crate::decide::holds::{by_hand, frozen, held_by_hand, holds};
 use crate::decide::limits::within_limits;
 use crate::decide::relabel::to_relabel;
 use crate::decide::removals::keep_everything;
+use crate::decide::removals::{Quota, Removals};
 use crate::decide::resend;
+use crate::decide::rollout;
 use crate::decide::together::stand_together;
 use crate::holdings::{inventory, to_clear};
 use crate::market::Prospects;
@@ -22,6 +24,12 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     let problem =
         Problem::new(inputs, &inventory, commitments, &|offering| prospects.of(offering), certify);
     let problem = stand_together(inputs, problem, &mut inventory);
+    let budget = {
+        let situation = Situation { inputs, problem: &problem, inventory: &inventory };
+        let removals = Removals::new(situation, Quota::NONE);
+        removals.update_surge() + removals.unavailable()
+    };
+    let mut turn = rollout::turn(inputs, &mut inventory, budget);
     let situation = Situation { inputs, problem: &problem, inventory: &inventory };
 
     let frozen = frozen(situation);
@@ -46,6 +54,13 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
         (resend, relabel) = (Vec::new(), Vec::new());
         (limited.destroy, limited.budget, limited.when_done) = (None, None, None);
     }
+    let drain = if is_frozen || by_hand.is_some() {
+        turn.news.clear();
+        Vec::new()
+    } else {
+        inventory.drain.clone()
+    };
+    limited.rollout = turn.hold.filter(|_| !is_frozen && by_hand.is_none());
     let when_done = limited.when_done;
     let held = holds(situation, &choice, limited);
     let mut vacate = inventory.vacate.clone();
@@ -55,5 +70,19 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
         // the next round.
         vacate.retain(|vacated| vacated.how != Departure::Vanished);
     }
-    Decision { inputs, choice, held, vacate, clear, resend, relabel, when_done, inventory, problem }
+    let rollout = turn.news;
+    Decision {
+        inputs,
+        choice,
+        held,
+        vacate,
+        clear,
+        resend,
+        relabel,
+        rollout,
+        drain,
+        when_done,
+        inventory,
+        problem,
+    }
 }

@@ -40,7 +40,6 @@ pub(crate) fn choose_in(
     if replace != Replace::No {
         removals.replace_disallowed(&mut replaced);
         removals.replace_over_caps(&mut replaced);
-        removals.replace_old_templates(&mut replaced);
     }
     let mut usage = removals.hold_kept();
 
@@ -49,6 +48,10 @@ pub(crate) fn choose_in(
         Replace::Surge | Replace::No => {
             (goal.target + removals.surge()).saturating_sub(removals.standing())
         }
+        Replace::AtOnce => Units(u64::MAX),
+    };
+    let mut update_allowance = match replace {
+        Replace::Surge | Replace::No => removals.update_allowance(),
         Replace::AtOnce => Units(u64::MAX),
     };
     let mut surged = Units(0);
@@ -97,7 +100,10 @@ pub(crate) fn choose_in(
             let all = removals.kept(Group::Base) + removals.kept(Group::Burst) + new;
             let room = goal.target.saturating_sub(all);
             let full = wanted.saturating_sub(removals.kept(group)).min(room);
-            let need = full.min(allowance);
+            // What a change of template asks for has limits of its own.
+            let updating = removals.updating(group).min(full);
+            let by_updates = (full - updating) + updating.min(update_allowance);
+            let need = full.min(allowance).min(by_updates);
             let mut tried = usage.clone();
             // Old and new machines are paid for side by side.
             let leaving = match replace {
@@ -137,6 +143,7 @@ pub(crate) fn choose_in(
             surged += later;
         }
         allowance = allowance.saturating_sub(launched);
+        update_allowance = update_allowance.saturating_sub(launched.min(removals.updating(group)));
         let whole = removals.kept(group) + launched >= wanted;
         waiting += removals.destroy_replaced_failures(group, launched, whole, &mut replaced);
         outgoing.push(removals.destroy_requested(group, launched, wanted, &mut usage));

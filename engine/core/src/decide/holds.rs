@@ -5,12 +5,13 @@ use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, Standing};
-use fleet_model::{Freeze, Group, Hold, Inputs, Units};
+use fleet_model::{Freeze, Group, Hold, Inputs, SlotName, Units, Why};
+use std::collections::BTreeSet;
 
 /// Everything that is held back.
 pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited) -> Vec<Hold> {
     let Situation { inputs, inventory, .. } = situation;
-    let Limited { frozen, by_hand, destroy, budget, when_done: _ } = limited;
+    let Limited { frozen, by_hand, rollout, destroy, budget, when_done: _ } = limited;
     // What a person holds back need not be waited for.
     let unseen = if by_hand.is_some() { 0 } else { unseen(situation, choice) };
     let short =
@@ -23,13 +24,20 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
         surge: Removals::new(situation, Quota::NONE).surge(),
     };
     let waiting = Hold::WaitingForReplacement { machines: choice.waiting };
-    let (slots, starting) = choice.outgoing.clone();
+    let (mut slots, starting) = choice.outgoing.clone();
+    // Those that a change of template replaces are its own matter.
+    let updating = |holding: &&Holding| holding.leaving == Why::TemplateChanged;
+    let updating: BTreeSet<SlotName> =
+        inventory.holdings.iter().filter(updating).map(|holding| holding.slot.name).collect();
+    slots.retain(|slot| !updating.contains(slot));
     let outgoing = (!slots.is_empty()).then_some(Hold::SuccessorsNotUp { slots, starting });
     gaps(inputs, inventory)
         .chain((unseen > 0).then_some(Hold::NotSeenYet { machines: unseen }))
         .chain(frozen)
         .chain(by_hand)
+        .chain(inventory.sick.clone())
         .chain(destroy)
+        .chain(rollout)
         .chain(budget)
         .chain(at_rest)
         .chain((!choice.surged.is_zero()).then(surge))

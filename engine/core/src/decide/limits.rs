@@ -17,10 +17,10 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     // All that the spec asks to destroy, also what has to wait for room.
     let idle = free.victims.is_empty() && !free.buys();
     let (wanted, end) = match idle || free.surged.is_zero() && free.waiting == 0 {
-        true => (free.victims.len(), free.usage.spend),
+        true => (limited_victims(&free), free.usage.spend),
         false => {
             let all = choose_with(situation, Quota::ALL, Replace::AtOnce);
-            (all.victims.len().max(free.victims.len()), all.usage.spend)
+            (limited_victims(&all).max(limited_victims(&free)), all.usage.spend)
         }
     };
     // What is to be destroyed is: now, or when it is listed.
@@ -44,7 +44,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
         free
     } else {
         let choice = choose(situation, Quota { any: allowed, lowered: besides });
-        let held = asked.saturating_sub(choice.victims.len() as u32);
+        let held = asked.saturating_sub(limited_victims(&choice) as u32);
         // Later rounds of the same apply count from what is left.
         let said = limits.allow_destroy.filter(|_| limits.already_destroyed == 0);
         let lowered = lowered - besides;
@@ -65,6 +65,11 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
         Some(_) => (keep_everything(situation), limited),
         None => (choice, limited),
     }
+}
+
+/// Machines to be destroyed that the limit on destroys is for: a change of template has limits of its own.
+fn limited_victims(choice: &Choice) -> usize {
+    choice.victims.values().filter(|why| **why != Why::TemplateChanged).count()
 }
 
 /// What machines cost that stay until their successors are up, where those are on their way.

@@ -13,6 +13,7 @@ mod relabel;
 mod removals;
 mod resend;
 mod resting;
+mod rollout;
 mod seams;
 mod together;
 

@@ -1,10 +1,13 @@
 //! Which machines are to end, and which of them stay after all.
 
 use crate::decide::decision::{Choice, Situation};
+use crate::decide::rollout::part;
+use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
 use crate::place::{Problem, Usage};
 use fleet_model::{
-    AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, SlotName, Spread, Units, Why,
+    AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, SlotName, Spread, Units, UpdateStrategy,
+    Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,6 +20,10 @@ pub(crate) struct Removals<'a> {
     pub(crate) victims: BTreeMap<usize, Why>,
     /// How many of them the lowered target asks for.
     lowered: u32,
+    /// How many of them a change of template replaces: that has its own limits.
+    updated: u32,
+    /// How much may be missing while machines are replaced, and is not yet.
+    spare: Units,
 }
 
 /// How many machines may end.
@@ -53,7 +60,19 @@ impl<'a> Removals<'a> {
     /// None yet; at most `quota`.
     pub(crate) fn new(situation: Situation<'a>, quota: Quota) -> Self {
         let Situation { inputs, problem, inventory } = situation;
-        Removals { inputs, problem, inventory, quota, victims: BTreeMap::new(), lowered: 0 }
+        let victims = BTreeMap::new();
+        let mut removals = Removals {
+            inputs,
+            problem,
+            inventory,
+            quota,
+            victims,
+            lowered: 0,
+            updated: 0,
+            spare: Units(0),
+        };
+        removals.spare = removals.unavailable();
+        removals
     }
 
     pub(crate) fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
@@ -75,7 +94,13 @@ impl<'a> Removals<'a> {
             self.victims.insert(at, why);
             return true;
         }
-        let free = (self.victims.len() as u32).saturating_sub(self.lowered) < self.quota.any;
+        if why == Why::TemplateChanged && self.quota != Quota::NONE {
+            self.updated += 1;
+            self.victims.insert(at, why);
+            return true;
+        }
+        let others = self.lowered + self.updated;
+        let free = (self.victims.len() as u32).saturating_sub(others) < self.quota.any;
         if free {
             self.victims.insert(at, why);
         }
@@ -110,11 +135,13 @@ impl<'a> Removals<'a> {
             let per_unit = holding
                 .bill()
                 .map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
+            let keep_old = self.inventory.keep_old;
             (
                 !holding.ending,
+                !holding.failing,
                 !matches!(holding.standing, Standing::Disallowed(_)),
                 !excess.contains_key(at),
-                !holding.old_template,
+                holding.old_template == keep_old,
                 per_unit.is_some(),
                 std::cmp::Reverse(per_unit),
                 std::cmp::Reverse(holding.launched_at),
@@ -174,9 +201,9 @@ impl<'a> Removals<'a> {
         waiting
     }
 
-    /// Machines that a person wants replaced. Each goes only when nothing of its group is launched or
-    /// starting any more, and what is up without it is all that the group wants: then its successor is
-    /// there. The slots of those that stay, and how many machines are starting.
+    /// Machines that go when their successors are ready: a person, a new template or their cloud's word
+    /// asks for it. Each goes only when what is ready without it is all that the group wants, but for what
+    /// may be missing meanwhile. The slots of those that stay, and how many machines are starting.
     pub(crate) fn destroy_requested(
         &mut self,
         group: Group,
@@ -185,36 +212,90 @@ impl<'a> Removals<'a> {
         usage: &mut Usage,
     ) -> (Vec<SlotName>, u32) {
         let starting = self.group(group).filter(|(_, holding)| holding.starting).count() as u32;
-        let settled = launched.is_zero() && starting == 0;
         let is_requested = |holding: &Holding| {
             holding.slot.name.group == group && holding.standing == Standing::ToReplace
         };
         let holdings = &self.inventory.holdings;
         let requested: Vec<usize> =
             (0..holdings.len()).filter(|at| is_requested(&holdings[*at])).collect();
-        let mut serving = self.kept(group);
-        serving += requested.iter().map(|at| holdings[*at].weight).sum::<Units>();
+        let gated = seams::waits_for_ready(self.inputs.desired.updates.health_gate);
+        let serves = |holding: &Holding| !gated || holding.is_ready();
+        let kept = self
+            .group(group)
+            .filter(|(at, holding)| !self.victims.contains_key(at) && serves(holding));
+        let mut serving: Units = kept.map(|(_, holding)| holding.weight).sum();
+        serving += if gated { Units(0) } else { launched };
+        let leaving = requested.iter().map(|at| &holdings[*at]).filter(|holding| serves(holding));
+        serving += leaving.map(|holding| holding.weight).sum::<Units>();
         let mut stay = Vec::new();
         for at in requested {
             let holding = &self.inventory.holdings[at];
-            let enough = serving.saturating_sub(holding.weight) >= wanted;
-            if settled && enough && self.end(at, Why::Requested) {
-                serving = serving.saturating_sub(holding.weight);
+            let less = if serves(holding) { holding.weight } else { Units(0) };
+            // A fleet that cannot have its target is not to have less for a change of template.
+            let level = match holding.leaving {
+                Why::TemplateChanged => self.inventory.level.get(&group).copied(),
+                _ => None,
+            };
+            let least = level.unwrap_or(wanted).min(wanted);
+            let enough = serving.saturating_sub(less) + self.spare >= least;
+            if enough && self.end(at, holding.leaving.clone()) {
+                serving = serving.saturating_sub(less);
                 usage.spend = usage.spend - holding.bill().unwrap_or_default();
             } else {
                 stay.push(holding.slot.name);
             }
         }
+        self.spare = self.spare.saturating_sub(wanted.saturating_sub(serving));
         (stay, starting)
     }
 
-    /// How much more may stand beyond the target while machines are replaced: a tenth, and at least
-    /// one machine.
-    pub(crate) fn surge(&self) -> Units {
-        let target = self.inputs.desired.capacity.target;
+    /// What one machine counts for, at the most.
+    fn one(&self) -> Units {
         let held = self.inventory.holdings.iter().map(|holding| holding.weight).max();
         let offered = self.problem.candidates.iter().map(|candidate| candidate.weight).min();
-        Units(target.0 / 10).max(held.unwrap_or_default()).max(offered.unwrap_or_default())
+        held.unwrap_or_default().max(offered.unwrap_or_default())
+    }
+
+    /// How much more may stand beyond the target while machines are replaced: a tenth, at least one
+    /// machine, and what a change of template may have.
+    pub(crate) fn surge(&self) -> Units {
+        let target = self.inputs.desired.capacity.target;
+        Units(target.0 / 10).max(self.one()).max(self.update_surge())
+    }
+
+    /// How much more may stand while a change of template is under way: as the spec says, and at least one
+    /// machine unless it says none.
+    pub(crate) fn update_surge(&self) -> Units {
+        let updates = &self.inputs.desired.updates;
+        if updates.strategy == UpdateStrategy::Recreate || updates.max_surge.is_none() {
+            return Units(0);
+        }
+        let one = self.one();
+        part(updates.max_surge, self.inputs.desired.capacity.target, one).max(one)
+    }
+
+    /// What a change of template replaces now, of one group.
+    pub(crate) fn updating(&self, group: Group) -> Units {
+        let holdings = self.inventory.holdings.iter();
+        let ours = holdings.filter(|holding| holding.slot.name.group == group);
+        ours.filter(|holding| is_updating(holding)).map(|holding| holding.weight).sum()
+    }
+
+    /// What a change of template may launch before something else is gone.
+    pub(crate) fn update_allowance(&self) -> Units {
+        let counted = self.kept(Group::Base) + self.kept(Group::Burst);
+        let all = counted + self.updating(Group::Base) + self.updating(Group::Burst);
+        (self.inputs.desired.capacity.target + self.update_surge()).saturating_sub(all)
+    }
+
+    /// How much may be missing while machines are replaced.
+    pub(crate) fn unavailable(&self) -> Units {
+        let updates = &self.inputs.desired.updates;
+        let target = self.inputs.desired.capacity.target;
+        match updates.strategy {
+            UpdateStrategy::Recreate => target,
+            UpdateStrategy::Rolling => part(updates.max_unavailable, target, self.one()),
+        }
     }
 
     /// Everything that stands until somebody destroys it, what is to be destroyed included: a
@@ -348,21 +429,6 @@ impl<'a> Removals<'a> {
         }
     }
 
-    /// Machines made from an older template than the spec's, oldest first.
-    pub(crate) fn replace_old_templates(&mut self, replaced: &mut BTreeSet<usize>) {
-        let old = |at: &usize| {
-            let holding = &self.inventory.holdings[*at];
-            holding.old_template && holding.standing == Standing::Good
-        };
-        let mut old: Vec<usize> = self.kept_in_order().into_iter().filter(old).collect();
-        old.sort_by_key(|at| self.inventory.holdings[*at].launched_at);
-        for at in old {
-            if self.end(at, Why::TemplateChanged) {
-                replaced.insert(at);
-            }
-        }
-    }
-
     /// Counts what stays against every limit. What is no capacity costs money all the same.
     pub(crate) fn hold_kept(&self) -> Usage {
         let holdings = &self.inventory.holdings;
@@ -403,11 +469,17 @@ impl<'a> Removals<'a> {
     }
 }
 
+/// Whether a change of template replaces a machine now.
+fn is_updating(holding: &Holding) -> bool {
+    holding.standing == Standing::ToReplace && holding.leaving == Why::TemplateChanged
+}
+
 /// Whether a failed machine never was of any use to anybody.
 fn never_worked(kind: CauseKind) -> bool {
     match kind {
         CauseKind::NeverReady | CauseKind::LaunchFailed => true,
         CauseKind::Unwell
+        | CauseKind::NotReady
         | CauseKind::Interrupted
         | CauseKind::Person
         | CauseKind::Guest

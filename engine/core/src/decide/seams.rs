@@ -32,3 +32,23 @@ pub(super) fn unexplained_losses(vanished: u32) -> u32 {
 pub(super) fn unwanted_is_sent_again() -> bool {
     bugs::on(Bug::UnwantedSentAgain)
 }
+
+/// Whether an old machine waits until its successor is ready: if the spec says so.
+pub(super) fn waits_for_ready(gate: bool) -> bool {
+    gate && !bugs::on(Bug::HealthGateIgnored)
+}
+
+/// Whether a rollout goes on over machines that failed: never.
+pub(super) fn failed_wave_is_ignored() -> bool {
+    bugs::on(Bug::FailedWaveIgnored)
+}
+
+/// Whether every old machine is replaced at once: never.
+pub(super) fn waves_are_unbounded() -> bool {
+    bugs::on(Bug::WaveUnbounded)
+}
+
+/// Whether a wave may begin: in its windows.
+pub(super) fn may_begin(open: bool) -> bool {
+    open || bugs::on(Bug::WindowIgnored)
+}

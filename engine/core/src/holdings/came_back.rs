@@ -5,7 +5,7 @@ use crate::holdings::pools::{PoolFacts, pool_facts};
 use crate::holdings::standing::{Standing, owned};
 use fleet_model::{
     Departed, Inputs, MachineState, NewMachine, Notice, NoticeKind, PoolId, Readopt, SlotName,
-    SlotState,
+    SlotState, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -61,9 +61,12 @@ pub(super) fn came_back(
             launched_at: *launched_at,
             standing,
             old_template: false,
+            template: Some(*template),
             ending: false,
             labels: 0,
             starting: false,
+            failing: false,
+            leaving: Why::Requested,
         });
     }
 }

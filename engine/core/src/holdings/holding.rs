@@ -3,7 +3,8 @@
 use crate::holdings::leftovers::Leftover;
 use crate::holdings::standing::Standing;
 use fleet_model::{
-    FailedMachine, MachineId, MicroUsd, Notice, PoolId, Readopt, SlotId, Timestamp, Units, Vacated,
+    Digest, FailedMachine, Group, HealthNews, Hold, Labelled, MachineId, MicroUsd, Notice, PoolId,
+    Readopt, SlotId, Timestamp, Units, Vacated, Why,
 };
 use std::collections::BTreeMap;
 
@@ -21,15 +22,26 @@ pub(crate) struct Holding {
     pub(crate) launched_at: Timestamp,
     pub(crate) standing: Standing,
     pub(crate) old_template: bool,
+    /// The template it was made from; `None` while the launch is in doubt.
+    pub(crate) template: Option<Digest>,
     /// Its end was asked for before, and is not seen yet: first to be asked for again.
     pub(crate) ending: bool,
     /// The version of its cloud's labels that it carries.
     pub(crate) labels: u32,
-    /// It was launched, and nobody saw it up yet.
+    /// It was launched, and is not ready yet.
     pub(crate) starting: bool,
+    /// Its checks fail, or it is unhealthy and stays all the same.
+    pub(crate) failing: bool,
+    /// Why it goes once its successor is ready, where its standing says that it does.
+    pub(crate) leaving: Why,
 }
 
 impl Holding {
+    /// Whether it is of use now.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.starting && !self.failing
+    }
+
     /// What it adds to the bill per hour.
     pub(crate) fn bill(&self) -> Option<MicroUsd> {
         // Of a machine that is shut down only the disk is paid, whose price nobody tells us.
@@ -51,6 +63,16 @@ pub(crate) struct Inventory {
     pub(crate) failed: Vec<FailedMachine>,
     /// Machines that were written down as gone and have their slot again.
     pub(crate) readopt: Vec<Readopt>,
+    /// Machines whose checks pass or fail, and did not before.
+    pub(crate) health: HealthNews,
+    /// So many are unhealthy that none is replaced.
+    pub(crate) sick: Option<Hold>,
+    /// What each group held when the wave under way began: it is not to hold less for it.
+    pub(crate) level: BTreeMap<Group, Units>,
+    /// A change of template stopped by itself: of what is too many, the new machines go first.
+    pub(crate) keep_old: bool,
+    /// Machines that their cloud takes back and whose work was not asked to end yet.
+    pub(crate) drain: Vec<Labelled>,
     /// What machines that are gone left behind. Their slots stay theirs.
     pub(crate) leftovers: Vec<Leftover>,
     pub(crate) notices: Vec<Notice>,

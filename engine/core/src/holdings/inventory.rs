@@ -5,13 +5,14 @@ use crate::holdings::covered::cover;
 use crate::holdings::holding::{Holding, Inventory};
 use crate::holdings::leftovers::{self, Leftover};
 use crate::holdings::pools::{PoolFacts, pool_facts};
+use crate::holdings::readiness::{self, Asked};
 use crate::holdings::seams;
 use crate::holdings::standing::{Found, Standing, owned, standing};
 use crate::holdings::strangers::notice_strangers;
 use fleet_model::{
-    Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Machine,
-    MachineId, MachineState, Notice, NoticeKind, PoolId, SETTLE_WINDOW, SlotId, SlotName,
-    SlotState, Timestamp, Vacated,
+    Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Labelled,
+    MachineId, Notice, NoticeKind, OnNotice, OnRebalance, PoolId, Readiness, SlotId, SlotName,
+    SlotState, Vacated, Why,
 };
 use std::collections::BTreeMap;
 
@@ -24,6 +25,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
     for (&name, record) in &inputs.recorded.slots {
         let slot = SlotId { name, generation: record.generation };
         let mut starting = true;
+        let (mut failing, mut leaving, mut made_from) = (false, Why::Requested, None);
         let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
             match &record.state {
                 SlotState::Vacant => continue,
@@ -43,6 +45,8 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     failed,
                     labels,
                     replace,
+                    health,
+                    drained,
                 } => {
                     if !ending {
                         inventory.recorded_live += 1;
@@ -69,7 +73,29 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                                 Standing::Ending
                             }
                         };
-                    inventory.note_trouble(name, machine, &standing, *failed, seen);
+                    let asked = Asked {
+                        slot,
+                        machine,
+                        cloud: pool.place.cloud,
+                        launched_at: *launched_at,
+                        known: *health,
+                        seen,
+                    };
+                    let answer = inventory.readiness(inputs, &asked);
+                    starting = answer.readiness == Readiness::Launching;
+                    failing = answer.failing.is_some();
+                    if let Some(words) = answer.failing.as_ref().filter(|_| !ending) {
+                        readiness::notice(&mut inventory, &asked, words);
+                    }
+                    let (standing, own) = match (standing, answer.readiness) {
+                        (Standing::Good, Readiness::Unhealthy) => {
+                            let cause = readiness::cause(answer.failing);
+                            (Standing::Failed(cause.kind), Some(cause))
+                        }
+                        (standing, _) => (standing, None),
+                    };
+                    let cause = own.or_else(|| seen.and_then(|machine| machine.cause.clone()));
+                    inventory.note_trouble(name, machine, &standing, *failed, cause);
                     let hidden = seen.is_none() && standing == Standing::Fixed;
                     if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
                         inventory.unseen += 1;
@@ -79,19 +105,33 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                         let machine = machine.clone();
                         inventory.notices.push(Notice::TagsLost { machine, slot: name });
                     }
-                    if let Some(notice) = seen.and_then(|machine| machine.notice)
-                        && notice.kind == NoticeKind::Rebalance
-                    {
+                    let notice = seen.and_then(|machine| machine.notice).map(|notice| notice.kind);
+                    let at_risk = notice == Some(NoticeKind::Rebalance);
+                    if at_risk {
                         let machine = machine.clone();
                         inventory.notices.push(Notice::AtRisk { machine, slot: name });
                     }
-                    starting = is_starting(inputs, *launched_at, seen);
+                    let answer = &inputs.desired.interruption;
+                    let drains = notice == Some(NoticeKind::Interruption)
+                        && answer.on_notice == OnNotice::Drain;
+                    if drains && !drained && standing == Standing::Interrupted {
+                        inventory.drain.push(Labelled { machine: machine.clone(), slot });
+                    }
+                    let moves = at_risk && answer.on_rebalance == OnRebalance::Replace;
                     let standing = match standing {
                         Standing::Good if *replace => Standing::ToReplace,
+                        Standing::Good if moves => {
+                            leaving = Why::AtRisk;
+                            Standing::ToReplace
+                        }
+                        Standing::Interrupted if answer.on_notice == OnNotice::Ignore => {
+                            Standing::Good
+                        }
                         standing => standing,
                     };
                     let price = seen.and_then(|machine| machine.price).or(*price);
                     let old = templates.get(&pool.place.cloud) != Some(template);
+                    made_from = Some(*template);
                     let machine = Some(machine.clone());
                     (machine, pool.clone(), *launched_at, price, standing, old, *ending, *labels)
                 }
@@ -114,11 +154,15 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
             launched_at,
             standing,
             old_template,
+            template: made_from,
             ending,
             labels,
             starting,
+            failing,
+            leaving,
         });
     }
+    readiness::too_many_unhealthy(&mut inventory);
     came_back(inputs, &mut inventory, &mut pools);
     cover(inputs, commitments, &mut inventory.holdings);
     inventory.leftovers.extend(leftovers::of_doubts(inputs));
@@ -127,18 +171,6 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
         unknown_types.into_iter().map(|(pool, machines)| Notice::UnknownType { pool, machines }),
     );
     inventory
-}
-
-/// Whether a machine is not up yet, as far as anybody can tell: its cloud says so, or does not list it
-/// and it is young.
-fn is_starting(inputs: &Inputs, launched_at: Timestamp, seen: Option<&Machine>) -> bool {
-    match seen {
-        Some(machine) => machine.state == MachineState::Pending,
-        None => {
-            let age = inputs.observed.taken_at.duration_since(launched_at);
-            u64::try_from(age.as_secs()).unwrap_or(0) < SETTLE_WINDOW.as_secs()
-        }
-    }
 }
 
 /// The fingerprint of each cloud's template, computed once.
@@ -155,9 +187,8 @@ impl Inventory {
         machine: &MachineId,
         standing: &Standing,
         known: bool,
-        seen: Option<&Machine>,
+        cause: Option<Cause>,
     ) {
-        let cause = seen.and_then(|machine| machine.cause.clone());
         let words = cause.as_ref().map_or("", |cause| &cause.words).escape_debug().to_string();
         let machine = machine.clone();
         match standing {

@@ -9,6 +9,7 @@ mod holding;
 mod inventory;
 mod leftovers;
 mod pools;
+mod readiness;
 mod seams;
 mod standing;
 mod strangers;

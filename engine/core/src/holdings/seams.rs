@@ -4,7 +4,7 @@
 use crate::holdings::absence::{ABSENCE_PROVES, jiff_duration};
 use fleet_model::bugs::{self, Bug};
 use fleet_model::{
-    Attempt, Cause, Create, MachineId, Market, MicroUsd, Observed, Orphans, Recorded, Token,
+    Attempt, Cause, Create, MachineId, Market, MicroUsd, Observed, Orphans, Probed, Recorded, Token,
 };
 
 /// The launch that may fill a slot in doubt: the one on record.
@@ -68,4 +68,19 @@ pub(super) fn cleared_away(left: Vec<Orphans>) -> Vec<Orphans> {
         return Vec::new();
     }
     left
+}
+
+/// What is believed of a machine's checks: what they said.
+pub(super) fn as_probed(said: Option<&Probed>) -> Option<&Probed> {
+    if bugs::on(Bug::ChecksIgnored) {
+        return Some(&Probed::Passed);
+    }
+    said
+}
+
+/// Whether so many machines are unhealthy that it is not the machines: two at least, and more than one in
+/// five.
+pub(super) fn is_too_many(unhealthy: u32, of: u32) -> bool {
+    let many = unhealthy >= 2 && u64::from(unhealthy) * 5 > u64::from(of);
+    many && !bugs::on(Bug::UnhealthyReplacedWithoutBound)
 }

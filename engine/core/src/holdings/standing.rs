@@ -102,6 +102,7 @@ pub(super) fn standing<'a>(
         _ if !complete || !owned(inputs, slot, seen) => Found::Here(Standing::Fixed),
         MachineState::Stopping if seams::stopping_is_gone() => Found::Gone(Departure::Ended, None),
         MachineState::Stopping => Found::Here(Standing::Ending),
+        MachineState::Failed if !inputs.desired.health.cloud => Found::Here(Standing::Good),
         MachineState::Failed => {
             let kind = seen.cause.as_ref().map_or(CauseKind::Unwell, |cause| cause.kind);
             Found::Here(Standing::Failed(kind))
@@ -124,9 +125,12 @@ fn departure(pool: &PoolId, ending: bool, failed: bool, cause: Option<&Cause>) -
         Some(CauseKind::Interrupted) => Departure::Interrupted,
         Some(CauseKind::Person | CauseKind::Guest) => Departure::EndedByOther,
         Some(CauseKind::Expired) => Departure::Expired,
-        Some(CauseKind::LaunchFailed | CauseKind::NeverReady | CauseKind::Unwell) => {
-            Departure::Failed
-        }
+        Some(
+            CauseKind::LaunchFailed
+            | CauseKind::NeverReady
+            | CauseKind::Unwell
+            | CauseKind::NotReady,
+        ) => Departure::Failed,
         None if failed => Departure::Failed,
         // Spot that its cloud confirms to be gone was taken back: that is what spot is.
         None if seams::takes_back(pool.market) => Departure::Interrupted,

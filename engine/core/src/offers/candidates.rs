@@ -6,8 +6,8 @@ use crate::offers::places::Places;
 use crate::offers::prospect::Prospect;
 use crate::offers::weights::weight;
 use fleet_model::{
-    BlockScope, Commitment, Desired, Inputs, Market, MaxSpotPrice, MicroUsd, Offering, Place,
-    PoolId, Rejection, Scope, Units,
+    BlockScope, Commitment, Desired, Inputs, Machine, Market, MaxSpotPrice, MicroUsd, NoticeKind,
+    Offering, Place, PoolId, Rejection, Scope, Units,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -84,7 +84,29 @@ pub(crate) fn candidates<'a>(
         let prospect = prospect(offering);
         good.push(Candidate { offering, weight, priority, zone, region, commitment, prospect });
     }
+    leave_noticed(inputs, &mut good, &mut bad);
     (good, bad)
+}
+
+/// Takes pools out whose machines are being taken back right now, as long as there are others.
+fn leave_noticed<'a>(
+    inputs: &Inputs,
+    good: &mut Vec<Candidate<'a>>,
+    bad: &mut Vec<(&'a Offering, Rejection)>,
+) {
+    let leaves = |machine: &&Machine| {
+        let notice = machine.notice.is_some_and(|n| n.kind == NoticeKind::Interruption);
+        notice && machine.state.is_live()
+    };
+    let noticed: BTreeSet<PoolId> =
+        inputs.observed.machines.values().filter(leaves).map(Machine::pool).collect();
+    let is_noticed = |candidate: &Candidate<'_>| noticed.contains(&candidate.offering.pool);
+    let is_spot = |candidate: &&Candidate<'_>| candidate.offering.pool.market == Market::Spot;
+    if noticed.is_empty() || good.iter().filter(is_spot).all(|candidate| is_noticed(candidate)) {
+        return;
+    }
+    let out = good.extract_if(.., |candidate| is_noticed(candidate));
+    bad.extend(out.map(|candidate| (candidate.offering, Rejection::GaveNotice)));
 }
 
 fn priority(desired: &Desired, offering: &Offering) -> u32 {

@@ -1,7 +1,7 @@
 //! From what is chosen to steps in order: create before destroy.
 
 use crate::decide::Decision;
-use crate::holdings::{Standing, template_digests};
+use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::{Candidate, max_spot_price};
 use crate::plan::{staleness, token};
 use fleet_model::{
@@ -28,7 +28,11 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
     destroys(decision, &mut actions);
     let before: BTreeSet<StepId> = (0..launches as u32).map(StepId).collect();
     // Money that is overspent, and a fleet that is to go, wait for nobody.
+    let gated = inputs.desired.updates.health_gate;
     let waits = |why: &Why| match why {
+        // Enough others are ready already.
+        Why::TemplateChanged => !gated,
+        Why::Requested | Why::AtRisk => false,
         Why::OverBudget { .. } | Why::FleetDestroyed | Why::Stopped | Why::CameBack => false,
         // What never worked keeps nobody waiting; what worked once stays until its replacement is.
         Why::Failed { kind: CauseKind::NeverReady | CauseKind::LaunchFailed } => false,
@@ -39,9 +43,7 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         | Why::AboveTarget { .. }
         | Why::TargetLowered { .. }
         | Why::PoolNotAllowed { .. }
-        | Why::TemplateChanged
         | Why::ReplaceRequested { .. }
-        | Why::Requested
         | Why::ReplaceOldTemplate { .. } => true,
     };
     let steps: Vec<Step> = actions
@@ -63,6 +65,9 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         vacate: decision.vacate.clone(),
         failed: decision.inventory.failed.clone(),
         readopt: decision.inventory.readopt.clone(),
+        health: decision.inventory.health.clone(),
+        rollout: decision.rollout.clone(),
+        drain: decision.drain.clone(),
         resend: decision.resend.clone(),
         clear: decision.clear.clone(),
         relabel: decision.relabel.clone(),
@@ -210,25 +215,25 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
         .any(|at| of_group(decision.inventory.holdings[*at].slot.name));
     let holdings = decision.inventory.holdings.iter();
     let mut ours = holdings.filter(|holding| of_group(holding.slot.name));
-    let requested = ours.clone().any(|holding| holding.standing == Standing::ToReplace);
+    let leaving = |why: Why| {
+        let is = move |h: Holding| h.standing == Standing::ToReplace && h.leaving == why;
+        ours.clone().cloned().any(is)
+    };
+    let (requested, updating) = (leaving(Why::Requested), leaving(Why::TemplateChanged));
+    let at_risk = leaving(Why::AtRisk);
     let lost = ours
         .any(|holding| !holding.standing.counts() && holding.standing != Standing::ToReplace)
         || decision
             .vacate
             .iter()
             .any(|vacated| of_group(vacated.slot) && vacated.how != Departure::Ended);
-    let old_only = replaces
-        && decision.choice.replaced.iter().all(|at| {
-            !of_group(decision.inventory.holdings[*at].slot.name)
-                || decision.choice.victims.get(at) == Some(&Why::TemplateChanged)
-        });
-    if old_only && !lost {
+    if updating && !replaces && !lost {
         return Why::ReplaceOldTemplate { group };
     }
     if requested && !replaces && !lost {
         return Why::ReplaceRequested { group };
     }
-    match (replaces, lost) {
+    match (replaces, lost || at_risk) {
         (true, _) => Why::ReplaceDisallowed { group },
         (false, true) => Why::ReplaceInterrupted { group },
         (false, false) => Why::BelowTarget { group },

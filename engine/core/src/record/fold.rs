@@ -1,11 +1,11 @@
 //! From the journal's events to what is recorded.
 
 use crate::market::{learn, signals};
-use crate::record::guards;
+use crate::record::{guards, rollout};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
-    Recorded, SlotId, SlotRecord, SlotState, Timestamp, Token,
+    Recorded, SlotHealth, SlotId, SlotRecord, SlotState, Timestamp, Token,
 };
 use std::collections::BTreeSet;
 
@@ -14,8 +14,13 @@ const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 
 /// Folds one event, written down `at` a time, into what is recorded.
 pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
-    if !matches!(event, Event::Epoch { .. } | Event::RoundStarted { .. } | Event::RoundEnded { .. })
-    {
+    if !matches!(
+        event,
+        Event::Epoch { .. }
+            | Event::RoundStarted { .. }
+            | Event::RoundEnded { .. }
+            | Event::HealthSeen { .. }
+    ) {
         recorded.changes += 1;
     }
     match event {
@@ -56,6 +61,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     failed: false,
                     labels,
                     replace: false,
+                    health: SlotHealth::default(),
+                    drained: false,
                 };
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
@@ -145,7 +152,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::ReplaceAsked { slots } => set_replace(recorded, slots, true),
         Event::ReplaceWithdrawn { slots } => set_replace(recorded, slots, false),
         Event::Frozen { reason, until } => {
-            let since = recorded.freeze.as_ref().map_or(at, |freeze| freeze.since);
+            // One that ended by itself is over.
+            let held = recorded.freeze.as_ref();
+            let held = held.filter(|freeze| freeze.until.is_none_or(|until| until > at));
+            let since = held.map_or(at, |freeze| freeze.since);
             recorded.freeze = Some(Freeze { reason: reason.clone(), since, until: *until });
         }
         Event::Thawed => recorded.freeze = None,
@@ -167,11 +177,33 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         // So does an end: the machines are on record as ending.
         Event::DestroyUnknown { slots: _, code: _ } => {}
         Event::RoundStarted { heard, .. } => signals::heard(recorded, heard, at),
-        Event::TemplateMeant { cloud: _, template, fields } => {
+        Event::TemplateMeant { cloud: _, template, fields, whole } => {
             let used: BTreeSet<Digest> = templates_in_use(recorded).collect();
             recorded.templates.retain(|known, _| used.contains(known));
+            recorded.kept_templates.retain(|known, _| used.contains(known));
             recorded.templates.insert(*template, fields.clone());
+            if let Some(whole) = whole {
+                recorded.kept_templates.insert(*template, (**whole).clone());
+            }
         }
+        Event::HealthSeen { news } => {
+            for slot in &news.ready {
+                with_filled(recorded, *slot, |health, _| {
+                    *health = SlotHealth { ready: true, failing_since: None };
+                });
+            }
+            for slot in &news.failing {
+                with_filled(recorded, *slot, |health, _| {
+                    health.failing_since.get_or_insert(at);
+                });
+            }
+        }
+        Event::Drained { slots } => {
+            for slot in slots {
+                with_filled(recorded, *slot, |_, drained| *drained = true);
+            }
+        }
+        Event::Rollout { news } => rollout::fold(recorded, news, at),
         Event::RoundEnded { reached, strategy, .. } => {
             recorded.strategy = strategy.or(recorded.strategy);
             if let Some(goal) = reached {
@@ -187,7 +219,24 @@ fn templates_in_use(recorded: &Recorded) -> impl Iterator<Item = Digest> {
         SlotState::Filled { template, .. } => Some(*template),
         SlotState::InDoubt { .. } | SlotState::Vacant => None,
     });
-    filled.chain(recorded.in_doubt.values().map(|attempt| attempt.create.template))
+    let rollout = recorded.rollout.iter().flat_map(|r| r.from.values().chain(r.to.values()));
+    let undone = recorded.undone.iter().flat_map(|u| u.bad.values().chain(u.good.values()));
+    let doubtful = recorded.in_doubt.values().map(|attempt| attempt.create.template);
+    filled.chain(doubtful).chain(rollout.copied()).chain(undone.copied())
+}
+
+/// Changes what is known of the machine in a slot.
+fn with_filled(
+    recorded: &mut Recorded,
+    slot: SlotId,
+    change: impl FnOnce(&mut SlotHealth, &mut bool),
+) {
+    let Some(record) = recorded.slots.get_mut(&slot.name) else { return };
+    if let SlotState::Filled { health, drained, .. } = &mut record.state
+        && record.generation == slot.generation
+    {
+        change(health, drained);
+    }
 }
 
 fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
@@ -221,6 +270,8 @@ fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
         // Nobody wrote down what it carries; it is labelled anew.
         labels: 0,
         replace: false,
+        health: SlotHealth::default(),
+        drained: false,
     };
     recorded.departed.remove(id);
 }

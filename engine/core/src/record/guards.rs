@@ -107,6 +107,7 @@ pub(crate) fn failures(recorded: &Recorded, failed: &[FailedMachine], at: Timest
         let never_ready = match cause.kind {
             CauseKind::NeverReady | CauseKind::LaunchFailed => true,
             CauseKind::Unwell
+            | CauseKind::NotReady
             | CauseKind::Interrupted
             | CauseKind::Person
             | CauseKind::Guest

@@ -3,7 +3,7 @@
 //! Every machine is on record with the version of the labels that it carries. What others put on a
 //! machine is none of our business: only keys that a spec of ours once named are ever taken off.
 
-use fleet_model::{Action, Cloud, Desired, Event, Inputs, LabelsRecord, Plan};
+use fleet_model::{Action, Cloud, Desired, Event, Inputs, LabelsRecord, Plan, Template};
 use std::collections::BTreeSet;
 
 /// The clouds that a spec names.
@@ -39,7 +39,9 @@ pub fn templates_meant(inputs: &Inputs, plan: &Plan) -> Vec<Event> {
         let template = inputs.desired.templates.get(&cloud).cloned().unwrap_or_default();
         let (digest, fields) = (template.digest(), template.fields());
         let known = inputs.recorded.templates.contains_key(&digest);
-        (!known).then_some(Event::TemplateMeant { cloud, template: digest, fields })
+        // User data may hold secrets: a journal has no place for them.
+        let whole = Some(Box::new(Template { user_data: None, ..template }));
+        (!known).then_some(Event::TemplateMeant { cloud, template: digest, fields, whole })
     });
     meant.collect()
 }

@@ -5,6 +5,7 @@ use crate::decide::{Decision, by_hand, stuck};
 use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
+use crate::record::undone_since;
 use crate::report::cost::cost;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
@@ -39,7 +40,9 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     let stays = |at: &usize| !decision.choice.victims.contains_key(at);
     let holdings = decision.inventory.holdings.iter().enumerate();
     let old = holdings.filter(|(at, h)| h.old_template && h.standing.counts() && stays(at));
+    let rolling = decision.held.iter().any(|hold| matches!(hold, Hold::Rollout { .. }));
     match old.count() as u32 {
+        _ if rolling => {}
         0 => {}
         machines => notices.push(Notice::OldTemplate { machines }),
     }
@@ -54,6 +57,8 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     }));
     if !inputs.limits.destroy_all {
         notices.extend(clock::notices(&inputs.desired, inputs.now));
+        let undone = undone_since(&inputs.desired, &inputs.recorded);
+        notices.extend(undone.map(|since| Notice::Undone { since }));
     }
     notices.extend(Group::ALL.into_iter().filter_map(|group| oversized(decision, group)));
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));

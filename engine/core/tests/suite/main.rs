@@ -8,4 +8,5 @@ mod milp;
 mod optimum;
 mod orphans;
 mod reality;
+mod rollout;
 mod world;

@@ -1,10 +1,10 @@
 //! Machines as clouds really leave them: gone, stopped, failed, back again, and two of each for a while.
 
-use crate::world::{Row, at, catalog, desired, inputs, obey};
-use fleet_core::{Planned, check, fold, plan};
+use crate::world::{Row, at, catalog, checked, counts, desired, inputs, obey};
+use fleet_core::{fold, plan};
 use fleet_model::{
     Action, Budget, Cause, CauseKind, Cloud, Departure, Desired, Event, Hold, Inputs, MachineId,
-    MachineState, Market, MicroUsd, SlotState, Template, Unit, Why,
+    MachineState, Market, MicroUsd, Part, SlotState, Template, Unit, Why,
 };
 use std::time::Duration;
 
@@ -34,19 +34,6 @@ fn standing(world: &Inputs) -> usize {
 fn spend(world: &Inputs) -> MicroUsd {
     let live = world.observed.machines.values().filter(|m| m.state.is_live());
     live.filter_map(|machine| machine.price).sum()
-}
-
-fn checked(world: &Inputs) -> Planned {
-    let planned = plan(world);
-    assert_eq!(check(world, &planned), []);
-    planned
-}
-
-fn counts(planned: &Planned) -> (usize, usize) {
-    planned.plan.steps.iter().fold((0, 0), |(create, destroy), step| match &step.action {
-        Action::Create(c) => (create + c.slots.len(), destroy),
-        Action::Destroy(d) => (create, destroy + d.victims.len()),
-    })
 }
 
 fn vanish(world: &mut Inputs, id: &MachineId, cause: Option<Cause>) {
@@ -135,30 +122,45 @@ fn reconcile(world: &mut Inputs, times: usize, fails: bool) -> usize {
     most
 }
 
-fn fail_all(world: &mut Inputs) -> Vec<MachineId> {
-    let all = ids(world);
-    for id in &all {
+fn fail_some(world: &mut Inputs, count: usize) -> Vec<MachineId> {
+    let mut some = ids(world);
+    some.truncate(count);
+    for id in &some {
         let machine = world.observed.machines.get_mut(id).expect("there");
         machine.state = MachineState::Failed;
         machine.cause = Some(Cause::new(CauseKind::Unwell, "VMExtensionProvisioningError"));
     }
-    all
+    some
 }
 
 #[test]
-fn ten_that_fail_while_they_run_are_replaced_and_destroyed_within_the_surge() {
+fn one_in_five_that_fail_while_they_run_are_replaced_within_the_surge() {
     let mut world = fleet(10, 0);
-    let failed = fail_all(&mut world);
+    let failed = fail_some(&mut world, 2);
     let most = reconcile(&mut world, 20, false);
     assert!(most <= 11, "{most} stood");
     let left = failed.iter().filter(|id| world.observed.machines[*id].state.is_live()).count();
     assert_eq!((left, standing(&world)), (0, 10));
 }
 
+/// An agent that a policy installs makes every machine of a subscription `Failed`, and all of them work.
+#[test]
+fn more_than_one_in_five_that_fail_are_left_alone_and_told() {
+    let mut world = fleet(10, 0);
+    fail_some(&mut world, 3);
+    let planned = checked(&world);
+    assert!(planned.plan.is_empty() && planned.plan.failed.is_empty(), "{:?}", planned.plan);
+    let held = Hold::ManyUnhealthy { unhealthy: 3, of: 10 };
+    assert_eq!(planned.report.held, [held]);
+    world.limits.destroy_all = true;
+    world.limits.allow_destroy = Some(10);
+    assert_eq!(counts(&checked(&world)), (0, 10), "a fleet that is to go goes");
+}
+
 #[test]
 fn an_image_that_never_comes_up_buys_three_machines_and_rests() {
     let mut world = fleet(10, 0);
-    fail_all(&mut world);
+    fail_some(&mut world, 2);
     let before = world.observed.machines.len();
     let mut held = false;
     for _ in 0..6 {
@@ -240,8 +242,11 @@ fn two_generations_stay_within_surge_and_budget() {
         let budget = room.map(|machines: u64| each * machines);
         world.desired = with_template(&world.desired, "new");
         world.desired.budget = Budget { hourly: budget, ..Budget::default() };
-        world.limits.allow_destroy = Some(12);
-        for _ in 0..40 {
+        if room == Some(12) {
+            // Without room for a successor, one machine has to be missed.
+            world.desired.updates.max_unavailable = Part::Machines(1);
+        }
+        for _ in 0..80 {
             let planned = checked(&world);
             if planned.plan.is_empty() {
                 break;
@@ -255,7 +260,6 @@ fn two_generations_stay_within_surge_and_budget() {
             );
             let most = spend(&world) + each * destroyed as u64;
             assert!(budget.is_none_or(|limit| most <= limit), "{most} of {budget:?}");
-            world.limits.already_destroyed += destroyed as u32;
         }
         let digest = world.desired.templates[&Cloud::Azure].digest();
         let new = world.recorded.slots.values().filter(

@@ -1,6 +1,6 @@
 //! A small world to decide about, and what happens to it when a plan is obeyed.
 
-use fleet_core::{Planned, eligible, fold, rejection};
+use fleet_core::{Planned, check, eligible, fold, plan, rejection};
 use fleet_model::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -98,6 +98,9 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         max_destroy: Share::HALF,
         schedule: Vec::new(),
         expires: None,
+        health: Default::default(),
+        updates: Default::default(),
+        interruption: Default::default(),
         digest: digest("spec/1", []),
     }
 }
@@ -112,6 +115,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         gone: BTreeMap::new(),
         accounts: BTreeMap::new(),
         orphans: BTreeMap::new(),
+        probed: BTreeMap::new(),
     };
     let found = eligible(&desired, catalog);
     Inputs {
@@ -157,6 +161,8 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
     inputs.recorded.uid = Some(inputs.uid.clone());
     let now = inputs.now;
     let mut events = vec![Event::Vacated { gone: planned.plan.vacate.clone() }];
+    events.push(Event::HealthSeen { news: planned.plan.health.clone() });
+    events.extend(planned.plan.rollout.iter().map(|news| Event::Rollout { news: news.clone() }));
     for step in &planned.plan.steps {
         match &step.action {
             Action::Create(create) => {
@@ -245,4 +251,19 @@ pub(crate) fn summary(planned: &Planned) -> Vec<String> {
         }
     }
     lines.into_iter().map(|(sign, pool, count)| format!("{sign}{count} {pool}")).collect()
+}
+
+/// A plan that keeps the engine's own rules.
+pub(crate) fn checked(world: &Inputs) -> Planned {
+    let planned = plan(world);
+    assert_eq!(check(world, &planned), []);
+    planned
+}
+
+/// Machines that a plan launches and destroys.
+pub(crate) fn counts(planned: &Planned) -> (usize, usize) {
+    planned.plan.steps.iter().fold((0, 0), |(create, destroy), step| match &step.action {
+        Action::Create(c) => (create + c.slots.len(), destroy),
+        Action::Destroy(d) => (create, destroy + d.victims.len()),
+    })
 }

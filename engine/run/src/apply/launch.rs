@@ -8,7 +8,7 @@ use crate::apply::step::{Blocked, Ended, no_provider};
 use crate::calls::Patience;
 use crate::error::RunError;
 use crate::state::JournalError;
-use fleet_core::SENT_WITHIN;
+use fleet_core::{SENT_WITHIN, template_of};
 use fleet_model::{Create, Event, FleetUid, Operation, Template};
 use fleet_provider::{Clock, CreateRequest, Created};
 use std::sync::{Mutex, PoisonError};
@@ -105,15 +105,23 @@ impl Session<'_> {
         &'a self,
         fleet: &'a FleetUid,
         create: &'a Create,
-        none: &'a Template,
+        template: &'a Template,
     ) -> CreateRequest<'a> {
         CreateRequest {
             fleet,
             name: &self.desired.fleet,
             labels: &self.desired.labels,
             create,
-            template: self.desired.templates.get(&create.pool.place.cloud).unwrap_or(none),
+            template,
         }
+    }
+
+    /// The template that a launch is made from: the spec's, or one that the journal keeps.
+    pub(crate) async fn template_of(&self, create: &Create) -> Template {
+        let (cloud, digest) = (create.pool.place.cloud, create.template);
+        let recorded = self.journal.recorded().await;
+        let template = template_of(&self.desired, &recorded, cloud, digest);
+        template.or_else(|| self.desired.templates.get(&cloud).cloned()).unwrap_or_default()
     }
 
     /// Sends a launch that is written down. The same request each time it is sent, and each time
@@ -130,10 +138,10 @@ impl Session<'_> {
         else {
             return Ok(Sent::Answered(Err(no_provider(cloud))));
         };
-        let none = Template::default();
+        let template = self.template_of(create).await;
         let sent = seams::as_sent(create);
         let create = &*sent;
-        let request = self.request(&fleet, create, &none);
+        let request = self.request(&fleet, create, &template);
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("send/1", [create.token.as_str().as_bytes()]).as_u64();
         let (first, blocked) = match sending {

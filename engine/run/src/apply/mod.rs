@@ -3,8 +3,10 @@
 
 mod clear;
 mod destroy;
+mod drain;
 mod launch;
 mod outcome;
+mod probe;
 mod recover;
 mod relabel;
 mod round;

@@ -12,8 +12,8 @@ use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::error::RunError;
 use fleet_model::{
-    Attempt, Create, Event, Machine, MachineId, Observed, Operation, Scope, SlotId, Template,
-    Timestamp, Token,
+    Attempt, Create, Event, Machine, MachineId, Observed, Operation, Scope, SlotId, Timestamp,
+    Token,
 };
 use fleet_provider::{Clock, Created, Error};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -77,8 +77,8 @@ impl Session<'_> {
         let engine = self.engine;
         let provider = engine.providers.get(&create.pool.place.cloud)?;
         let fleet = self.journal.recorded_uid()?;
-        let none = Template::default();
-        let request = self.request(&fleet, create, &none);
+        let template = self.template_of(create).await;
+        let request = self.request(&fleet, create, &template);
         let scope = create.pool.place.scope();
         let seed = fleet_model::digest("made/1", [create.token.as_str().as_bytes()]).as_u64();
         let answer = engine.calls.retrying(seed, Patience::Look, || async {
@@ -253,6 +253,7 @@ mod tests {
                 gone: BTreeMap::new(),
                 accounts: BTreeMap::new(),
                 orphans: BTreeMap::new(),
+                probed: BTreeMap::new(),
             };
             verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()
         };

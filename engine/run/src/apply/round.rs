@@ -6,8 +6,8 @@ use crate::error::RunError;
 use crate::progress::{Progress, StepResult, Stop};
 use fleet_core::{Planned, StepState, Walk, labels_meant, templates_meant};
 use fleet_model::{
-    AccountKey, Action, BlockScope, CapacityGoal, Event, Heard, Inputs, Plan, PoolId, Readopt,
-    Step, StepId, Word,
+    AccountKey, Action, BlockScope, CapacityGoal, Event, Heard, Inputs, Labelled, Plan, PoolId,
+    Readopt, Step, StepId, Victim, Why, Word,
 };
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,8 @@ pub struct RoundOutcome {
     pub created: u32,
     /// Machines ended.
     pub destroyed: u32,
+    /// Those of them that a change of template replaced: it has its own limits.
+    pub updated: u32,
     /// Machines that were told to end, and nobody knows whether they heard it. Toward the limit
     /// they count as ended.
     pub perhaps_destroyed: u32,
@@ -76,6 +78,9 @@ impl Session<'_> {
         let mut walk = Walk::new(plan);
         let blocked = &Blocked::default();
         let mut under_way = FuturesUnordered::new();
+        let draining = self.drain(inputs, &plan.drain);
+        let mut draining = std::pin::pin!(draining);
+        let mut is_drained = plan.drain.is_empty();
         loop {
             if stop.asked() || !self.lease.is_held() {
                 walk.stop();
@@ -83,9 +88,19 @@ impl Session<'_> {
             while under_way.len() < STEPS_AT_ONCE {
                 let Some(id) = walk.start_next() else { break };
                 let Some(&step) = steps.get(&id) else { continue };
-                under_way.push(async move { (step, self.obey(step, blocked).await) });
+                under_way.push(async move { (step, self.obey(inputs, step, blocked).await) });
             }
-            let Some((step, ended)) = under_way.next().await else { break };
+            let next = tokio::select! {
+                biased;
+                next = under_way.next() => next,
+                // A machine that is taken back has no time to wait for launches, nor they for it.
+                drained = &mut draining, if !is_drained => {
+                    is_drained = true;
+                    drained?;
+                    continue;
+                }
+            };
+            let Some((step, ended)) = next else { break };
             // The pool has said no in this round: the next round goes elsewhere.
             let Some(ended) = ended? else {
                 walk.finish(step.id, false);
@@ -95,6 +110,9 @@ impl Session<'_> {
             walk.finish(step.id, result == StepResult::Done);
             outcome.created += created;
             outcome.destroyed += destroyed;
+            if step.why == Why::TemplateChanged {
+                outcome.updated += destroyed + perhaps_destroyed;
+            }
             outcome.perhaps_destroyed += perhaps_destroyed;
             match &result {
                 StepResult::Done => {}
@@ -103,6 +121,9 @@ impl Session<'_> {
             }
             let pool = step.action.pool().clone();
             on(Progress::StepEnded { step: step.id, pool, created, destroyed, result });
+        }
+        if !is_drained {
+            draining.await?;
         }
         // Capacity first: nobody waits for a label.
         (outcome.relabelled, outcome.not_relabelled) =
@@ -144,6 +165,10 @@ impl Session<'_> {
         if !plan.vacate.is_empty() {
             events.push(Event::Vacated { gone: plan.vacate.clone() });
         }
+        if !plan.health.is_empty() {
+            events.push(Event::HealthSeen { news: plan.health.clone() });
+        }
+        events.extend(plan.rollout.iter().map(|news| Event::Rollout { news: news.clone() }));
         events.extend(plan.readopt.iter().map(|Readopt { machine, template }| {
             let (machine, template) = (machine.clone(), *template);
             Event::Readopted { machine, template }
@@ -159,12 +184,32 @@ impl Session<'_> {
     }
 
     /// Takes a step; `None` if its pool has said no to another one meanwhile.
-    async fn obey(&self, step: &Step, blocked: &Blocked) -> Result<Option<Ended>, RunError> {
+    async fn obey(
+        &self,
+        inputs: &Inputs,
+        step: &Step,
+        blocked: &Blocked,
+    ) -> Result<Option<Ended>, RunError> {
         match &step.action {
             Action::Create(create) => self.launch(create, blocked).await,
-            Action::Destroy(destroy) => self.end(destroy, blocked).await.map(Some),
+            Action::Destroy(destroy) => {
+                if is_replaced(&step.why) {
+                    let one = |victim: &Victim| Labelled {
+                        machine: victim.machine.clone(),
+                        slot: victim.slot,
+                    };
+                    let victims: Vec<Labelled> = destroy.victims.iter().map(one).collect();
+                    self.drain(inputs, &victims).await?;
+                }
+                self.end(destroy, blocked).await.map(Some)
+            }
         }
     }
+}
+
+/// Whether a machine works and goes because another takes its place: then its work is ended first.
+fn is_replaced(why: &Why) -> bool {
+    matches!(why, Why::TemplateChanged | Why::Requested | Why::AtRisk | Why::PoolNotAllowed { .. })
 }
 
 /// What signals say of the pools that a plan launches from. Written down, so that they can be judged by

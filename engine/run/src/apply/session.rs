@@ -84,7 +84,13 @@ impl Engine {
         for (session, limits) in sessions {
             recorded.push(Ok((&session.desired, session.journal.recorded().await, *limits)));
         }
-        self.gather_from_all(recorded).await
+        let mut inputs = self.gather_from_all(recorded).await;
+        for ((session, _), one) in sessions.iter().zip(&mut inputs) {
+            if let Ok(one) = one {
+                session.probe(one).await;
+            }
+        }
+        inputs
     }
 }
 
@@ -126,7 +132,9 @@ impl Session<'_> {
     /// Looks at journal and clouds.
     pub async fn gather(&self, limits: Limits) -> Result<Inputs, RunError> {
         let recorded = self.journal.recorded().await;
-        self.engine.gather_from(&self.desired, recorded, limits).await
+        let mut inputs = self.engine.gather_from(&self.desired, recorded, limits).await?;
+        self.probe(&mut inputs).await;
+        Ok(inputs)
     }
 
     /// Refuses a saved plan that no longer stands on what it was made from.

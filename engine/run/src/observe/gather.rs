@@ -5,7 +5,7 @@ use crate::error::RunError;
 use crate::observe::{Looker, nothing_seen};
 use crate::state::Journal;
 use crate::state::beliefs::{self, Shared};
-use fleet_core::{Eligible, eligible_beside, in_force, rejection};
+use fleet_core::{Eligible, eligible_beside, in_force, rejection, with_templates};
 use fleet_model::{
     Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
     Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
@@ -110,7 +110,7 @@ impl Engine {
         &self,
         (desired, recorded, limits): (&Desired, Recorded, Limits),
     ) -> Result<Wanted, RunError> {
-        let desired = in_force(desired, self.clock.earliest());
+        let desired = with_templates(in_force(desired, self.clock.earliest()), &recorded);
         let eligible = eligible_beside(&desired, &self.catalog, &recorded);
         let clouds: BTreeSet<Cloud> =
             eligible.offerings.iter().map(|offering| offering.pool.place.cloud).collect();

@@ -86,5 +86,6 @@ fn nothing_seen(taken_at: Timestamp) -> Observed {
         gone: BTreeMap::new(),
         accounts: BTreeMap::new(),
         orphans: BTreeMap::new(),
+        probed: BTreeMap::new(),
     }
 }

@@ -34,7 +34,7 @@ fn entry(reader: &mut Reader<'_>, item: &Field<'_>, split: Split) -> Option<Sche
     Some(ScheduleEntry { cron: cron?, time_zone: zone?, goal: split.goal(target?) })
 }
 
-fn cron(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Cron> {
+pub(super) fn cron(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Cron> {
     let text = reader.text(field)?;
     match text.parse() {
         Ok(cron) => Some(cron),
@@ -48,7 +48,7 @@ fn cron(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<Cron> {
     }
 }
 
-fn zone(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
+pub(super) fn zone(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<String> {
     let text = reader.text(field)?;
     // Abbreviations such as `EST` are in the database, and know no summer time.
     let named = text == "UTC" || text.contains('/');

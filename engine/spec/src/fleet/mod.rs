@@ -4,10 +4,10 @@ mod capacity;
 mod clock;
 pub(crate) mod commitments;
 mod instances;
-mod not_yet_obeyed;
 mod placement;
 mod reach;
 mod template;
+mod upkeep;
 
 pub(crate) use instances::covers;
 
@@ -15,9 +15,9 @@ use crate::diagnostic::Diagnostic;
 use crate::places::Places;
 use crate::reader::{Field, Object, Reader};
 use crate::source::{Part, quote};
+use crate::wire;
 use crate::words::AT_CAP;
 use crate::yaml::{Kind, Node};
-use crate::{NotYetObeyed, wire};
 use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, Share, Together, digest};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,6 @@ use std::collections::BTreeMap;
 pub(crate) struct Draft {
     pub(crate) desired: Desired,
     pub(crate) places: Places,
-    pub(crate) not_yet_obeyed: Vec<NotYetObeyed>,
     pub(crate) problems: Vec<Diagnostic>,
     /// Paths of what could not be read: lists there are shorter than in the file.
     pub(crate) broken: Vec<String>,
@@ -74,7 +73,7 @@ pub(crate) fn read(
             templates.entry(rule.cloud).or_default().fast_network = true;
         }
     }
-    let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), &places);
+    let (health, updates, interruption) = upkeep::read(&mut reader, spec.as_ref());
     let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
     let desired = Desired {
         fleet: FleetName::new(name),
@@ -87,12 +86,15 @@ pub(crate) fn read(
         max_destroy: Share::HALF,
         schedule,
         expires,
+        health,
+        updates,
+        interruption,
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();
     let problems = reader.problems;
     let document = document.clone();
-    Draft { desired, places, not_yet_obeyed, problems, broken, defaults: Vec::new(), document }
+    Draft { desired, places, problems, broken, defaults: Vec::new(), document }
 }
 
 /// Whether the spec says which network its machines have.

@@ -2,8 +2,9 @@
 
 use crate::{TRAIN, accept, fleet, only};
 use fleet_model::{
-    AtCap, Bounds, Cloud, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd, Share,
-    SignalSource, Strategy, Unit, Units,
+    AtCap, Bounds, Cloud, Desired, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd,
+    OnNotice, OnRebalance, Part, Probe, ProbeAddress, Share, SignalSource, Strategy, Unit, Units,
+    UpdateStrategy,
 };
 
 fn patterns(list: &[fleet_model::Pattern]) -> Vec<&str> {
@@ -29,7 +30,6 @@ fn the_first_spec_is_accepted_as_it_stands() {
     assert_eq!(desired.budget.hourly, Some(MicroUsd::dollars(400)));
     assert_eq!(desired.templates.len(), 3);
     assert_eq!(desired.templates[&Cloud::Aws].image.as_deref(), Some("ami-0123456789abcdef0"));
-    assert!(fleet.not_yet_obeyed.is_empty());
     let place = fleet.place_of("spec.instances.families[3]").expect("a place");
     assert_eq!(place.to_string(), "train.yaml:7:31");
     assert_eq!(fleet.place_of("spec.updates"), None);
@@ -147,22 +147,29 @@ fn what_is_a_mapping_itself_can_be_given_per_cloud() {
 }
 
 #[test]
-fn what_is_not_yet_obeyed_is_told() {
+fn updates_health_and_interruption_are_read() {
     let fleet = only(accept(&fleet(
-        "capacity: { target: 1 }\nupdates: { strategy: rolling, maxUnavailable: 10% }\n\
-         interruption: { onNotice: replace, graceSeconds: 120 }",
+        "capacity: { target: 1 }\nupdates: { strategy: recreate, maxUnavailable: 10%, maxSurge: 2, canary: 0, \
+         pause: 10m, healthGate: false, windows: [{ cron: 0 2 * * sat, timeZone: Europe/Berlin, lasts: 4h }] }\n\
+         health: { cloud: false, http: { port: 8080, path: /up }, tcp: { port: 22 }, command: [./check, -v], \
+         address: public, timeout: 2s, readyWithin: 20m, unhealthyAfter: 90s }\n\
+         interruption: { onNotice: drain, onRebalance: replace, graceSeconds: 120, drain: [./drain] }",
     )));
-    let told: Vec<String> =
-        fleet.not_yet_obeyed.iter().map(|one| format!("{} {}", one.place, one.path)).collect();
-    assert_eq!(
-        told,
-        [
-            "train.yaml:6:24 spec.updates.strategy",
-            "train.yaml:6:49 spec.updates.maxUnavailable",
-            "train.yaml:7:29 spec.interruption.onNotice",
-            "train.yaml:7:52 spec.interruption.graceSeconds",
-        ]
-    );
+    let Desired { updates, health, interruption, .. } = fleet.desired;
+    assert_eq!(updates.strategy, UpdateStrategy::Recreate);
+    assert_eq!(updates.max_unavailable, Part::Share(Share::TENTH));
+    assert_eq!((updates.max_surge, updates.canary), (Part::Machines(2), 0));
+    assert_eq!((updates.pause_seconds, updates.health_gate), (600, false));
+    assert_eq!(updates.windows[0].lasts_seconds, 4 * 3600);
+    let command = Probe::Command { argv: vec!["./check".into(), "-v".into()] };
+    let http = Probe::Http { port: 8080, path: "/up".into() };
+    assert_eq!(health.probes, [http, Probe::Tcp { port: 22 }, command]);
+    assert_eq!((health.cloud, health.address), (false, ProbeAddress::Public));
+    assert_eq!((health.timeout_seconds, health.ready_within_seconds), (2, Some(1200)));
+    assert_eq!(health.unhealthy_after_seconds, 90);
+    assert_eq!(interruption.on_notice, OnNotice::Drain);
+    assert_eq!(interruption.on_rebalance, OnRebalance::Replace);
+    assert_eq!((interruption.grace_seconds, interruption.drain.len()), (120, 1));
 }
 
 #[test]

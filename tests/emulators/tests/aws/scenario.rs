@@ -169,6 +169,14 @@ async fn another_template_stays_inside_budget_and_surge_at_every_moment() {
 
 #[tokio::test]
 #[ignore = "needs moto: cargo xtask test aws"]
+async fn a_rollout_of_sixty_is_never_short_and_stops_at_a_bad_canary() {
+    let moto = Moto::start().await.expect("moto");
+    let proxy = Proxy::start(moto.port()).await.expect("a proxy");
+    script("rollout.py", &moto, &proxy.url(), &[]).await;
+}
+
+#[tokio::test]
+#[ignore = "needs moto: cargo xtask test aws"]
 async fn other_labels_reach_machines_that_run() {
     let moto = Moto::start().await.expect("moto");
     let proxy = Proxy::start(moto.port()).await.expect("a proxy");

@@ -92,7 +92,10 @@ impl Book {
     pub(crate) fn fold(&mut self, process: u32, event: &Event, at: Timestamp, truly: Timestamp) {
         let news = !matches!(
             event,
-            Event::Epoch { .. } | Event::RoundStarted { .. } | Event::RoundEnded { .. }
+            Event::Epoch { .. }
+                | Event::RoundStarted { .. }
+                | Event::RoundEnded { .. }
+                | Event::HealthSeen { .. }
         );
         self.changes += u64::from(news);
         match event {
@@ -168,6 +171,9 @@ impl Book {
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }
             | Event::Thawed
+            | Event::HealthSeen { .. }
+            | Event::Rollout { .. }
+            | Event::Drained { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. } => {}

@@ -12,6 +12,7 @@ mod j_rates;
 mod k_failures;
 mod m_children;
 mod p_labels;
+mod q_rollouts;
 
 use book::Book;
 use fleet_model::{
@@ -112,6 +113,7 @@ pub(crate) struct Judge {
     pub(crate) blurred: bool,
     /// Whether prices stand still, so that money can be checked to the cent.
     fixed_prices: bool,
+    rollouts: q_rollouts::Rollouts,
 }
 
 impl Judge {
@@ -130,6 +132,7 @@ impl Judge {
             acted: None,
             blurred: false,
             fixed_prices,
+            rollouts: q_rollouts::Rollouts::default(),
         }
     }
 
@@ -179,6 +182,7 @@ impl Judge {
         self.truth = truth.to_vec();
         self.orphans = orphans;
         self.note_failures();
+        self.note_running();
         self.check_births(surplus);
         self.check_one_per_slot();
     }
@@ -195,6 +199,7 @@ impl Judge {
         let Some(record) = record else { return };
         for event in &record.events {
             self.check_event(process, event);
+            self.check_rollouts(process, event, record.at);
             self.book.fold(process, event, record.at, self.now);
             self.tell_twins_apart(event);
             self.check_amounts(process, event);
@@ -242,6 +247,9 @@ impl Judge {
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }
             | Event::Thawed
+            | Event::HealthSeen { .. }
+            | Event::Rollout { .. }
+            | Event::Drained { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }

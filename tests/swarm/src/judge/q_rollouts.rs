@@ -1,0 +1,267 @@
+//! Q: a change of template begins with its canary, keeps to its budget and its windows, waits until new
+//! machines are ready, stops when they fail, and an undo returns to what was there before. Checks that fail
+//! everywhere replace nothing.
+
+use super::Judge;
+use fleet_model::{
+    Cloud, Create, Desired, Digest, Event, MachineId, MachineState, Part, RolloutNews, SlotId,
+    SlotName, Spread, TemplateSet, Timestamp, Unit, UpdateStrategy,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Two clocks may differ by this much, in seconds, and a look may be so old.
+const SLACK: i64 = 900;
+
+/// What the journal says of changes of template, in the judge's own words.
+#[derive(Debug, Default)]
+pub(crate) struct Rollouts {
+    /// The template of each machine.
+    made_from: BTreeMap<MachineId, Digest>,
+    to: TemplateSet,
+    from: TemplateSet,
+    waves: u32,
+    wave: BTreeSet<SlotId>,
+    /// Old machines that were ended for it.
+    ended: u32,
+    /// New machines that are on record as failed since it began.
+    failed: BTreeSet<MachineId>,
+    /// What is undone, and what holds in its place.
+    undone: Option<(TemplateSet, TemplateSet)>,
+    /// Machines that ran once, in truth.
+    ran: BTreeSet<MachineId>,
+    /// Machines whose checks passed once.
+    passed: BTreeSet<MachineId>,
+    /// Machines whose checks fail, and since when, truly.
+    failing: BTreeMap<MachineId, Timestamp>,
+}
+
+impl Judge {
+    /// A check of a machine was made.
+    pub(crate) fn checked(&mut self, machine: &MachineId, passes: bool) {
+        let now = self.now;
+        let known = &mut self.rollouts;
+        if passes {
+            known.passed.insert(machine.clone());
+            known.failing.remove(machine);
+        } else {
+            known.failing.entry(machine.clone()).or_insert(now);
+        }
+    }
+
+    /// Notes machines that are up.
+    pub(super) fn note_running(&mut self) {
+        let up = self.truth.iter().filter(|machine| machine.state == MachineState::Running);
+        let up: Vec<MachineId> = up.map(|machine| machine.id.clone()).collect();
+        self.rollouts.ran.extend(up);
+    }
+
+    /// Judges an event before it is in the book.
+    pub(super) fn check_rollouts(&mut self, process: u32, event: &Event, at: Timestamp) {
+        let Some(desired) = self.processes.get(&process).map(|facts| facts.desired.clone()) else {
+            return;
+        };
+        match event {
+            Event::CreateIntended { create } => self.check_undone(&desired, create),
+            Event::Rollout { news: RolloutNews::WaveBegan { slots, .. } } => {
+                self.check_wave(&desired, slots, at);
+            }
+            Event::DestroyIntended { slots, .. } => {
+                self.check_gate(&desired, slots);
+                self.check_sick(process, &desired, slots);
+            }
+            _ => {}
+        }
+        self.note_rollout(event);
+    }
+
+    fn note_rollout(&mut self, event: &Event) {
+        let templates: BTreeMap<MachineId, Digest> = match event {
+            Event::Created { token, machines, .. } => {
+                let intent = self.book.intents.get(token);
+                let template = intent.map(|intent| intent.create.template);
+                let of = |new: &fleet_model::NewMachine| Some((new.machine.clone(), template?));
+                machines.iter().filter_map(of).collect()
+            }
+            Event::Readopted { machine, template } => {
+                BTreeMap::from([(machine.machine.clone(), *template)])
+            }
+            _ => BTreeMap::new(),
+        };
+        let known = &mut self.rollouts;
+        known.made_from.extend(templates);
+        match event {
+            Event::Failed { failed } => {
+                let new = failed.iter().filter(|one| {
+                    let template = known.made_from.get(&one.machine);
+                    template.is_some_and(|template| known.to.values().any(|to| to == template))
+                });
+                let new: Vec<MachineId> = new.map(|one| one.machine.clone()).collect();
+                known.failed.extend(new);
+            }
+            Event::Rollout { news } => match news {
+                RolloutNews::Began { from, to } => {
+                    (known.from, known.to) = (from.clone(), to.clone());
+                    (known.waves, known.ended) = (0, 0);
+                    known.wave.clear();
+                    known.failed.clear();
+                }
+                RolloutNews::WaveBegan { slots, .. } => known.wave = slots.clone(),
+                RolloutNews::WaveDone => {
+                    known.waves += 1;
+                    known.wave.clear();
+                }
+                RolloutNews::Halted { .. } | RolloutNews::Done => known.wave.clear(),
+                RolloutNews::Paused => {}
+                RolloutNews::Resumed => {
+                    known.failed.clear();
+                    known.undone = None;
+                }
+                RolloutNews::Undone => {
+                    known.wave.clear();
+                    known.undone = Some((known.to.clone(), known.from.clone()));
+                }
+            },
+            _ => {}
+        }
+    }
+
+    /// What is launched while a template is undone has the one before it.
+    fn check_undone(&mut self, desired: &Desired, create: &Create) {
+        let Some((bad, good)) = &self.rollouts.undone else { return };
+        let cloud = create.pool.place.cloud;
+        let (Some(bad), Some(good)) = (bad.get(&cloud), good.get(&cloud)) else { return };
+        let (bad, good) = (*bad, *good);
+        if template(desired, cloud) == bad && create.template != good {
+            self.fail('Q', format!("{} is launched from a template that was undone", create.token));
+        }
+    }
+
+    fn check_wave(&mut self, desired: &Desired, slots: &BTreeSet<SlotId>, at: Timestamp) {
+        let updates = &desired.updates;
+        if updates.health_gate && !self.rollouts.failed.is_empty() {
+            self.fail('Q', "a wave begins after new machines failed");
+        }
+        let windows = &updates.windows;
+        let near = |seconds: i64| {
+            let moment = at + jiff::SignedDuration::from_secs(seconds);
+            windows.iter().any(|window| is_open(window, moment))
+        };
+        if !windows.is_empty() && ![-SLACK, 0, SLACK].into_iter().any(near) {
+            self.fail('Q', format!("a wave begins at {at}, outside of its windows"));
+        }
+        if updates.strategy == UpdateStrategy::Recreate || desired.capacity.unit != Unit::Instances
+        {
+            return;
+        }
+        let first = self.rollouts.waves == 0 && updates.canary > 0;
+        let target = desired.capacity.target.0 / 1000;
+        let most = match first {
+            true => u64::from(updates.canary),
+            false => {
+                budget(updates.max_surge, target, 1) + budget(updates.max_unavailable, target, 0)
+            }
+        };
+        if slots.len() as u64 > most.max(1) {
+            self.fail('Q', format!("a wave replaces {} machines, and may {most}", slots.len()));
+        }
+    }
+
+    /// Old machines go when new ones were ready, or when enough is there without them.
+    fn check_gate(&mut self, desired: &Desired, slots: &[SlotId]) {
+        let updates = &desired.updates;
+        let of_wave = slots.iter().filter(|slot| self.rollouts.wave.contains(slot)).count() as u32;
+        if of_wave == 0 {
+            return;
+        }
+        self.rollouts.ended += of_wave;
+        if !updates.health_gate
+            || updates.strategy == UpdateStrategy::Recreate
+            || desired.capacity.unit != Unit::Instances
+        {
+            return;
+        }
+        let target = desired.capacity.target.0 / 1000;
+        let missing = budget(updates.max_unavailable, target, 0);
+        let checked = !desired.health.probes.is_empty();
+        let known = &self.rollouts;
+        let new = known.made_from.iter().filter(|(machine, template)| {
+            let is_new = known.to.values().any(|to| to == *template);
+            is_new && known.ran.contains(*machine) && (!checked || known.passed.contains(*machine))
+        });
+        let new = new.count() as u64;
+        let leaving: BTreeSet<SlotName> = slots.iter().map(|slot| slot.name).collect();
+        let serves = |(machine, birth): &(&fleet_model::Machine, &super::Birth)| {
+            let ready = !checked || known.passed.contains(&machine.id);
+            machine.state == MachineState::Running && ready && !leaving.contains(&birth.slot.name)
+        };
+        let left = self.ours().filter(serves).count() as u64;
+        let ended = u64::from(known.ended);
+        if ended > new + missing && left + missing < target {
+            self.fail(
+                'Q',
+                format!("{ended} old machines end, {new} new ones were ready, {left} of {target} are left"),
+            );
+        }
+    }
+
+    /// Machines that work are not ended because checks of many fail.
+    fn check_sick(&mut self, process: u32, desired: &Desired, slots: &[SlotId]) {
+        let plain = desired.budget.hourly.is_none()
+            && desired.placement.together.is_none()
+            && desired.placement.spread == Spread::default()
+            && desired.placement.clouds.iter().all(|rule| rule.regions.is_empty());
+        let limits = self.processes.get(&process).map(|facts| facts.limits);
+        if !plain || limits.is_none_or(|limits| limits.destroy_all) {
+            return;
+        }
+        let long = i64::from(desired.health.unhealthy_after_seconds) + SLACK;
+        let known = &self.rollouts;
+        let sick = |machine: &MachineId| {
+            let since = known.failing.get(machine);
+            since.is_some_and(|since| self.now.duration_since(*since).as_secs() > long)
+        };
+        let live: Vec<_> = self.book.filled.values().filter(|filled| !filled.ending).collect();
+        let unhealthy = live.iter().filter(|filled| sick(&filled.machine)).count();
+        if unhealthy < 3 || unhealthy * 2 < live.len() {
+            return;
+        }
+        let wronged = slots.iter().find(|slot| {
+            let Some(filled) = self.book.filled.get(&slot.name) else { return false };
+            let cloud = filled.pool.place.cloud;
+            let new = known.made_from.get(&filled.machine) == Some(&template(desired, cloud));
+            let of_group = self.book.filled.keys().filter(|name| name.group == slot.name.group);
+            let wanted = desired.capacity.of(slot.name.group).0 / 1000;
+            let runs = self.truth.iter().any(|machine| {
+                machine.id == filled.machine && machine.state == MachineState::Running
+            });
+            let plenty =
+                of_group.count() as u64 > wanted || desired.capacity.unit != Unit::Instances;
+            !known.wave.contains(slot) && new && runs && !plenty && sick(&filled.machine)
+        });
+        if let Some(slot) = wronged {
+            let of = live.len();
+            self.fail(
+                'Q',
+                format!("{slot} ends while checks of {unhealthy} of {of} machines fail"),
+            );
+        }
+    }
+}
+
+fn template(desired: &Desired, cloud: Cloud) -> Digest {
+    desired.templates.get(&cloud).cloned().unwrap_or_default().digest()
+}
+
+/// What a part of the target comes to in machines.
+fn budget(part: Part, target: u64, least: u64) -> u64 {
+    match part {
+        Part::Machines(count) => count.into(),
+        Part::Share(share) => share.floor_of(target).max(least),
+    }
+}
+
+/// Windows of the swarm open at even hours, on the hour: no code of the engine reads them here.
+fn is_open(window: &fleet_model::Window, moment: Timestamp) -> bool {
+    let second = moment.as_second().rem_euclid(2 * 3600);
+    second < i64::from(window.lasts_seconds)
+}
