@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, made from its type.
 
 use super::{
-    Body, FORMAT_VERSION, Head, apply, catalog, doctor, error, explain, history, other, plan,
-    reach, simulate, status, sweep, validate,
+    Body, FORMAT_VERSION, Head, adopt, apply, catalog, doctor, error, explain, history, other,
+    plan, reach, simulate, status, sweep, validate,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 25] = [
+pub(crate) const ALL: [Entry; 28] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
@@ -27,6 +27,9 @@ pub(crate) const ALL: [Entry; 25] = [
     entry::<sweep::Sweep>(),
     entry::<other::Unlock>(),
     entry::<other::Freeze>(),
+    entry::<adopt::Rename>(),
+    entry::<adopt::Release>(),
+    entry::<adopt::Import>(),
     entry::<doctor::Doctor>(),
     entry::<catalog::CatalogImport>(),
     entry::<catalog::CatalogRefresh>(),

@@ -54,7 +54,9 @@ pub use id::{
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,
 };
 pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
-pub use journal::{Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, Vacated};
+pub use journal::{
+    Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, ReleasedMachine, Vacated,
+};
 pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
     NoticeKind, Observed, Orphans, Ownership,

@@ -3,6 +3,7 @@
 mod breaker;
 mod fold;
 pub(crate) mod guards;
+mod handover;
 mod labels;
 
 pub use breaker::{Breaker, FAILURES, open_words};

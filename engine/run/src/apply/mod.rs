@@ -3,15 +3,19 @@
 
 mod clear;
 mod destroy;
+mod handover;
 mod launch;
 mod outcome;
 mod recover;
 mod relabel;
+mod rename;
 mod round;
 mod seams;
 mod sent;
 mod session;
 mod step;
 
+pub use handover::{Changed, Unowned};
+pub use rename::Renamed;
 pub use round::RoundOutcome;
 pub use session::Session;

@@ -242,6 +242,9 @@ impl Judge {
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }
             | Event::Thawed
+            | Event::Renamed { .. }
+            | Event::Adopted { .. }
+            | Event::Released { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
