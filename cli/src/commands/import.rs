@@ -18,6 +18,7 @@ use crate::sentences;
 use crate::text::count;
 use fleet_core::{Adoption, Planned, adopt, plan, unfit};
 use fleet_model::{Action, Desired, Hold, Inputs, Limits, Machine, Scope, Step, Why};
+use fleet_provider::NO_HANDOVER;
 use fleet_run::{Changed, Engine, RunError};
 use std::collections::BTreeSet;
 
@@ -85,6 +86,13 @@ pub(crate) async fn run(context: &Context, args: &ImportArgs, out: &mut Out) -> 
     told(context, desired, &task, Some(&changed), out)
 }
 
+/// A cloud whose machines cannot be taken in.
+fn never(args: &ImportArgs, why: &str) -> Failure {
+    Failure::new(format!("machines of {} cannot be taken in: {why}", args.provider))
+        .at("--provider")
+        .exit(Exit::Usage)
+}
+
 /// What is to be taken in, and what comes of it.
 struct Task {
     listed: Vec<Listed>,
@@ -116,6 +124,7 @@ async fn prepare(engine: &Engine, one: &mut Ready<'_>, args: &ImportArgs) -> Ans
     for (scope, answer) in engine.unowned(&scopes, &args.filter).await {
         match answer {
             Ok(machines) => found.extend(machines),
+            Err(error) if error.code == NO_HANDOVER => return Err(never(args, &error.message)),
             Err(error) => silent.push((scope, error.to_string())),
         }
     }
