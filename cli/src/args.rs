@@ -1,10 +1,12 @@
 //! The command line.
 
+mod adopt;
 mod catalog;
 mod reach;
 mod sim;
 mod simulate;
 
+pub(crate) use adopt::{ImportArgs, ReleaseArgs, RenameArgs};
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
 pub(crate) use reach::{
     ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
@@ -151,6 +153,12 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: RolloutCommand,
     },
+    /// Give a fleet another name; its machines and its history stay
+    Rename(RenameArgs),
+    /// Take machines that exist already into a fleet, by a tag of yours
+    Import(ImportArgs),
+    /// Let machines of a fleet go without destroying them
+    Release(ReleaseArgs),
     /// Check each cloud's account: identity, regions, permissions, quotas
     Doctor(DoctorArgs),
     /// Import, refresh, list and show instance types and prices
@@ -204,6 +212,9 @@ impl Command {
             Command::Freeze(_) => "freeze",
             Command::Thaw(_) => "thaw",
             Command::Rollout { .. } => "rollout",
+            Command::Rename(_) => "rename",
+            Command::Import(_) => "import",
+            Command::Release(_) => "release",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
             Command::Simulate(_) => "simulate",

@@ -9,12 +9,15 @@ mod exec;
 mod explain;
 mod freeze;
 mod history;
+mod import;
 mod init;
 mod inventory;
 mod man;
 mod plan;
 mod reconcile;
 mod refresh;
+mod release;
+mod rename;
 mod replace;
 mod rollout;
 mod schema;
@@ -65,6 +68,9 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Freeze(args) => block_on(freeze::freeze(&context, args, out)),
         Command::Thaw(args) => block_on(freeze::thaw(&context, args, out)),
         Command::Rollout { command } => block_on(rollout::run(&context, command, out)),
+        Command::Rename(args) => block_on(rename::run(&context, args, out)),
+        Command::Import(args) => block_on(import::run(&context, args, out)),
+        Command::Release(args) => block_on(release::run(&context, args, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),

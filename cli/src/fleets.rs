@@ -126,24 +126,42 @@ pub(crate) async fn tell_of_unmanaged(
     out: &mut Out,
 ) -> Answer<Vec<Unmanaged>> {
     let named = names(loaded);
+    let known = engine.fleets().await.map_err(failed)?;
+    let desired = loaded.fleets.iter().map(|fleet| &fleet.desired.fleet);
+    let new: Vec<FleetName> = desired.filter(|fleet| !known.contains(fleet)).cloned().collect();
     if is_whole(context, specs) {
-        let found = unmanaged(context, engine, specs, &named).await?;
+        let found = not_named(engine, known, &named).await;
         found.iter().for_each(|one| {
-            out.aside(format!("{}. `--prune` destroys it.", is_unmanaged(one)));
+            let renamed = perhaps_renamed(&one.fleet, &new);
+            out.aside(format!("{}. `--prune` destroys it.{renamed}", is_unmanaged(one)));
         });
         return Ok(found);
     }
-    let known = engine.fleets().await.map_err(failed)?;
-    if loaded.fleets.iter().any(|fleet| !known.contains(&fleet.desired.fleet)) {
+    if !new.is_empty() {
         for Unmanaged { fleet, machines } in not_named(engine, known, &named).await {
-            let machines = count(machines, "machine");
+            let (machines, renamed) = (count(machines, "machine"), perhaps_renamed(&fleet, &new));
             out.aside(format!(
-                "{WARN}note:{WARN:#} fleet `{fleet}` has {machines} here, and none of these specs names it. If you \
-                 renamed it, they stay and cost money until `fleet destroy --fleet {fleet}`."
+                "{WARN}note:{WARN:#} fleet `{fleet}` has {machines} here, and none of these specs names it. They \
+                 stay and cost money until `fleet destroy --fleet {fleet}`.{renamed}"
             ));
         }
     }
     Ok(Vec::new())
+}
+
+/// What to do about a fleet that may have another name in the specs by now.
+fn perhaps_renamed(fleet: &str, new: &[FleetName]) -> String {
+    match new {
+        [] => String::new(),
+        [one] => format!(" If it is called `{one}` now: `fleet rename {fleet} {one}`."),
+        several => {
+            let names: Vec<String> = several.iter().map(|name| format!("`{name}`")).collect();
+            format!(
+                " If it has another name now ({}): `fleet rename {fleet} NAME`.",
+                names.join(", ")
+            )
+        }
+    }
 }
 
 /// What is to become of unmanaged fleets: nothing, or, if the user or a policy says so, an end. Their
@@ -191,6 +209,15 @@ fn list(names: &[FleetName]) -> String {
         return "(none)".into();
     }
     names.iter().map(FleetName::as_str).collect::<Vec<_>>().join(", ")
+}
+
+/// Whether a word can be the name of a fleet: a DNS label, as in specs.
+pub(crate) fn is_name(word: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    (1..=63).contains(&word.len())
+        && word.chars().all(plain)
+        && !word.starts_with('-')
+        && !word.ends_with('-')
 }
 
 /// Whether only the journal knows this fleet.

@@ -86,6 +86,9 @@ pub(crate) fn lines(inputs: &Inputs, user: Option<&str>) -> Vec<Line> {
         let Some(owner) = machine.owner.as_ref().filter(|o| o.fleet == inputs.uid) else {
             continue;
         };
+        if inputs.recorded.released.contains(&machine.id) {
+            continue;
+        }
         lines.push(Line {
             id: machine.id.clone(),
             pool: machine.pool(),

@@ -4,6 +4,7 @@
 //! what is unknown is `null`, and no key is ever left out; money is in dollars, under keys that end in
 //! `Usd`; shares are in per cent, under keys that end in `Percent`; times are RFC 3339 in UTC.
 
+pub(crate) mod adopt;
 pub(crate) mod apply;
 pub(crate) mod catalog;
 pub(crate) mod common;

@@ -13,6 +13,7 @@ pub(crate) mod explain_json;
 mod guards_page;
 pub(crate) mod history;
 pub(crate) mod history_json;
+pub(crate) mod import;
 pub(crate) mod inventory;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;

@@ -3,8 +3,9 @@
 use crate::args::LimitArgs;
 use crate::exit::Exit;
 use crate::fail::Failure;
+use crate::text::clean_line;
 use fleet_core::{Planned, Stale};
-use fleet_model::Limits;
+use fleet_model::{Inputs, Limits};
 use fleet_provider::with_causes;
 use fleet_run::{JournalError, LeaseError, RunError, StoreError, StoreFault};
 
@@ -47,10 +48,38 @@ pub(crate) fn failed(cause: RunError) -> Failure {
         RunError::Unsound { .. } => failure.hint(
             "this is a bug in fleet; please report it with the file of `fleet plan SPEC --save-inputs FILE`",
         ),
+        RunError::Leaving { fleet, to } => {
+            failure.hint(format!("`fleet rename {fleet} {to}` ends it; until then nothing is changed"))
+        }
+        RunError::Journal(JournalError::Arriving { fleet, from }) => {
+            failure.hint(format!("`fleet rename {from} {fleet}` ends it; until then nothing is changed"))
+        }
+        RunError::NoSuchFleet { .. } => {
+            failure.hint("`fleet status` lists the fleets").exit(Exit::SpecInvalid)
+        }
+        RunError::NameTaken { .. } => {
+            failure.hint("choose another name; two fleets cannot become one").exit(Exit::Usage)
+        }
+        RunError::InDoubt { .. } => {
+            failure.hint("nothing was changed; `fleet apply` finds out").exit(Exit::Unsettled)
+        }
         RunError::Lease(LeaseError::Io { .. }) => failure.hint(
             "check the folder of --state and its permissions",
         ),
     }
+}
+
+/// That a person wants nothing of a fleet to be changed, while they do.
+pub(crate) fn kept_as_it_is(inputs: &Inputs) -> Option<Failure> {
+    let freeze = inputs.recorded.freeze.as_ref()?;
+    let holds = freeze.until.is_none_or(|until| until > inputs.now);
+    let fleet = &inputs.desired.fleet;
+    holds.then(|| {
+        let why = clean_line(&freeze.reason);
+        Failure::new(format!("fleet `{fleet}` is frozen by hand ({why})"))
+            .hint(format!("`fleet thaw {fleet}` lets it change again"))
+            .exit(Exit::Unsettled)
+    })
 }
 
 /// What to do about a store that does not do its part.

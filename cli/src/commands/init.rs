@@ -4,6 +4,7 @@ use crate::args::{Format, InitArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
+use crate::fleets::is_name;
 use crate::out::Out;
 use crate::output::document;
 use crate::output::other::Init;
@@ -20,12 +21,7 @@ const STARTER: &str = include_str!("init/starter.yaml");
 
 /// Writes the spec and its schema, and says what comes next.
 pub(crate) fn run(context: &Context, args: &InitArgs, out: &mut Out) -> Answer {
-    let name_ok = !args.name.is_empty()
-        && args.name.len() <= 63
-        && args.name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
-        && !args.name.starts_with('-')
-        && !args.name.ends_with('-');
-    if !name_ok {
+    if !is_name(&args.name) {
         return Err(Failure::new(format!("`{}` cannot be a fleet's name", args.name))
             .at("--name")
             .hint("use lower-case letters, digits and dashes")

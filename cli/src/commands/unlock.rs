@@ -47,11 +47,14 @@ pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> 
 
 /// Who holds a fleet of this state; a name that nobody knows is a mistake.
 async fn holder(context: &Context, fleet: &FleetName) -> Answer<Option<Held>> {
+    let held =
+        Lease::holder(&context.store()?, fleet).await.map_err(|cause| failed(cause.into()))?;
+    // A first apply may have the lease and nothing in a journal yet.
     let known = context.journals()?.fleets().await.map_err(failed)?;
-    if !known.contains(fleet) {
+    if held.is_none() && !known.contains(fleet) {
         return Err(no_such_fleet(context, fleet.as_str(), &known));
     }
-    Lease::holder(&context.store()?, fleet).await.map_err(|cause| failed(cause.into()))
+    Ok(held)
 }
 
 fn told(context: &Context, fleet: &str, held: Option<&Held>, out: &mut Out) -> Answer {

@@ -107,6 +107,12 @@ pub(crate) enum EventKind {
     Frozen,
     /// The fleet may be changed again.
     Thawed,
+    /// The fleet was given another name.
+    Renamed,
+    /// Machines that somebody else launched were taken in.
+    Adopted,
+    /// Machines were let go, and run on.
+    Released,
     /// Something refused a launch, and is not retried for a while.
     Blocked,
     /// A round of changes ended.

@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, made from its type.
 
 use super::{
-    Body, FORMAT_VERSION, Head, apply, catalog, doctor, error, explain, history, other, plan,
-    reach, rollout, simulate, status, sweep, validate,
+    Body, FORMAT_VERSION, Head, adopt, apply, catalog, doctor, error, explain, history, other,
+    plan, reach, rollout, simulate, status, sweep, validate,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 26] = [
+pub(crate) const ALL: [Entry; 29] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
@@ -28,6 +28,9 @@ pub(crate) const ALL: [Entry; 26] = [
     entry::<other::Unlock>(),
     entry::<other::Freeze>(),
     entry::<rollout::Rollout>(),
+    entry::<adopt::Rename>(),
+    entry::<adopt::Release>(),
+    entry::<adopt::Import>(),
     entry::<doctor::Doctor>(),
     entry::<catalog::CatalogImport>(),
     entry::<catalog::CatalogRefresh>(),

@@ -199,6 +199,11 @@ fn refusals() -> Vec<RunError> {
         RunError::Journal(JournalError::Fenced { fleet: fleet(), epoch: 4 }),
         RunError::NoProvider { fleet: fleet(), cloud: Cloud::Gcp },
         RunError::Unsound { fleet: fleet(), violations: vec![Violation::Cycle] },
+        RunError::Leaving { fleet: "web".into(), to: "shop".into() },
+        RunError::Journal(JournalError::Arriving { fleet: "shop".into(), from: fleet() }),
+        RunError::NoSuchFleet { fleet: fleet() },
+        RunError::NameTaken { fleet: fleet() },
+        RunError::InDoubt { fleet: fleet(), requests: 2 },
     ];
     all.extend(stale().into_iter().map(RunError::Stale));
     all
@@ -209,6 +214,14 @@ fn why_refused(cause: &RunError) -> &'static str {
         RunError::Lease(_) => "two applies at once would launch twice",
         RunError::Journal(JournalError::Fenced { .. }) => {
             "a run that was thought dead must not write after the one that replaced it"
+        }
+        RunError::Leaving { .. } | RunError::Journal(JournalError::Arriving { .. }) => {
+            "a fleet under two names would launch twice"
+        }
+        RunError::NoSuchFleet { .. } => "a name that nobody knows is a mistake",
+        RunError::NameTaken { .. } => "two journals cannot become one",
+        RunError::InDoubt { .. } => {
+            "what may have been launched must be found under the name that it was launched with"
         }
         RunError::Journal(_) | RunError::Store(_) => {
             "a journal with a hole cannot say which machines are ours"

@@ -128,6 +128,21 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
             ("frozen", format!("by hand{until}: {}", clean_line(reason)), false)
         }
         Event::Thawed => ("thawed", "by hand".to_owned(), false),
+        Event::Renamed { from, to } => ("renamed", format!("from {from} to {to}"), false),
+        Event::Adopted { machines, .. } => {
+            let taken: Vec<SlotId> = machines.iter().map(|one| one.slot).collect();
+            ("taken in", format!("{}: {}", taken.len(), slots(&taken)), false)
+        }
+        Event::Released { machines } => {
+            let text = match machines.as_slice() {
+                [] => "no machine".to_owned(),
+                [one] => format!("{} of {}", clean_line(one.machine.as_str()), one.slot),
+                [first, .., last] => {
+                    format!("{} of {} … {}", machines.len(), first.slot, last.slot)
+                }
+            };
+            ("released", text, false)
+        }
         Event::Blocked { block } => (
             "blocked",
             format!(

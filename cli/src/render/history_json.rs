@@ -121,6 +121,15 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
         Event::Drained { slots } => (EventKind::Drained, names(slots), none(), None),
         Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
         Event::Thawed => (EventKind::Thawed, none(), none(), None),
+        Event::Renamed { .. } => (EventKind::Renamed, none(), none(), None),
+        Event::Adopted { machines, .. } => {
+            let slots = machines.iter().map(|one| one.slot.to_string()).collect();
+            (EventKind::Adopted, slots, names(machines.iter().map(|one| &one.machine)), None)
+        }
+        Event::Released { machines } => {
+            let slots = machines.iter().map(|one| one.slot.to_string()).collect();
+            (EventKind::Released, slots, names(machines.iter().map(|one| &one.machine)), None)
+        }
         Event::Blocked { block } => {
             let pool = match &block.scope {
                 BlockScope::Pool { pool } => Some(pool.to_string()),

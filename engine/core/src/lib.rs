@@ -24,7 +24,10 @@ pub use decide::{Placement, placement};
 pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
 pub use offers::{Eligible, add_signals, eligible, eligible_beside, rejection, weight};
 pub use place::Certificate;
-pub use plan::{Planned, Stale, StepState, Violation, Walk, check, premises, same_steps, stale};
+pub use plan::{
+    Adoptee, Adoption, Planned, Stale, StepState, Unfit, Violation, Walk, adopt, check, premises,
+    same_steps, stale, unfit,
+};
 pub use record::{
     BOOT_FAILURES, Breaker, CannotUndo, FAILURES, TRIES_PER_HOUR, can_undo, fold, labels_meant,
     labels_version, open_words, template_of, templates_meant, with_templates,

@@ -185,6 +185,28 @@ pub enum Event {
     },
     /// The fleet may be changed again.
     Thawed,
+    /// The fleet has another name from here on. Its journal moves there, and this record with it.
+    Renamed {
+        /// The name before.
+        from: FleetName,
+        /// The name from here on.
+        to: FleetName,
+    },
+    /// Machines that somebody else launched are of this fleet from here on. Written before their tags are:
+    /// until those say so too, nothing is done to them.
+    Adopted {
+        /// The machines, each with its slot and its pool.
+        machines: Vec<NewMachine>,
+        /// The template that they count as made from.
+        template: Digest,
+        /// The version of their cloud's labels that they are given.
+        labels: u32,
+    },
+    /// Machines are of this fleet no longer, and run on.
+    Released {
+        /// Which.
+        machines: Vec<ReleasedMachine>,
+    },
     /// A scope said no.
     Blocked {
         /// Which, and until when.
@@ -224,6 +246,16 @@ pub struct NewMachine {
     /// The pool it came from, where the request left a choice and it is not the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pool: Option<PoolId>,
+}
+
+/// A machine that is of a fleet no longer, and runs on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReleasedMachine {
+    /// The slot it filled.
+    pub slot: SlotName,
+    /// Which machine.
+    pub machine: MachineId,
 }
 
 /// A machine that is there and does not work.

@@ -1,9 +1,9 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId,
-    Market, MicroUsd, Place, PoolId, Region, Rollout, SignalRecords, SlotHealth, SlotId, SlotName,
-    Strategy, Template, TemplateFields, Timestamp, Token, Undone, Word,
+    AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Group, Labels,
+    MachineId, Market, MicroUsd, Place, PoolId, Region, Rollout, SignalRecords, SlotHealth, SlotId,
+    SlotName, Strategy, Template, TemplateFields, Timestamp, Token, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -70,6 +70,12 @@ pub struct Recorded {
     /// A person wants nothing to be changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
+    /// The name that the fleet was given last. A journal under another name than this is being moved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed: Option<FleetName>,
+    /// Machines that were let go and run on. Where a cloud keeps our tags on them, these say nothing.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub released: BTreeSet<MachineId>,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]

@@ -3,11 +3,15 @@
 use crate::calls::{Calls, Watch};
 use crate::error::RunError;
 use crate::hooks::{Hooks, RealHooks};
-use crate::state::{Journal, Record, Store};
+use crate::state::{Journal, Record, Store, moving};
 use fleet_model::{Catalog, Cloud, FleetName, Recorded, SlotRecord, SlotState, Timestamp};
 use fleet_provider::{Clock, Provider};
+use futures::{StreamExt, TryStreamExt, stream};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Folders looked into at once.
+const READ_AT_ONCE: usize = 32;
 
 /// Where a fleet without a recorded identity gets one from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,9 +84,16 @@ impl Engine {
         Ok(slots.into_values().filter(filled).count())
     }
 
-    /// Fleets that have a journal here.
+    /// Fleets that have a journal here. A lease alone makes no fleet: an apply may have come to nothing, and
+    /// a fleet may have another name by now.
     pub async fn fleets(&self) -> Result<Vec<FleetName>, RunError> {
         let names = self.store.folders("fleets").await?;
-        Ok(names.into_iter().map(FleetName::new).collect())
+        let fleets = stream::iter(names).map(|name| async {
+            let fleet = FleetName::new(name);
+            let there = moving::is_there(&self.store, &fleet).await?;
+            Ok::<_, RunError>(there.then_some(fleet))
+        });
+        let fleets: Vec<_> = fleets.buffered(READ_AT_ONCE).try_collect().await?;
+        Ok(fleets.into_iter().flatten().collect())
     }
 }

@@ -24,6 +24,35 @@ pub enum RunError {
         /// Which cloud.
         cloud: Cloud,
     },
+    /// The journal is on its way to another name, and nothing is written under this one any more.
+    #[error("fleet `{fleet}` is being renamed to `{to}`, and that is not done yet")]
+    Leaving {
+        /// Which fleet.
+        fleet: FleetName,
+        /// Its name from here on.
+        to: FleetName,
+    },
+    /// There is no journal under a name.
+    #[error("there is no fleet `{fleet}`")]
+    NoSuchFleet {
+        /// The name.
+        fleet: FleetName,
+    },
+    /// There is a journal under a name already.
+    #[error("there is a fleet `{fleet}` already")]
+    NameTaken {
+        /// The name.
+        fleet: FleetName,
+    },
+    /// Nobody knows what became of launches.
+    #[error("nobody knows yet what became of {requests} {} of fleet `{fleet}`",
+        if *.requests == 1 { "launch" } else { "launches" })]
+    InDoubt {
+        /// Which fleet.
+        fleet: FleetName,
+        /// How many.
+        requests: usize,
+    },
     /// A saved plan no longer stands on what it was made from.
     #[error("the plan is stale: {0}")]
     Stale(Stale),

@@ -18,7 +18,7 @@ mod progress;
 mod reconcile;
 mod state;
 
-pub use apply::{RoundOutcome, Session};
+pub use apply::{Changed, Renamed, RoundOutcome, Session, Unowned};
 pub use calls::SystemClock;
 pub use engine::{Engine, Fresh};
 pub use error::RunError;

@@ -3,10 +3,12 @@
 //! A region of a named account is called `us-central1@project`. The provider of one account knows
 //! nothing of that: names lose the account on the way in and get it back on the way out.
 
+mod handover;
+
 use crate::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
-    ExamineRequest, Listed, Listing, Missing, Offered, OfferingsRequest, PriceListRequest,
-    Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
+    ExamineRequest, Handover, Listed, Listing, Missing, Offered, OfferingsRequest,
+    PriceListRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
 use fleet_model::{Access, Cloud, Create, Machine, MachineId, Orphans, PoolId, Region, Scope};
@@ -230,6 +232,11 @@ impl Provider for Accounts {
         let scope = bare_scope(request.scope);
         let asked = RelabelRequest { scope: &scope, ..*request };
         self.of(request.scope.region.account()).relabel(&asked).await
+    }
+
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        self.home.handover()?;
+        Ok(self)
     }
 
     async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {

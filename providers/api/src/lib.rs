@@ -10,6 +10,7 @@ mod clock;
 pub mod conformance;
 mod error;
 pub mod evidence;
+mod handover;
 mod judgement;
 mod provider;
 #[cfg(feature = "conformance")]
@@ -21,6 +22,10 @@ pub use accounts::Accounts;
 pub use answers::Answers;
 pub use clock::Clock;
 pub use error::{Class, Error, NO_CREDENTIALS, NOT_SET_UP, Reach};
+pub use handover::{
+    DisownRequest, Handover, LAMBDA_KEEPS_TAGS, NO_HANDOVER, OwnRequest, Owned, RenameRequest,
+    TagFilter, no_handover,
+};
 pub use judgement::{Asked, LOOK_AGAIN, in_one_line, not_the_machine, with_causes};
 pub use provider::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Missing, Offered,

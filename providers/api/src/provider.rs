@@ -1,6 +1,8 @@
 //! The trait.
 
-use crate::{Class, Error, Examination, ExamineRequest, Listed, PriceListRequest};
+use crate::{
+    Class, Error, Examination, ExamineRequest, Handover, Listed, PriceListRequest, no_handover,
+};
 use async_trait::async_trait;
 use fleet_model::{
     Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels,
@@ -85,6 +87,13 @@ pub trait Provider: Send + Sync {
     /// harm. Clouds that cannot change labels change none.
     async fn relabel(&self, _: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
         Ok(Vec::new())
+    }
+
+    /// How machines change hands while they run. Clouds that cannot change tags of running machines, and
+    /// providers that do not know how yet, say why.
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        let why = "fleet cannot change whose machines are on this cloud";
+        Err(no_handover(self.cloud(), why))
     }
 
     /// Puts in order what launches left behind besides machines, and says how many things were

@@ -9,6 +9,7 @@ mod create_fleet;
 mod doctor;
 mod error;
 mod events;
+mod handover;
 mod image;
 mod launch;
 mod launch_template;

@@ -17,8 +17,8 @@ use fleet_model::{
 };
 use fleet_provider::{
     Accounts, Answers, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
-    Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
-    Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
+    Examination, ExamineRequest, Handover, Listed, Listing, Offered, OfferingsRequest,
+    PriceListRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use futures::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +57,11 @@ impl Aws {
                 answers: home.answers.clone(),
             })
         })
+    }
+
+    /// The clients of a region.
+    pub(crate) async fn site(&self, region: &Region) -> Arc<Site> {
+        self.session.site(region).await
     }
 
     /// The bands of the Spot Advisor, if somebody supplied them.
@@ -339,6 +344,10 @@ impl Provider for Aws {
     async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
         let site = self.session.site(&request.scope.region).await;
         relabel::relabel(&site, request).await
+    }
+
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        Ok(self)
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

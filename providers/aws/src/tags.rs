@@ -10,7 +10,7 @@
 //! lived to do it, those without take the slots that are left, in order of their ids.
 
 use aws_sdk_ec2::types::{Instance, Tag};
-use fleet_model::{FleetName, FleetUid, Ownership, SlotId, SlotName, Token};
+use fleet_model::{FleetName, FleetUid, Labels, Ownership, SlotId, SlotName, Token};
 use fleet_provider::CreateRequest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::once;
@@ -25,7 +25,9 @@ pub(crate) const SLOTS: &str = "fleet:slots";
 pub(crate) const BY: &str = "fleet:by";
 /// The value of [`BY`] for `CreateFleet`.
 const BY_FLEET: &str = "fleet";
-/// The machine's own slot, if it was made by `CreateFleet`.
+/// The value of [`BY`] for machines that somebody else launched and that a fleet took in.
+const BY_IMPORT: &str = "import";
+/// The machine's own slot, if it was made by `CreateFleet` or taken in.
 pub(crate) const SLOT: &str = "fleet:slot";
 /// The launch's idempotency token.
 pub(crate) const TOKEN: &str = "fleet:token";
@@ -34,7 +36,7 @@ pub(crate) const TEMPLATE: &str = "fleet:template";
 /// How all of ours begin.
 const OURS: &str = "fleet:";
 /// What the console shows as the name.
-const CONSOLE_NAME: &str = "Name";
+pub(crate) const CONSOLE_NAME: &str = "Name";
 
 /// The longest value of a tag.
 const LONGEST: usize = 256;
@@ -54,6 +56,22 @@ pub(crate) fn of(request: &CreateRequest<'_>) -> BTreeMap<String, String> {
     for (n, part) in write_slots(&request.create.slots).into_iter().enumerate() {
         ours(&slots_key(n), part);
     }
+    tags
+}
+
+/// Every tag of a machine that is taken in. It is found by its own slot: no launch of ours made it, so its launch
+/// index and its token say nothing. The name that the console shows stays.
+pub(crate) fn of_import(owner: &Ownership, labels: &Labels) -> BTreeMap<String, String> {
+    let mut tags = labels.clone();
+    tags.retain(|key, _| is_users(key));
+    let mut ours = |key: &str, value: String| tags.insert(key.to_owned(), value);
+    ours(UID, owner.fleet.to_string());
+    ours(NAME, owner.name.to_string());
+    ours(TOKEN, owner.token.to_string());
+    ours(TEMPLATE, owner.template.to_string());
+    ours(BY, BY_IMPORT.to_owned());
+    ours(SLOTS, owner.slot.to_string());
+    ours(SLOT, owner.slot.to_string());
     tags
 }
 
@@ -165,7 +183,7 @@ impl<'a> Claim<'a> {
         let pair = |tag: &'a Tag| Some((tag.key()?, tag.value()?));
         let tags: BTreeMap<&str, &str> = instance.tags().iter().filter_map(pair).collect();
         let token = *tags.get(TOKEN)?;
-        let by_fleet = tags.get(BY) == Some(&BY_FLEET);
+        let by_fleet = tags.get(BY).is_some_and(|by| [BY_FLEET, BY_IMPORT].contains(by));
         let more = (1..).map_while(|n| tags.get(slots_key(n).as_str()).copied());
         let words: Vec<&str> = once(*tags.get(SLOTS)?).chain(more).collect();
         let words = words.join(" ");

@@ -151,3 +151,22 @@ fn lists_know_what_is_in_them() {
     }
     assert!(!lists("base-4294967295.1/9", slot("base-0.1")));
 }
+
+#[test]
+fn what_is_taken_in_is_read_back() {
+    let owner = Ownership {
+        fleet: FleetUid::new("u"),
+        name: FleetName::new("lab"),
+        slot: slot("burst-3.2"),
+        token: Token::new("fleet-t"),
+        template: DIGEST.parse().expect("a digest"),
+    };
+    let labels =
+        BTreeMap::from([("team".into(), "research".into()), ("fleet:x".into(), "".into())]);
+    let tags = of_import(&owner, &labels);
+    assert!(!tags.contains_key(CONSOLE_NAME) && !tags.contains_key("fleet:x"));
+    let pairs: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
+    // Whatever made it, and whichever of its launch it was.
+    let found = super::owner(&instance(&pairs, 7, "somebody-elses"));
+    assert_eq!(found, Some(owner));
+}

@@ -13,6 +13,7 @@ mod credential;
 mod doctor;
 mod error;
 mod evictions;
+mod handover;
 mod image;
 mod launch;
 mod machines;

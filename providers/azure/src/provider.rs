@@ -19,8 +19,8 @@ use async_trait::async_trait;
 use fleet_model::{Access, Cloud, Machine, MachineId, MachineState, Market, Orphans, Scope};
 use fleet_provider::{
     Accounts, Answers, Class, ClearRequest, Clock, CreateRequest, Created, DestroyRequest,
-    Destroyed, Error, Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest,
-    PriceListRequest, Provider, RelabelRequest, TraceRequest, Traced,
+    Destroyed, Error, Examination, ExamineRequest, Handover, Listed, Listing, Offered,
+    OfferingsRequest, PriceListRequest, Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -51,6 +51,11 @@ impl Azure {
             power: Power::default(),
             children: Children::default(),
         }
+    }
+
+    /// How Resource Manager is asked.
+    pub(crate) fn api(&self) -> &Api {
+        &self.api
     }
 
     /// The same, with scores and rates remembered as others remember theirs.
@@ -237,6 +242,10 @@ impl Provider for Azure {
 
     async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
         relabel::relabel(&self.api, request).await
+    }
+
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        Ok(self)
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

@@ -47,7 +47,8 @@ async fn relabel_one(
     Ok(true)
 }
 
-async fn patch(
+/// Removes some tags (`Delete`), or adds and changes some (`Merge`).
+pub(crate) async fn patch(
     api: &Api,
     machine: &str,
     operation: &str,

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// The fleet's identity.
 pub(crate) const UID: &str = "fleet:uid";
 /// The fleet's name, for people.
-const NAME: &str = "fleet:name";
+pub(crate) const NAME: &str = "fleet:name";
 /// The slot.
 const SLOT: &str = "fleet:slot";
 /// The launch.
@@ -62,6 +62,12 @@ pub(crate) fn to_remove(vm: &Vm, request: &RelabelRequest<'_>) -> BTreeMap<Strin
         is_users(key) && asked.iter().any(same) && !set.keys().any(same)
     };
     let tags = vm.tags.iter().filter(|(key, _)| goes(key));
+    tags.map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// What a machine carries of ours.
+pub(crate) fn ours(vm: &Vm) -> BTreeMap<String, String> {
+    let tags = vm.tags.iter().filter(|(key, _)| !is_users(key));
     tags.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 

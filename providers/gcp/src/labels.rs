@@ -64,6 +64,34 @@ pub(crate) fn changed(
     labels
 }
 
+/// The labels of a machine without ours.
+pub(crate) fn without_ours(now: &HashMap<String, String>) -> HashMap<String, String> {
+    let ours = [UID, NAME, SLOTS, TOKEN, TEMPLATE];
+    let mut labels = now.clone();
+    labels.retain(|key, _| !ours.iter().any(|of| is_of(key, of, now.len())));
+    labels
+}
+
+/// Whether a key holds a part of what is written under another. There are no more parts than labels.
+fn is_of(key: &str, of: &str, labels: usize) -> bool {
+    (0..labels).any(|n| nth_key(of, n) == key)
+}
+
+/// The labels of a machine whose fleet has another name.
+pub(crate) fn renamed(now: &HashMap<String, String>, name: &FleetName) -> HashMap<String, String> {
+    let mut labels = now.clone();
+    labels.retain(|key, _| !is_of(key, NAME, now.len()));
+    let mut told = BTreeMap::new();
+    put(&mut told, NAME, &escape(name.as_str()));
+    labels.extend(told);
+    labels
+}
+
+/// The fleet that labels tell of, whatever the machine is called.
+pub(crate) fn uid(labels: &HashMap<String, String>) -> Option<FleetUid> {
+    Some(FleetUid::new(unescape(&get(labels, UID)?)?))
+}
+
 /// The filter that finds the machines of one launch, and perhaps others.
 pub(crate) fn filter(token: &Token) -> String {
     let text = escape(token.as_str());

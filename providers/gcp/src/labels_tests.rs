@@ -114,3 +114,17 @@ fn copied_labels_do_not_make_a_machine_ours() {
         assert_eq!(owner(name, &all), None, "{name}");
     }
 }
+
+#[test]
+fn what_is_let_go_keeps_the_labels_of_others() {
+    let mut now = labels("u", "t", &[slot("base-0.1")]);
+    now.insert("fleet-manager".into(), "ada".into());
+    assert_eq!(uid(&now), Some(FleetUid::new("u")));
+    let name = "x".repeat(63);
+    let renamed = renamed(&now, &FleetName::new(name.as_str()));
+    let told = get(&renamed, NAME).and_then(|text| unescape(&text));
+    assert_eq!((told, renamed.len()), (Some(name), now.len()));
+    let left = without_ours(&now);
+    assert_eq!((uid(&left), left.get("fleet-manager").map(String::as_str)), (None, Some("ada")));
+    assert!(left.contains_key("team") && !left.contains_key(TOKEN) && !left.contains_key(SLOTS));
+}

@@ -9,6 +9,7 @@ mod advice;
 mod choice;
 mod doctor;
 mod error;
+mod handover;
 mod image;
 mod kind;
 mod labels;

@@ -5,7 +5,7 @@ use crate::choice::Choice;
 use crate::error::refused;
 use crate::kind::Kind;
 use crate::request::{Resolved, refusal};
-use crate::session::{GcpSettings, Session};
+use crate::session::{Clients, GcpSettings, Session};
 use crate::{
     doctor, image, labels, launch, machines, offerings, prices, relabel, reservation, terminate,
     trace,
@@ -14,8 +14,8 @@ use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, MachineId, Market, Region, Scope};
 use fleet_provider::{
     Accounts, Answers, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
-    Examination, ExamineRequest, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
-    Provider, RelabelRequest, TraceRequest, Traced,
+    Examination, ExamineRequest, Handover, Listed, Listing, Offered, OfferingsRequest,
+    PriceListRequest, Provider, RelabelRequest, TraceRequest, Traced,
 };
 use std::sync::Arc;
 
@@ -30,6 +30,15 @@ impl Gcp {
     /// An adapter. Credentials are looked for at the first call.
     pub fn new(settings: GcpSettings, clock: Arc<dyn Clock>) -> Self {
         Gcp { session: Session::new(settings), clock, answers: Arc::default() }
+    }
+
+    /// How Google is asked.
+    pub(crate) async fn clients(&self) -> Result<&Clients, Error> {
+        self.session.clients().await
+    }
+
+    pub(crate) fn clock(&self) -> &dyn Clock {
+        &*self.clock
     }
 
     /// The same, with advice remembered as others remember theirs.
@@ -150,6 +159,10 @@ impl Provider for Gcp {
 
     async fn relabel(&self, request: &RelabelRequest<'_>) -> Result<Vec<MachineId>, Error> {
         relabel::relabel(self.session.clients().await?, request, &*self.clock).await
+    }
+
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        Ok(self)
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

@@ -8,7 +8,8 @@ use crate::operations::{At, ended};
 use crate::session::Clients;
 use fleet_model::MachineId;
 use fleet_provider::{Class, Clock, Error, RelabelRequest};
-use google_cloud_compute_v1::model::InstancesSetLabelsRequest;
+use google_cloud_compute_v1::model::{Instance, InstancesSetLabelsRequest};
+use std::collections::HashMap;
 
 /// Changes the labels of those machines that are there and of this fleet.
 pub(crate) async fn relabel(
@@ -39,6 +40,17 @@ async fn relabel_one(
         return Ok(false);
     }
     let labels = labels::changed(&instance.labels, request);
+    set_labels(clients, (zone, number), instance, labels, clock).await
+}
+
+/// Gives a machine all its labels; whether it is there.
+pub(crate) async fn set_labels(
+    clients: &Clients,
+    (zone, number): (&str, &str),
+    instance: Instance,
+    labels: HashMap<String, String>,
+    clock: &dyn Clock,
+) -> Result<bool, Error> {
     if labels == instance.labels {
         return Ok(true);
     }

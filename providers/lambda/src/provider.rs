@@ -8,7 +8,8 @@ use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, Quote, Scope};
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest,
-    Listed, Listing, Offered, OfferingsRequest, PriceListRequest, Provider, TraceRequest, Traced,
+    Handover, LAMBDA_KEEPS_TAGS, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
+    Provider, TraceRequest, Traced, no_handover,
 };
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -98,6 +99,10 @@ impl Provider for Lambda {
             return Ok(Destroyed::default());
         }
         terminate::end(&self.api, request, self.clock.now()).await
+    }
+
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        Err(no_handover(Cloud::Lambda, LAMBDA_KEEPS_TAGS))
     }
 
     async fn examine(&self, request: &ExamineRequest<'_>) -> Examination {

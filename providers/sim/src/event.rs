@@ -7,7 +7,8 @@ use crate::fault::Fault;
 use crate::limit::LimitKey;
 use crate::time::Ms;
 use fleet_model::{
-    Digest, FleetName, FleetUid, Labels, MachineId, MicroUsd, Orphans, PoolId, SlotId, Token,
+    Digest, FleetName, FleetUid, Labels, MachineId, MicroUsd, Orphans, Ownership, PoolId, SlotId,
+    Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub(crate) enum Event {
     Failed { id: MachineId, since: Ms, worked: bool },
     /// A machine lost its tags.
     Stripped { id: MachineId },
+    /// A machine carries tags that were not written by its launch.
+    Owned { id: MachineId, owner: Ownership },
     /// Something goes wrong from now on.
     Fault(Fault),
     /// Nothing goes wrong any more.

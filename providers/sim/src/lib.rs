@@ -18,6 +18,7 @@ mod clock;
 mod cloud;
 mod event;
 mod fault;
+mod handover;
 mod index;
 mod inject;
 mod limit;

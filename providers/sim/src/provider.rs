@@ -10,8 +10,9 @@ use crate::tx::Tx;
 use async_trait::async_trait;
 use fleet_model::{Cloud, Machine, MachineId, Orphans, Scope, SlotId};
 use fleet_provider::{
-    Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced, with_causes,
+    Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Handover,
+    LAMBDA_KEEPS_TAGS, Listing, Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest,
+    Traced, no_handover, with_causes,
 };
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ impl SimProvider {
 
     /// One call to the raw cloud. Half of the latency lies before it and half behind, so that a
     /// process killed while it waits has or has not done the deed.
-    async fn call<T>(
+    pub(crate) async fn call<T>(
         &self,
         asked: Asked,
         act: impl FnOnce(&mut Tx<'_>) -> Result<T, Refusal> + Send,
@@ -56,7 +57,7 @@ impl SimProvider {
         }
     }
 
-    fn check_scope(&self, scope: &Scope) -> Result<(), Error> {
+    pub(crate) fn check_scope(&self, scope: &Scope) -> Result<(), Error> {
         if scope.cloud == self.cloud {
             return Ok(());
         }
@@ -338,5 +339,12 @@ impl Provider for SimProvider {
         }
         // Sent again without harm: what is not answered is asked once more.
         self.call(Asked::Read, |tx| cloud::relabel(tx, request)).await
+    }
+
+    fn handover(&self) -> Result<&dyn Handover, Error> {
+        match self.cloud {
+            Cloud::Aws | Cloud::Gcp | Cloud::Azure => Ok(self),
+            Cloud::Lambda => Err(no_handover(self.cloud, LAMBDA_KEEPS_TAGS)),
+        }
     }
 }

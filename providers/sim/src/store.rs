@@ -23,7 +23,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Format number of worlds on disk.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
 /// A log this long is folded into a snapshot, which opens faster. Longer where the snapshot is
 /// long, so that folding stays a fixed share of the work.

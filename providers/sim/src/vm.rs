@@ -2,7 +2,7 @@
 //! not have to touch every machine.
 
 use crate::time::Ms;
-use fleet_model::{Cause, CauseKind, Cloud, Labels, MachineId, MachineState, SlotId};
+use fleet_model::{Cause, CauseKind, Cloud, Labels, MachineId, MachineState, Ownership, SlotId};
 use serde::{Deserialize, Serialize};
 
 /// A machine and the moments of its life. What it shares with the others of its launch is in the
@@ -30,6 +30,8 @@ pub(crate) struct Vm {
     pub(crate) labels: Option<Labels>,
     /// Whether it still carries our tags.
     pub(crate) tagged: bool,
+    /// What its tags say, if they were written after its launch.
+    pub(crate) owner: Option<Box<Ownership>>,
     /// The name that clouds without tokens know it by.
     pub(crate) name: Option<String>,
 }

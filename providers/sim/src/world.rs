@@ -43,12 +43,15 @@ pub(crate) struct Deed {
 impl Deed {
     /// The tags that its machines carry.
     pub(crate) fn owner(&self, vm: &Vm) -> Option<Ownership> {
-        vm.tagged.then(|| Ownership {
-            fleet: self.fleet.clone(),
-            name: self.name.clone(),
-            slot: vm.slot,
-            token: self.token.clone(),
-            template: self.template,
+        vm.tagged.then(|| match &vm.owner {
+            Some(owner) => Ownership { slot: vm.slot, ..Ownership::clone(owner) },
+            None => Ownership {
+                fleet: self.fleet.clone(),
+                name: self.name.clone(),
+                slot: vm.slot,
+                token: self.token.clone(),
+                template: self.template,
+            },
         })
     }
 }
@@ -134,6 +137,13 @@ impl World {
                     && let Some(vm) = self.vms.get_mut(serial)
                 {
                     vm.tagged = false;
+                }
+            }
+            Event::Owned { id, owner } => {
+                if let Some(vm) = self.vm_mut(id) {
+                    vm.tagged = true;
+                    vm.slot = owner.slot;
+                    vm.owner = Some(Box::new(owner.clone()));
                 }
             }
             Event::Stopped { id, since } => {
@@ -293,6 +303,7 @@ impl World {
                 failed: born.fails.map(|since| (since, false)),
                 labels: None,
                 tagged: true,
+                owner: None,
                 name: born.name.clone(),
             };
             self.index.add(serial, &vm, &deed);

@@ -20,7 +20,9 @@ pub(super) fn notice_strangers(inputs: &Inputs, inventory: &mut Inventory) {
             }
             continue;
         }
-        if recorded.contains_key(&machine.id) {
+        // One that was let go is nobody's business, even where its cloud keeps our tags on it.
+        let released = inputs.recorded.released.contains(&machine.id);
+        if recorded.contains_key(&machine.id) || released {
             continue;
         }
         // A launch in doubt that did happen shows up here first: recovery settles it.

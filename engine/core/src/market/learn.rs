@@ -39,6 +39,13 @@ pub(crate) fn launched(
     }
 }
 
+/// A machine of the pool is ours from here on, and no launch of ours: no evidence, but it may be lost.
+pub(crate) fn adopted(recorded: &mut Recorded, pool: &PoolId) {
+    if let Some(belief) = of(recorded, pool) {
+        belief.held += 1;
+    }
+}
+
 /// A pool said that it has no capacity.
 pub(crate) fn refused(recorded: &mut Recorded, pool: &PoolId, at: Timestamp) {
     let Some(belief) = of(recorded, pool) else { return };

@@ -1,6 +1,7 @@
 //! From a decision to steps in order, each with its token; the linter that every plan passes; whether a
 //! saved plan still stands; and the walk over its steps.
 
+mod adopt;
 mod check;
 mod planned;
 mod staleness;
@@ -8,6 +9,7 @@ mod steps;
 mod token;
 mod walk;
 
+pub use adopt::{Adoptee, Adoption, Unfit, adopt, unfit};
 pub use check::{Violation, check};
 pub use planned::Planned;
 pub use staleness::{Stale, premises, same_steps, stale};

@@ -241,7 +241,7 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
 }
 
 /// Vacant slots of a group, lowest first, each with the number of its attempts so far.
-fn free_slots(
+pub(super) fn free_slots(
     inputs: &Inputs,
     vacate: &[Vacated],
     readopt: &[Readopt],

@@ -1,7 +1,7 @@
 //! From the journal's events to what is recorded.
 
 use crate::market::{learn, signals};
-use crate::record::{guards, rollout};
+use crate::record::{guards, handover, rollout};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
@@ -159,6 +159,11 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             recorded.freeze = Some(Freeze { reason: reason.clone(), since, until: *until });
         }
         Event::Thawed => recorded.freeze = None,
+        Event::Renamed { from: _, to } => recorded.renamed = Some(to.clone()),
+        Event::Adopted { machines, template, labels } => {
+            machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
+        }
+        Event::Released { machines } => handover::release(recorded, machines, at),
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };
             let over = |old: &Block| at.duration_since(old.until) > DAY;

@@ -37,11 +37,16 @@ pub fn templates_meant(inputs: &Inputs, plan: &Plan) -> Vec<Event> {
     let clouds: BTreeSet<Cloud> = launched.collect();
     let meant = clouds.into_iter().filter_map(|cloud| {
         let template = inputs.desired.templates.get(&cloud).cloned().unwrap_or_default();
-        let (digest, fields) = (template.digest(), template.fields());
-        let known = inputs.recorded.templates.contains_key(&digest);
-        // User data may hold secrets: a journal has no place for them.
-        let whole = Some(Box::new(Template { user_data: None, ..template }));
-        (!known).then_some(Event::TemplateMeant { cloud, template: digest, fields, whole })
+        let known = inputs.recorded.templates.contains_key(&template.digest());
+        (!known).then(|| template_meant(cloud, template))
     });
     meant.collect()
+}
+
+/// That machines of a cloud are made from a template. User data may hold secrets: a journal has no place for
+/// them.
+pub(crate) fn template_meant(cloud: Cloud, template: Template) -> Event {
+    let (digest, fields) = (template.digest(), template.fields());
+    let whole = Some(Box::new(Template { user_data: None, ..template }));
+    Event::TemplateMeant { cloud, template: digest, fields, whole }
 }

@@ -3,6 +3,7 @@
 mod breaker;
 mod fold;
 pub(crate) mod guards;
+mod handover;
 mod labels;
 mod rollout;
 mod seams;
@@ -10,7 +11,7 @@ mod seams;
 pub use breaker::{Breaker, FAILURES, open_words};
 pub use fold::fold;
 pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
-pub(crate) use labels::clouds;
+pub(crate) use labels::{clouds, template_meant};
 pub use labels::{labels_meant, labels_version, templates_meant};
 pub(crate) use rollout::undone_since;
 pub use rollout::{CannotUndo, can_undo, template_of, with_templates};

@@ -4,16 +4,20 @@
 mod clear;
 mod destroy;
 mod drain;
+mod handover;
 mod launch;
 mod outcome;
 mod probe;
 mod recover;
 mod relabel;
+mod rename;
 mod round;
 mod seams;
 mod sent;
 mod session;
 mod step;
 
+pub use handover::{Changed, Unowned};
+pub use rename::Renamed;
 pub use round::RoundOutcome;
 pub use session::Session;

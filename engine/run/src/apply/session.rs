@@ -6,7 +6,7 @@ use crate::error::RunError;
 use crate::progress::Progress;
 use crate::state::{Journal, JournalError, Lease};
 use fleet_core::stale;
-use fleet_model::{Desired, Event, Inputs, Limits, Plan, Recorded};
+use fleet_model::{Desired, Event, FleetName, Inputs, Limits, Plan, Recorded};
 use std::time::Duration;
 
 /// A lease on a fleet and its open journal.
@@ -48,12 +48,21 @@ impl Engine {
         let waiting = |waiting| on(Progress::Waiting(waiting));
         let lease = Lease::take(&self.store, &desired.fleet, holder, wait, &waiting).await?;
         // Whoever mends a damaged journal need not wait for a lease of which nothing came.
-        match Journal::open(&self.store, &desired.fleet, self.clock.clone()).await {
+        match self.open_to_write(&desired.fleet).await {
             Ok(journal) => Ok(Session { engine: self, desired: desired.clone(), journal, lease }),
             Err(error) => {
                 let _ = lease.release().await;
-                Err(error.into())
+                Err(error)
             }
+        }
+    }
+
+    /// The journal of a fleet, unless it is on its way to another name.
+    async fn open_to_write(&self, fleet: &FleetName) -> Result<Journal, RunError> {
+        let journal = Journal::open(&self.store, fleet, self.clock.clone()).await?;
+        match journal.recorded().await.renamed.filter(|to| to != fleet) {
+            Some(to) => Err(RunError::Leaving { fleet: fleet.clone(), to }),
+            None => Ok(journal),
         }
     }
 

@@ -86,10 +86,13 @@ async fn get(ip: IpAddr, port: u16, path: &str) -> Result<(), String> {
         }
     };
     // The connection does its work only while somebody waits for it.
+    let mut answer = std::pin::pin!(answer);
     tokio::select! {
-        answer = answer => answer,
+        biased;
+        answer = &mut answer => answer,
         ended = connection => match ended {
-            Ok(()) => Err(format!("port {port} closed the connection")),
+            // What came before the end is there.
+            Ok(()) => answer.await,
             Err(error) => Err(wrong(error)),
         },
     }

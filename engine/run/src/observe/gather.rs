@@ -8,7 +8,7 @@ use crate::state::beliefs::{self, Shared};
 use fleet_core::{Eligible, eligible_beside, in_force, rejection, with_templates};
 use fleet_model::{
     Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
-    Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
+    Machine, Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
 };
 use fleet_provider::{Offered, OfferingsRequest};
 use futures::future::join_all;
@@ -123,10 +123,11 @@ impl Engine {
     async fn inputs(
         &self,
         wanted: Wanted,
-        observed: Observed,
+        mut observed: Observed,
         shared: &BTreeMap<FleetName, Shared>,
     ) -> Inputs {
         let Wanted { desired, recorded, limits, eligible } = wanted;
+        self.leave_others_out(&desired.fleet, &recorded, &mut observed).await;
         let Eligible { mut offerings, rejected, .. } = eligible;
         let quotas = self.quote(&desired, &mut offerings, &observed).await;
         let now = self.clock.earliest();
@@ -231,13 +232,24 @@ impl Engine {
         recorded_pools(recorded)
             .into_iter()
             .filter(|pool| !on_offer(pool))
-            .map(|pool| {
-                let kind = self.kind(pool);
-                let rejection =
-                    kind.as_ref().and_then(|kind| rejection(desired, &pool.place, kind));
-                (pool.clone(), HeldPool { kind, rejection })
-            })
+            .map(|pool| (pool.clone(), self.held_pool(desired, pool)))
             .collect()
+    }
+
+    /// Looks up what machines are that are not of the fleet yet, so that their pools can be judged.
+    pub fn know_pools(&self, inputs: &mut Inputs, machines: &[Machine]) {
+        for pool in machines.iter().map(Machine::pool) {
+            if inputs.offerings.binary_search_by(|o| o.pool.cmp(&pool)).is_err() {
+                let held = self.held_pool(&inputs.desired, &pool);
+                inputs.held_pools.insert(pool, held);
+            }
+        }
+    }
+
+    fn held_pool(&self, desired: &Desired, pool: &PoolId) -> HeldPool {
+        let kind = self.kind(pool);
+        let rejection = kind.as_ref().and_then(|kind| rejection(desired, &pool.place, kind));
+        HeldPool { kind, rejection }
     }
 
     fn kind(&self, pool: &PoolId) -> Option<Arc<InstanceKind>> {

@@ -6,6 +6,7 @@
 mod addresses;
 mod gather;
 mod look;
+mod namesakes;
 mod seams;
 mod share;
 mod sweep;

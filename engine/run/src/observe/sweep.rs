@@ -49,6 +49,7 @@ struct Journals {
     fleets: BTreeSet<FleetUid>,
     machines: BTreeSet<MachineId>,
     surplus: BTreeSet<MachineId>,
+    released: BTreeSet<MachineId>,
     doubtful: BTreeSet<Token>,
     /// Who fills each slot.
     fills: BTreeMap<(FleetUid, SlotId), MachineId>,
@@ -65,6 +66,7 @@ impl Journals {
             }
         }
         self.surplus.extend(recorded.surplus);
+        self.released.extend(recorded.released);
         self.doubtful.extend(recorded.in_doubt.into_keys());
         self.fleets.insert(uid);
     }
@@ -72,7 +74,8 @@ impl Journals {
     /// Why nobody accounts for a machine; `None` if somebody does, or may.
     fn stray(&self, machine: &Machine) -> Option<Stray> {
         let owner = machine.owner.as_ref()?;
-        if self.machines.contains(&machine.id) || self.doubtful.contains(&owner.token) {
+        let known = self.machines.contains(&machine.id) || self.released.contains(&machine.id);
+        if known || self.doubtful.contains(&owner.token) {
             return None;
         }
         if self.surplus.contains(&machine.id) {

@@ -37,6 +37,14 @@ pub enum JournalError {
         /// What is wrong with it.
         why: String,
     },
+    /// Part of a journal that moves from another name: the rest of it is there still.
+    #[error("fleet `{from}` is being renamed to `{fleet}`, and that is not done yet")]
+    Arriving {
+        /// The name that it moves to.
+        fleet: FleetName,
+        /// The name that it moves from.
+        from: FleetName,
+    },
     /// Somebody else wrote the record that we were about to write.
     #[error("another run took over the journal of fleet `{fleet}` (epoch {epoch}); this one stops")]
     Fenced {
@@ -218,11 +226,11 @@ impl Journal {
     }
 }
 
-fn record_name(fleet: &FleetName, seq: u64) -> String {
+pub(super) fn record_name(fleet: &FleetName, seq: u64) -> String {
     format!("fleets/{fleet}/journal/{seq:012}")
 }
 
-fn snapshot_folder(fleet: &FleetName) -> String {
+pub(super) fn snapshot_folder(fleet: &FleetName) -> String {
     format!("fleets/{fleet}/snapshot")
 }
 
@@ -239,7 +247,11 @@ async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), Jou
     }
     let after = format!("{snapshot:012}");
     let names = store.list(&format!("fleets/{fleet}/journal"), Some(&after)).await?;
-    for record in read_records(store, fleet, names).await? {
+    let records = read_records(store, fleet, names).await?;
+    if let Some(from) = arriving(fleet, snapshot, &records) {
+        return Err(JournalError::Arriving { fleet: fleet.clone(), from });
+    }
+    for record in records {
         if !seams::is_next(record.seq, recorded.seq) {
             return Err(JournalError::Damaged {
                 fleet: fleet.clone(),
@@ -253,6 +265,16 @@ async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), Jou
         recorded.seq = record.seq;
     }
     Ok((recorded, snapshot))
+}
+
+/// Whence a journal moves here of which the first record has not come yet: it comes last.
+fn arriving(fleet: &FleetName, snapshot: u64, records: &[Record]) -> Option<FleetName> {
+    let begun = snapshot > 0 || records.first().is_none_or(|first| first.seq == 1);
+    let last = records.last().filter(|_| !begun)?;
+    last.events.iter().find_map(|event| match event {
+        Event::Renamed { from, to } if to == fleet => Some(from.clone()),
+        _ => None,
+    })
 }
 
 /// The newest snapshot that can be read. A damaged one is passed over: the records are all there.

@@ -4,6 +4,7 @@
 pub(crate) mod beliefs;
 mod journal;
 mod lease;
+pub(crate) mod moving;
 mod origin;
 mod record;
 mod remote;

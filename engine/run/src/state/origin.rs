@@ -23,10 +23,15 @@ impl Store {
         if !self.has_any(&format!("fleets/{fleet}/journal")).await? {
             return Ok(Origin::None);
         }
-        Ok(match self.read(&mark(fleet)).await? {
-            Some(_) => Origin::Simulated,
-            None => Origin::Real,
+        Ok(match self.is_marked_simulated(fleet).await? {
+            true => Origin::Simulated,
+            false => Origin::Real,
         })
+    }
+
+    /// Whether a fleet has the mark of simulated ones.
+    pub(crate) async fn is_marked_simulated(&self, fleet: &FleetName) -> Result<bool, StoreError> {
+        Ok(self.read(&mark(fleet)).await?.is_some())
     }
 
     /// Says of a fleet without a journal whether it is about to be simulated.

@@ -159,6 +159,22 @@ impl Book {
                     self.filled.entry(new.slot.name).or_insert(filled);
                 }
             }
+            Event::Adopted { machines, .. } => {
+                for new in machines {
+                    if let Some(pool) = new.pool.clone() {
+                        let filled = Filled { machine: new.machine.clone(), pool, ending: false };
+                        self.filled.entry(new.slot.name).or_insert(filled);
+                    }
+                }
+            }
+            Event::Released { machines } => {
+                for gone in machines {
+                    let this = self.filled.get(&gone.slot);
+                    if this.is_some_and(|filled| filled.machine == gone.machine) {
+                        self.filled.remove(&gone.slot);
+                    }
+                }
+            }
             Event::AccountSeen { key, .. } => {
                 self.accounts.insert(key.cloud);
             }
@@ -174,6 +190,7 @@ impl Book {
             | Event::HealthSeen { .. }
             | Event::Rollout { .. }
             | Event::Drained { .. }
+            | Event::Renamed { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. } => {}

@@ -250,6 +250,9 @@ impl Judge {
             | Event::HealthSeen { .. }
             | Event::Rollout { .. }
             | Event::Drained { .. }
+            | Event::Renamed { .. }
+            | Event::Adopted { .. }
+            | Event::Released { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
