@@ -1,10 +1,12 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
+pub(crate) mod fallback;
+
 use crate::text::{clean_line, count, monthly, when};
 use fleet_core::PoolOdds;
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
-    Heeded, Hold, Market, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall, Strategy,
+    Heeded, Hold, Market, MoveWhy, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall, Strategy,
     TemplateChange, Units, WhenDone, Why, Word,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -93,6 +95,8 @@ pub(crate) fn why(why: &Why) -> String {
         Why::ReplaceRequested { group } => {
             format!("you asked to replace machines of {group}: their successors come first")
         }
+        Why::InPlaceOfSpot => "spot is lost or cannot be had".into(),
+        Why::Moved { why: MoveWhy::BackToSpot } => "spot holds again: back to spot".into(),
         Why::Requested => "you asked to replace it, and its successor is up".into(),
         Why::ReplaceOldTemplate { group } => {
             format!("machines of {group} were made from an older template")
@@ -613,6 +617,10 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             next: None,
         },
+        Notice::Fallback { on_demand, burst, unit, since, why, back } => {
+            fallback::fallen_back((*on_demand, *burst, *unit), *since, why, back)
+        }
+        Notice::SpotShort { since, on_demand_from } => fallback::short(*since, *on_demand_from),
         Notice::ByHand { reason, since, until } => said(
             format!(
                 "frozen by hand since {}{}: {}",

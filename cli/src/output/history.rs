@@ -101,6 +101,10 @@ pub(crate) enum EventKind {
     Frozen,
     /// The fleet may be changed again.
     Thawed,
+    /// On-demand takes the place of spot, or no longer; or spot is short, or no longer.
+    Fallback,
+    /// Machines are moved: each is destroyed when its successor is up.
+    Moving,
     /// Something refused a launch, and is not retried for a while.
     Blocked,
     /// A round of changes ended.

@@ -108,6 +108,8 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
             (EventKind::CameBack, slot, vec![machine.machine.to_string()], pool)
         }
         Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
+        Event::Fallback { .. } => (EventKind::Fallback, none(), none(), None),
+        Event::Moving { moving } => (EventKind::Moving, names(&moving.slots), none(), None),
         Event::Thawed => (EventKind::Thawed, none(), none(), None),
         Event::Blocked { block } => {
             let pool = match &block.scope {

@@ -1,7 +1,7 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
+    Architecture, Cloud, Digest, Fallback, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
     Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
@@ -35,6 +35,9 @@ pub struct Desired {
     /// When the fleet ends by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<Timestamp>,
+    /// On-demand in the place of spot that is lost or cannot be had; `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
 }
@@ -74,6 +77,7 @@ impl Desired {
             max_destroy: half(),
             schedule: Vec::new(),
             expires: None,
+            fallback: None,
             digest,
         }
     }

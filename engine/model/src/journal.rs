@@ -1,8 +1,8 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Heard,
-    Labels, MachineId, MicroUsd, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FallbackStep, FleetName, FleetUid, Heard,
+    Labels, MachineId, MicroUsd, Moving, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
     Token,
 };
 use serde::{Deserialize, Serialize};
@@ -165,6 +165,17 @@ pub enum Event {
     },
     /// The fleet may be changed again.
     Thawed,
+    /// On-demand takes the place of spot, or no longer.
+    Fallback {
+        /// The news.
+        step: FallbackStep,
+    },
+    /// Machines are about to be moved: their successors are launched, and they are destroyed when those
+    /// are up.
+    Moving {
+        /// Which, and why.
+        moving: Moving,
+    },
     /// A scope said no.
     Blocked {
         /// Which, and until when.

@@ -16,6 +16,7 @@ mod cron;
 mod desired;
 mod digest;
 mod facts;
+mod fallback;
 mod id;
 mod inputs;
 mod journal;
@@ -49,6 +50,9 @@ pub use desired::{
 };
 pub use digest::{Digest, digest};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
+pub use fallback::{
+    FallbackStep, FallbackWhy, Fallback, FallenBack, MoveWhy, Moved, Moving, SpotRecord, Times, WayBack,
+};
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,
     Scope, SlotId, SlotName, StepId, Token, UnknownName, Zone,

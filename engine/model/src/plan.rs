@@ -1,7 +1,8 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FailedMachine, FleetName, FleetUid, Labels, MachineId, MicroUsd, NewMachine, Orphans,
+    Digest, FailedMachine, FallbackStep, FleetName, FleetUid, Labels, MachineId, MicroUsd, Moving,
+    NewMachine, Orphans,
     PoolId, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,12 @@ pub struct Plan {
     /// Machines whose labels are those of an earlier spec: apply changes them in place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relabel: Vec<Relabel>,
+    /// News of the fallback to on-demand: apply writes it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<FallbackStep>,
+    /// Machines whose successors are launched by this plan: apply writes that down before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moving: Option<Moving>,
     /// What must still be true when the first step is taken.
     pub premises: Premises,
 }
@@ -56,7 +63,8 @@ impl Plan {
 
     /// Whether there is something to write down.
     pub fn has_news(&self) -> bool {
-        !(self.vacate.is_empty() && self.failed.is_empty() && self.readopt.is_empty())
+        let seen = self.vacate.is_empty() && self.failed.is_empty() && self.readopt.is_empty();
+        !seen || self.fallback.is_some()
     }
 }
 

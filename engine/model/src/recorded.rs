@@ -2,7 +2,7 @@
 
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetUid, Group, Labels, MachineId,
-    Market, MicroUsd, Place, PoolId, Region, SignalRecords, SlotId, SlotName, Strategy,
+    Market, MicroUsd, Place, PoolId, Region, SignalRecords, SlotId, SlotName, SpotRecord, Strategy,
     TemplateFields, Timestamp, Token, Word,
 };
 use serde::{Deserialize, Serialize};
@@ -61,6 +61,9 @@ pub struct Recorded {
     /// A person wants nothing to be changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub freeze: Option<Freeze>,
+    /// What was seen of the spot market as a whole: losses, refusals, and the fallback to on-demand.
+    #[serde(skip_serializing_if = "SpotRecord::is_empty")]
+    pub spot: SpotRecord,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]

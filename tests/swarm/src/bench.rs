@@ -261,6 +261,8 @@ fn summary(events: &[Event]) -> String {
         Event::ReplaceAsked { slots } => format!("replace[{}]", slots.len()),
         Event::Frozen { .. } => "frozen".into(),
         Event::Thawed => "thawed".into(),
+        Event::Fallback { step } => format!("fallback[{step:?}]"),
+        Event::Moving { moving } => format!("moving[{}]", moving.slots.len()),
         Event::ReplaceWithdrawn { slots } => format!("withdrawn[{}]", slots.len()),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),
         Event::DestroyUnknown { slots, code } => format!("unanswered[{} {code}]", slots.len()),

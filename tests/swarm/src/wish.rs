@@ -72,6 +72,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         max_destroy: Share::HALF,
         schedule: Vec::new(),
         expires: None,
+        fallback: None,
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {

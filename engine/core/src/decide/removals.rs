@@ -17,6 +17,8 @@ pub(crate) struct Removals<'a> {
     pub(crate) victims: BTreeMap<usize, Why>,
     /// How many of them the lowered target asks for.
     lowered: u32,
+    /// Machines that move and whose successors stand: they are about to be victims.
+    pub(crate) leaving: BTreeSet<usize>,
 }
 
 /// How many machines may end.
@@ -53,7 +55,8 @@ impl<'a> Removals<'a> {
     /// None yet; at most `quota`.
     pub(crate) fn new(situation: Situation<'a>, quota: Quota) -> Self {
         let Situation { inputs, problem, inventory } = situation;
-        Removals { inputs, problem, inventory, quota, victims: BTreeMap::new(), lowered: 0 }
+        let (victims, leaving) = (BTreeMap::new(), BTreeSet::new());
+        Removals { inputs, problem, inventory, quota, victims, lowered: 0, leaving }
     }
 
     pub(crate) fn group(&self, group: Group) -> impl Iterator<Item = (usize, &Holding)> {
@@ -326,7 +329,9 @@ impl<'a> Removals<'a> {
             return over;
         }
         let mut usage = self.problem.usage();
-        for at in self.kept_in_order() {
+        // What is about to leave takes nobody's share.
+        let stays = |at: &usize| !self.leaving.contains(at);
+        for at in self.kept_in_order().into_iter().filter(stays) {
             let holding = &self.inventory.holdings[at];
             match self.problem.holds_within_caps(&usage, &holding.pool, holding.weight) {
                 Some(because) => {

@@ -4,6 +4,7 @@ mod breaker;
 mod fold;
 pub(crate) mod guards;
 mod labels;
+pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};
 pub use fold::fold;

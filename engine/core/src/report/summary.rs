@@ -6,6 +6,7 @@ use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
 use crate::report::cost::cost;
+use crate::report::fallback::fallback;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
 use fleet_model::{
@@ -55,6 +56,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     if !inputs.limits.destroy_all {
         notices.extend(clock::notices(&inputs.desired, inputs.now));
     }
+    notices.extend(fallback(decision));
     notices.extend(Group::ALL.into_iter().filter_map(|group| oversized(decision, group)));
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));
     notices.extend(old_prices(inputs));

@@ -98,6 +98,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         max_destroy: Share::HALF,
         schedule: Vec::new(),
         expires: None,
+        fallback: None,
         digest: digest("spec/1", []),
     }
 }
@@ -157,6 +158,8 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
     inputs.recorded.uid = Some(inputs.uid.clone());
     let now = inputs.now;
     let mut events = vec![Event::Vacated { gone: planned.plan.vacate.clone() }];
+    events.extend(planned.plan.fallback.map(|step| Event::Fallback { step }));
+    events.extend(planned.plan.moving.clone().map(|moving| Event::Moving { moving }));
     for step in &planned.plan.steps {
         match &step.action {
             Action::Create(create) => {

@@ -3,6 +3,7 @@
 mod capacity;
 mod clock;
 pub(crate) mod commitments;
+mod fallback;
 mod instances;
 mod not_yet_obeyed;
 mod placement;
@@ -76,6 +77,7 @@ pub(crate) fn read(
     }
     let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), &places);
     let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
+    let fallback = fallback::read(&mut reader, spec.as_ref());
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,
@@ -87,6 +89,7 @@ pub(crate) fn read(
         max_destroy: Share::HALF,
         schedule,
         expires,
+        fallback,
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();

@@ -168,6 +168,8 @@ impl Book {
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }
             | Event::Thawed
+            | Event::Fallback { .. }
+            | Event::Moving { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. } => {}

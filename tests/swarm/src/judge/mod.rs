@@ -242,6 +242,8 @@ impl Judge {
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }
             | Event::Thawed
+            | Event::Fallback { .. }
+            | Event::Moving { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
