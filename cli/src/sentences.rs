@@ -6,8 +6,8 @@ use crate::text::{clean_line, count, monthly, when};
 use fleet_core::PoolOdds;
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
-    Heeded, Hold, Market, MoveWhy, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall, Strategy,
-    TemplateChange, Units, WhenDone, Why, Word,
+    Heeded, Hold, Market, MoveWhy, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall,
+    Strategy, TemplateChange, Units, WhenDone, Why, Word,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -21,7 +21,7 @@ spec:
 
 fn calm(spec: &str) -> Place {
     let place = Place::new(1, Preset::Calm, Duration::ZERO);
-    place.write("web.yaml", spec);
+    place.write("fleet.yaml", spec);
     place
 }
 
@@ -67,7 +67,10 @@ fn losses_fall_back_and_spot_that_holds_brings_machines_back() {
     let notice = told(&place, "fallback");
     assert_eq!((&notice["onDemand"], &notice["burst"]), (&4.0.into(), &12.0.into()));
     assert_eq!(notice["because"]["is"], "lost");
-    assert_eq!((&notice["back"]["is"], &notice["back"]["forSeconds"]), (&"holds".into(), &1800.into()));
+    assert_eq!(
+        (&notice["back"]["is"], &notice["back"]["forSeconds"]),
+        (&"holds".into(), &1800.into())
+    );
     minutes(&place, 29);
     place.expect(0, &["plan", "--detailed-exitcode"]);
     minutes(&place, 1);
@@ -163,7 +166,8 @@ fn without_a_word_nothing_is_bought_on_demand() {
 
 #[test]
 fn a_rule_that_makes_no_sense_is_refused_with_its_place() {
-    let place = calm(&WEB.replace("fallback: {}", "fallback: { share: 0%, returnAfter: 2d, afterr: 3 }"));
+    let place =
+        calm(&WEB.replace("fallback: {}", "fallback: { share: 0%, returnAfter: 2d, afterr: 3 }"));
     let output = place.run(&["validate"]);
     assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
     insta::assert_snapshot!("bad", text(&output.stderr));

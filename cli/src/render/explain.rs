@@ -90,9 +90,8 @@ pub(crate) fn text(
 
 /// What bears on the market in which machines stand.
 pub(crate) fn on_markets(report: &Report) -> impl Iterator<Item = &Notice> {
-    let bears = |notice: &&Notice| {
-        matches!(notice, Notice::Fallback { .. } | Notice::SpotShort { .. })
-    };
+    let bears =
+        |notice: &&Notice| matches!(notice, Notice::Fallback { .. } | Notice::SpotShort { .. });
     report.notices.iter().filter(bears)
 }
 

@@ -21,9 +21,10 @@ pub(crate) fn fallen_back(
     );
     match back {
         WayBack::NoSuccessor => said(what, "`fleet explain` shows what each spot pool lacks"),
-        WayBack::Holds { .. } | WayBack::Now { .. } | WayBack::Starting { .. } => {
-            Said { what, next: None }
-        }
+        WayBack::Holds { .. }
+        | WayBack::Next { .. }
+        | WayBack::Now { .. }
+        | WayBack::Starting { .. } => Said { what, next: None },
     }
 }
 
@@ -57,6 +58,7 @@ fn way_back(back: &WayBack) -> String {
             span(Duration::from_secs((*for_seconds).into())),
             when(*until)
         ),
+        WayBack::Next { at } => format!("the next back at {} if spot holds", when(*at)),
         WayBack::Now { machines } => format!("{} back to spot now", go(*machines)),
         WayBack::Starting { machines } => {
             format!("{} back when {} up", go(*machines), their_successors(*machines))

@@ -1,8 +1,8 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, Fallback, FleetName, Group, InstanceType, Maker, Market, MicroUsd, Pattern,
-    Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units,
+    Architecture, Cloud, Digest, Fallback, FleetName, Group, InstanceType, Maker, Market, MicroUsd,
+    Pattern, Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

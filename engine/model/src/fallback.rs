@@ -166,6 +166,11 @@ pub enum WayBack {
         /// For how long it must hold.
         for_seconds: u32,
     },
+    /// Some went back already, and the next few follow if spot holds until then.
+    Next {
+        /// The moment.
+        at: Timestamp,
+    },
     /// Now: the plan launches successors.
     Now {
         /// How many machines go back.

@@ -1,9 +1,9 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FallbackStep, FleetName, FleetUid, Heard,
-    Labels, MachineId, MicroUsd, Moving, PoolId, SlotId, SlotName, Strategy, TemplateFields, Timestamp,
-    Token,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FallbackStep, FleetName,
+    FleetUid, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, SlotId, SlotName, Strategy,
+    TemplateFields, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 

@@ -51,7 +51,8 @@ pub use desired::{
 pub use digest::{Digest, digest};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
 pub use fallback::{
-    FallbackStep, FallbackWhy, Fallback, FallenBack, MoveWhy, Moved, Moving, SpotRecord, Times, WayBack,
+    Fallback, FallbackStep, FallbackWhy, FallenBack, MoveWhy, Moved, Moving, SpotRecord, Times,
+    WayBack,
 };
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,

@@ -2,8 +2,7 @@
 
 use crate::{
     Digest, FailedMachine, FallbackStep, FleetName, FleetUid, Labels, MachineId, MicroUsd, Moving,
-    NewMachine, Orphans,
-    PoolId, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
+    NewMachine, Orphans, PoolId, Scope, SlotId, StepId, Timestamp, Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;

@@ -1,9 +1,9 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FallbackWhy, FleetUid, Group, InstanceType,
-    MachineId, Market, MicroUsd, MoveWhy, PoolId, QuotaUnit, Region, Scope, Share, SlotName, Strategy,
-    Timestamp, Together, Token, Unit, Units, WayBack,
+    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FallbackWhy, FleetUid, Group,
+    InstanceType, MachineId, Market, MicroUsd, MoveWhy, PoolId, QuotaUnit, Region, Scope, Share,
+    SlotName, Strategy, Timestamp, Together, Token, Unit, Units, WayBack,
 };
 use serde::{Deserialize, Serialize};
 

@@ -37,6 +37,11 @@ pub(crate) enum WayBack {
         /// For how long it must hold.
         for_seconds: u32,
     },
+    /// Some went back already, and the next few follow if spot holds until then.
+    Next {
+        /// The moment.
+        at: Time,
+    },
     /// This plan launches successors.
     Now {
         /// How many machines go back.
@@ -75,6 +80,7 @@ impl From<model::WayBack> for WayBack {
             model::WayBack::Holds { until, for_seconds } => {
                 WayBack::Holds { until: Time(until), for_seconds }
             }
+            model::WayBack::Next { at } => WayBack::Next { at: Time(at) },
             model::WayBack::Now { machines } => WayBack::Now { machines },
             model::WayBack::Starting { machines } => WayBack::Starting { machines },
             model::WayBack::NoSuccessor => WayBack::NoSuccessor,

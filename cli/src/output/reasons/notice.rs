@@ -289,10 +289,9 @@ impl From<&model::Notice> for Notice {
                 because: (*why).into(),
                 back: (*back).into(),
             },
-            Model::SpotShort { since, on_demand_from } => Notice::SpotShort {
-                since: Time(*since),
-                on_demand_from: Time(*on_demand_from),
-            },
+            Model::SpotShort { since, on_demand_from } => {
+                Notice::SpotShort { since: Time(*since), on_demand_from: Time(*on_demand_from) }
+            }
             Model::ByHand { reason, since, until } => Notice::ByHand {
                 reason: reason.clone(),
                 since: Time(*since),

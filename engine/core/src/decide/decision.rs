@@ -5,7 +5,8 @@ use crate::market::need::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
 use fleet_model::{
-    FallbackStep, Group, Hold, Inputs, Moving, Orphans, Relabel, SlotName, Token, Units, Vacated, WhenDone, Why,
+    FallbackStep, Group, Hold, Inputs, Moving, Orphans, Relabel, SlotName, Token, Units, Vacated,
+    WhenDone, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -173,16 +173,5 @@ pub(crate) fn choose_in(
     let starting = outgoing.iter().map(|(_, starting)| starting).sum();
     let outgoing = (outgoing.into_iter().flat_map(|(slots, _)| slots).collect(), starting);
     let victims = removals.victims;
-    Choice {
-        taken,
-        victims,
-        replaced,
-        waiting,
-        outgoing,
-        surged,
-        usage,
-        outlook,
-        fallback,
-        moving,
-    }
+    Choice { taken, victims, replaced, waiting, outgoing, surged, usage, outlook, fallback, moving }
 }

@@ -80,8 +80,9 @@ pub(crate) fn stand(inputs: &Inputs, inventory: &Inventory) -> Option<Stand> {
     };
     let (lately_lost, refused) = (within(&lost), within(&record.refused));
     let tenth = (machines + lately_lost) / 10;
-    let on_demand_from =
-        record.short_since.map(|since| after(since, Duration::from_secs(rule.unfilled_seconds.into())));
+    let on_demand_from = record
+        .short_since
+        .map(|since| after(since, Duration::from_secs(rule.unfilled_seconds.into())));
     let tolerated = machines / TOLERATED;
     let wait = wait(&rule, record, &lost, tolerated);
     let trouble = last_beyond(&lost, &record.refused, tolerated);
@@ -114,8 +115,7 @@ impl Stand {
         match self.on {
             Some(FallenBack { why: why @ FallbackWhy::Lost { .. }, .. }) => Some(why),
             Some(_) => None,
-            None => (self.lost >= self.enough)
-                .then_some(FallbackWhy::Lost { machines: self.lost }),
+            None => (self.lost >= self.enough).then_some(FallbackWhy::Lost { machines: self.lost }),
         }
     }
 
@@ -136,7 +136,12 @@ impl Stand {
 }
 
 /// For how long spot must hold: twice as long after each return that failed within the last day.
-pub(super) fn wait(rule: &Fallback, record: &SpotRecord, lost: &[Times], tolerated: u32) -> Duration {
+pub(super) fn wait(
+    rule: &Fallback,
+    record: &SpotRecord,
+    lost: &[Times],
+    tolerated: u32,
+) -> Duration {
     let base = rule.return_after_seconds;
     let window = Duration::from_secs(base.into());
     let mut failed = BTreeSet::new();

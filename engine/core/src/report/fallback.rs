@@ -2,9 +2,7 @@
 
 use crate::decide::{Decision, moves};
 use crate::fallback::{Stand, is_in_place_of_spot, stand};
-use fleet_model::{
-    FallbackStep, Group, Market, MoveWhy, Notice, Timestamp, Units, WayBack,
-};
+use fleet_model::{FallbackStep, Group, Market, MoveWhy, Notice, Timestamp, Units, WayBack};
 
 /// What a person should know of the fallback.
 pub(crate) fn fallback(decision: &Decision<'_>) -> Option<Notice> {
@@ -19,17 +17,15 @@ pub(crate) fn fallback(decision: &Decision<'_>) -> Option<Notice> {
     let goal = inputs.desired.capacity;
     let back = way_back(decision, &stand, since);
     let (burst, unit) = (goal.spot, goal.unit);
-    (!on_demand.is_zero())
-        .then_some(Notice::Fallback { on_demand, burst, unit, since, why, back })
+    (!on_demand.is_zero()).then_some(Notice::Fallback { on_demand, burst, unit, since, why, back })
 }
 
 /// How much of the burst is on demand in the place of spot once the plan is carried out.
 fn on_demand(decision: &Decision<'_>) -> Units {
     let choice = &decision.choice;
     let holdings = decision.inventory.holdings.iter().enumerate();
-    let stay = holdings.filter(|(at, holding)| {
-        is_in_place_of_spot(holding) && !choice.victims.contains_key(at)
-    });
+    let stay = holdings
+        .filter(|(at, holding)| is_in_place_of_spot(holding) && !choice.victims.contains_key(at));
     let kept: Units = stay.map(|(_, holding)| holding.weight).sum();
     let counts = choice.taken.get(&Group::Burst).map(|taken| &taken.counts);
     let launched = counts.into_iter().flatten().map(|(at, count)| {
@@ -56,10 +52,13 @@ fn way_back(decision: &Decision<'_>, stand: &Stand, since: Timestamp) -> WayBack
     let grown = |at: Timestamp| at.checked_add(stand.wait).unwrap_or(Timestamp::MAX);
     let oldest = holdings.iter().filter(|held| is_in_place_of_spot(held));
     let oldest = oldest.map(|held| grown(held.launched_at)).min().unwrap_or(Timestamp::MIN);
-    let until = stand.back_at.max(stand.next_step).max(oldest).max(grown(since));
+    let until = stand.back_at.max(oldest).max(grown(since));
     if until > inputs.now {
         let for_seconds = u32::try_from(stand.wait.as_secs()).unwrap_or(u32::MAX);
         return WayBack::Holds { until, for_seconds };
+    }
+    if stand.next_step > inputs.now {
+        return WayBack::Next { at: stand.next_step };
     }
     WayBack::NoSuccessor
 }

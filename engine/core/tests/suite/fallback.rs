@@ -34,7 +34,12 @@ struct Market {
 fn market(target: u64, rule: Option<Fallback>) -> Market {
     let mut wish = desired(target, 0, Unit::Instances);
     wish.fallback = rule;
-    Market { inputs: inputs(wish, &catalog(WORLD)), empty: BTreeSet::new(), moved: vec![], ended: 0 }
+    Market {
+        inputs: inputs(wish, &catalog(WORLD)),
+        empty: BTreeSet::new(),
+        moved: vec![],
+        ended: 0,
+    }
 }
 
 impl Market {

@@ -2,8 +2,8 @@
 
 use crate::{TRAIN, accept, fleet, only};
 use fleet_model::{
-    AtCap, Bounds, Cloud, Fallback, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd, Share,
-    SignalSource, Strategy, Unit, Units,
+    AtCap, Bounds, Cloud, Fallback, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd,
+    Share, SignalSource, Strategy, Unit, Units,
 };
 
 fn patterns(list: &[fleet_model::Pattern]) -> Vec<&str> {
