@@ -3,13 +3,14 @@
 mod upkeep;
 
 pub(crate) use upkeep::{far, halted, rollout_news};
+pub(crate) mod fallback;
 
 use crate::text::{clean_line, count, monthly, when};
 use fleet_core::PoolOdds;
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
-    Heeded, Hold, Market, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall, Strategy,
-    TemplateChange, Units, WhenDone, Why, Word,
+    Heeded, Hold, Market, MoveWhy, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall,
+    Strategy, TemplateChange, Units, WhenDone, Why, Word,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -97,6 +98,8 @@ pub(crate) fn why(why: &Why) -> String {
         Why::ReplaceRequested { group } => {
             format!("you asked to replace machines of {group}: their successors come first")
         }
+        Why::InPlaceOfSpot => "spot is lost or cannot be had".into(),
+        Why::Moved { why: MoveWhy::BackToSpot } => "spot holds again: back to spot".into(),
         Why::Requested => "you asked to replace it, and its successor is up".into(),
         Why::AtRisk => "its cloud recommends to move off it, and its successor is ready".into(),
         Why::ReplaceOldTemplate { group } => {
@@ -639,6 +642,10 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             next: None,
         },
+        Notice::Fallback { on_demand, burst, unit, since, why, back } => {
+            fallback::fallen_back((*on_demand, *burst, *unit), *since, why, back)
+        }
+        Notice::SpotShort { since, on_demand_from } => fallback::short(*since, *on_demand_from),
         Notice::ByHand { reason, since, until } => said(
             format!(
                 "frozen by hand since {}{}: {}",

@@ -23,8 +23,8 @@ const HOUSES: [House; 2] = [
     House {
         folder: "engine/core/src",
         rooms: &[
-            "seams", "clock", "offers", "holdings", "place", "market", "record", "decide", "plan",
-            "report",
+            "seams", "clock", "offers", "holdings", "place", "market", "record", "fallback",
+            "decide", "plan", "report",
         ],
     },
     House {

@@ -3,7 +3,7 @@
 use super::bodies;
 use super::common::Unplaced;
 use super::plan::{Obtainability, Signal};
-use super::reasons::{Counted, Rejection, Said, Why};
+use super::reasons::{Counted, Notice, Rejection, Said, Why};
 use super::words::{Unit, percent};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -36,6 +36,8 @@ pub(crate) struct FleetExplained {
     pub pools: Vec<ExplainedPool>,
     /// Slots and what fills them: all, or the one that `--slot` names.
     pub slots: Vec<ExplainedSlot>,
+    /// What else bears on where machines stand: on-demand in the place of spot.
+    pub notices: Vec<Said<Notice>>,
     /// What constraints cost, the dearest first.
     pub relaxations: Vec<Relaxation>,
     /// The largest possible distance from the least cost under the strategy.

@@ -113,6 +113,10 @@ pub(crate) enum EventKind {
     Adopted,
     /// Machines were let go, and run on.
     Released,
+    /// On-demand takes the place of spot, or no longer; or spot is short, or no longer.
+    Fallback,
+    /// Machines are moved: each is destroyed when its successor is up.
+    Moving,
     /// Something refused a launch, and is not retried for a while.
     Blocked,
     /// A round of changes ended.

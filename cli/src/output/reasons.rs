@@ -2,6 +2,7 @@
 //! change it.
 
 mod block;
+mod fallback;
 mod hold;
 mod notice;
 mod pool_reason;
@@ -9,6 +10,7 @@ mod rejection;
 mod why;
 
 pub(crate) use block::{BlockScope, DefaultRule};
+pub(crate) use fallback::{FallbackWhy, MoveWhy, WayBack};
 pub(crate) use hold::Hold;
 pub(crate) use notice::Notice;
 pub(crate) use pool_reason::PoolReason;

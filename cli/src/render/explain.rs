@@ -6,7 +6,7 @@ use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
 use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
-use fleet_model::{Group, Inputs, Rejection, Report};
+use fleet_model::{Group, Inputs, Notice, Rejection, Report};
 use std::collections::BTreeMap;
 
 /// A pool's verdict in a few words.
@@ -78,14 +78,21 @@ pub(crate) fn text(
     }
     out.push_str(&format!("\n{BOLD}Pools{BOLD:#}, best first\n"));
     out.push_str(&pools(inputs, verdicts, top));
-    for short in &report.unplaced {
-        let said = sentences::shortfall(short);
+    let shortfalls = report.unplaced.iter().map(sentences::shortfall);
+    for said in on_markets(report).map(sentences::notice).chain(shortfalls) {
         out.push_str(&format!("\n{}\n", said.what));
         if let Some(next) = said.next {
             out.push_str(&format!("{HINT}→{HINT:#} {next}\n"));
         }
     }
     out
+}
+
+/// What bears on the market in which machines stand.
+pub(crate) fn on_markets(report: &Report) -> impl Iterator<Item = &Notice> {
+    let bears =
+        |notice: &&Notice| matches!(notice, Notice::Fallback { .. } | Notice::SpotShort { .. });
+    report.notices.iter().filter(bears)
 }
 
 /// What a constraint costs, the dearest first.

@@ -1,6 +1,6 @@
 //! Why this pool, and why not that one, for programs.
 
-use super::explain::{relax, verdict};
+use super::explain::{on_markets, relax, verdict};
 use crate::output::common::unplaced;
 use crate::output::explain::{
     ExplainedPool, ExplainedSlot, FleetExplained, Odds, ProvenGap, Relaxation as Relaxed,
@@ -27,6 +27,7 @@ pub(crate) fn fleet(
         unplaced: unplaced(&report.unplaced),
         pools: pools.iter().map(pool).collect(),
         slots: slots.iter().map(slot).collect(),
+        notices: on_markets(report).map(Said::from).collect(),
         relaxations: relaxations.iter().map(relaxation).collect(),
         proven_gap: ProvenGap {
             base_percent: base.map(in_percent),

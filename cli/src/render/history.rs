@@ -1,10 +1,10 @@
 //! The journal in words.
 
 use super::columns::{Columns, left};
-use crate::sentences::{self, block_scope};
+use crate::sentences::{self, block_scope, fallback};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands};
-use fleet_model::{Departure, Event, RolloutNews, SlotId, Timestamp};
+use fleet_model::{Departure, Event, FallbackStep, RolloutNews, SlotId, Timestamp};
 use fleet_run::Record;
 
 /// An event: its short name, what happened, and whether it is trouble.
@@ -126,6 +126,12 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
         Event::Frozen { reason, until } => {
             let until = crate::sentences::until_when(*until);
             ("frozen", format!("by hand{until}: {}", clean_line(reason)), false)
+        }
+        Event::Fallback { step } => {
+            ("fallback", fallback::step(step), matches!(step, FallbackStep::Began { .. }))
+        }
+        Event::Moving { moving } => {
+            ("moving", format!("{}: {}", fallback::moved(moving.why), slots(&moving.slots)), false)
         }
         Event::Thawed => ("thawed", "by hand".to_owned(), false),
         Event::Renamed { from, to } => ("renamed", format!("from {from} to {to}"), false),

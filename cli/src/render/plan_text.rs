@@ -183,6 +183,8 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::StrategyChanged { .. }
         | Notice::Scheduled { .. }
         | Notice::ByHand { .. }
+        | Notice::Fallback { .. }
+        | Notice::SpotShort { .. }
         | Notice::Expires { .. }
         | Notice::Oversized { .. }
         | Notice::OldLabels { .. }

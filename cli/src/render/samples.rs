@@ -54,6 +54,8 @@ fn plan(steps: Vec<Step>) -> Plan {
         resend: Vec::new(),
         relabel: Vec::new(),
         clear: Vec::new(),
+        fallback: None,
+        moving: None,
         premises: Premises {
             engine: "0.1.0".into(),
             spec: digest("t/1", []),

@@ -5,11 +5,13 @@
 //!
 //! The rooms, each of which uses only those above it: `clock` (what holds at a moment), `offers` (what could
 //! be bought), `holdings` (what we hold), `place` (how many from which pool), `market` (what spot is worth),
-//! `record` (what the journal says), `decide` (what to keep, launch and destroy), `plan` (steps in order),
+//! `record` (what the journal says), `fallback`
+//! (on-demand in the place of spot), `decide` (what to keep, launch and destroy), `plan` (steps in order),
 //! `report` (what it means).
 
 mod clock;
 mod decide;
+mod fallback;
 mod holdings;
 pub mod market;
 mod offers;

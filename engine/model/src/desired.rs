@@ -1,9 +1,9 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, FleetName, Group, Health, InstanceType, Interruption, Maker,
-    Market, MicroUsd, Pattern, Place, PoolId, ScheduleEntry, Share, SignalSet, Template, Timestamp,
-    Unit, Units, Updates,
+    Architecture, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceType, Interruption,
+    Maker, Market, MicroUsd, Pattern, Place, PoolId, ScheduleEntry, Share, SignalSet, Template,
+    Timestamp, Unit, Units, Updates,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,6 +45,9 @@ pub struct Desired {
     /// What happens when a cloud takes machines back.
     #[serde(default, skip_serializing_if = "Interruption::is_default")]
     pub interruption: Interruption,
+    /// On-demand in the place of spot that is lost or cannot be had; `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<Fallback>,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
 }
@@ -87,6 +90,7 @@ impl Desired {
             health: Health::default(),
             updates: Updates::default(),
             interruption: Interruption::default(),
+            fallback: None,
             digest,
         }
     }

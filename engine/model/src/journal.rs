@@ -1,9 +1,9 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, HealthNews,
-    Heard, Labels, MachineId, MicroUsd, PoolId, RolloutNews, SlotId, SlotName, Strategy, Template,
-    TemplateFields, Timestamp, Token,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FallbackStep, FleetName,
+    FleetUid, HealthNews, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, RolloutNews, SlotId,
+    SlotName, Strategy, Template, TemplateFields, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 
@@ -206,6 +206,17 @@ pub enum Event {
     Released {
         /// Which.
         machines: Vec<ReleasedMachine>,
+    },
+    /// On-demand takes the place of spot, or no longer.
+    Fallback {
+        /// The news.
+        step: FallbackStep,
+    },
+    /// Machines are about to be moved: their successors are launched, and they are destroyed when those
+    /// are up.
+    Moving {
+        /// Which, and why.
+        moving: Moving,
     },
     /// A scope said no.
     Blocked {

@@ -16,6 +16,7 @@ mod cron;
 mod desired;
 mod digest;
 mod facts;
+mod fallback;
 mod health;
 mod id;
 mod inputs;
@@ -52,6 +53,10 @@ pub use desired::{
 };
 pub use digest::{Digest, digest};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
+pub use fallback::{
+    Fallback, FallbackStep, FallbackWhy, FallenBack, MoveWhy, Moved, Moving, SpotRecord, Times,
+    WayBack,
+};
 pub use health::{Health, HealthNews, Probe, ProbeAddress, Probed, Readiness, SlotHealth};
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,

@@ -1,9 +1,9 @@
 //! A plan: every change, in order, with nothing left to choose.
 
 use crate::{
-    Digest, FailedMachine, FleetName, FleetUid, HealthNews, Labels, MachineId, MicroUsd,
-    NewMachine, Orphans, PoolId, RolloutNews, Scope, SlotId, StepId, Timestamp, Token, Vacated,
-    Why,
+    Digest, FailedMachine, FallbackStep, FleetName, FleetUid, HealthNews, Labels, MachineId,
+    MicroUsd, Moving, NewMachine, Orphans, PoolId, RolloutNews, Scope, SlotId, StepId, Timestamp,
+    Token, Vacated, Why,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -48,6 +48,12 @@ pub struct Plan {
     /// Machines whose labels are those of an earlier spec: apply changes them in place.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub relabel: Vec<Relabel>,
+    /// News of the fallback to on-demand: apply writes it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fallback: Option<FallbackStep>,
+    /// Machines whose successors are launched by this plan: apply writes that down before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub moving: Option<Moving>,
     /// What must still be true when the first step is taken.
     pub premises: Premises,
 }
@@ -71,7 +77,8 @@ impl Plan {
             && self.readopt.is_empty()
             && self.health.is_empty()
             && self.rollout.is_empty()
-            && self.drain.is_empty())
+            && self.drain.is_empty()
+            && self.fallback.is_none())
     }
 }
 

@@ -1,9 +1,9 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FleetUid, Group, HaltCause,
-    InstanceType, MachineId, Market, MicroUsd, PoolId, QuotaUnit, Region, Scope, Share, SlotName,
-    Strategy, Timestamp, Together, Token, Unit, Units,
+    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FallbackWhy, FleetUid, Group,
+    HaltCause, InstanceType, MachineId, Market, MicroUsd, MoveWhy, PoolId, QuotaUnit, Region,
+    Scope, Share, SlotName, Strategy, Timestamp, Together, Token, Unit, Units, WayBack,
 };
 use serde::{Deserialize, Serialize};
 
@@ -61,6 +61,13 @@ pub enum Why {
     Requested,
     /// Its cloud recommends to move off it, and its successor is ready.
     AtRisk,
+    /// Spot is lost or cannot be had: on-demand takes its place for a while.
+    InPlaceOfSpot,
+    /// It is moved, and its successor comes first.
+    Moved {
+        /// Why.
+        why: MoveWhy,
+    },
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -549,6 +556,28 @@ pub enum Notice {
         since: Timestamp,
         /// When it changes next, and to how much.
         next: Option<(Timestamp, Units)>,
+    },
+    /// A part of the burst is on demand in the place of spot.
+    Fallback {
+        /// How much.
+        on_demand: Units,
+        /// Of how much.
+        burst: Units,
+        /// In what unit.
+        unit: Unit,
+        /// Since when.
+        since: Timestamp,
+        /// Why.
+        why: FallbackWhy,
+        /// When it goes back.
+        back: WayBack,
+    },
+    /// Spot cannot fill the burst, and on-demand takes its place if that lasts.
+    SpotShort {
+        /// Since when.
+        since: Timestamp,
+        /// From when on it is bought on demand.
+        on_demand_from: Timestamp,
     },
     /// A person wants nothing to be changed.
     ByHand {

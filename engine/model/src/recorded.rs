@@ -3,7 +3,7 @@
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Group, Labels,
     MachineId, Market, MicroUsd, Place, PoolId, Region, Rollout, SignalRecords, SlotHealth, SlotId,
-    SlotName, Strategy, Template, TemplateFields, Timestamp, Token, Undone, Word,
+    SlotName, SpotRecord, Strategy, Template, TemplateFields, Timestamp, Token, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -76,6 +76,9 @@ pub struct Recorded {
     /// Machines that were let go and run on. Where a cloud keeps our tags on them, these say nothing.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub released: BTreeSet<MachineId>,
+    /// What was seen of the spot market as a whole: losses, refusals, and the fallback to on-demand.
+    #[serde(skip_serializing_if = "SpotRecord::is_empty")]
+    pub spot: SpotRecord,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]

@@ -168,6 +168,12 @@ impl Engine {
         if !gone.is_empty() {
             self.note(Event::Vacated { gone });
         }
+        if let Some(step) = planned.plan.fallback {
+            self.note(Event::Fallback { step });
+        }
+        if let Some(moving) = planned.plan.moving.clone() {
+            self.note(Event::Moving { moving });
+        }
         planned
     }
 

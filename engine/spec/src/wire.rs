@@ -117,6 +117,34 @@ wire! {
         /// When the fleet ends by itself: from then on its target is 0. A day, which begins at midnight
         /// UTC, or a moment: `2027-03-01`, `2027-03-01T18:00:00+01:00`.
         "expires" expires: Option<Moment>,
+        /// On-demand in the place of spot that is lost or cannot be had, and the way back. `{}` uses the
+        /// defaults below. Absent: spot that is missing stays missing. With `availability` or `penalty`
+        /// on-demand is bought by the odds already, and this does nothing more.
+        "fallback" fallback: Option<Fallback>,
+    }
+
+    /// When missing spot is bought on demand, how much of it, and when it goes back. `budget` and
+    /// `placement.spread` hold for both; `maxSpotPrice` is about spot alone.
+    Fallback {
+        /// When on-demand takes the place of spot.
+        "after" after: Option<FallbackAfter>,
+        /// At most this share of the burst is on demand in the place of spot. Default: 100%.
+        "share" share: Option<ShareText>,
+        /// Spot must hold for so long before machines go back to it, a tenth at a time: `1m` to `24h`.
+        /// After each return that failed the wait doubles, four times at most. Default: 30m.
+        "returnAfter" return_after: Option<Span>,
+    }
+
+    /// When on-demand takes the place of spot: whichever comes first. As long as another spot pool has
+    /// room, a refusal alone sends launches there.
+    FallbackAfter {
+        /// So many spot machines lost, or spot launches refused. Default: 3, or a tenth of the burst if
+        /// that is more.
+        "losses" losses: Option<PositiveWhole>,
+        /// Within this time. Default: 1h.
+        "within" within: Option<Span>,
+        /// Spot cannot fill the burst for so long. Default: 15m.
+        "unfilled" unfilled: Option<Span>,
     }
 
     /// How much capacity. On-demand is the base plus what of the rest is not spot; both roundings

@@ -275,6 +275,8 @@ fn summary(events: &[Event]) -> String {
         Event::Renamed { from, to } => format!("renamed[{from} {to}]"),
         Event::Adopted { machines, .. } => format!("adopted[{}]", machines.len()),
         Event::Released { machines } => format!("released[{}]", machines.len()),
+        Event::Fallback { step } => format!("fallback[{step:?}]"),
+        Event::Moving { moving } => format!("moving[{}]", moving.slots.len()),
         Event::ReplaceWithdrawn { slots } => format!("withdrawn[{}]", slots.len()),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),
         Event::DestroyUnknown { slots, code } => format!("unanswered[{} {code}]", slots.len()),

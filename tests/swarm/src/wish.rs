@@ -76,6 +76,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         health: Health::default(),
         updates: Updates::default(),
         interruption: Interruption::default(),
+        fallback: None,
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {

@@ -1,6 +1,6 @@
 //! What else there is to know.
 
-use super::Said;
+use super::{FallbackWhy, Said, WayBack};
 use crate::output::words::{Departure, Group, Provider, Strategy, Time, Unit};
 use crate::sentences;
 use fleet_model as model;
@@ -155,6 +155,28 @@ pub(crate) enum Notice {
         /// To how much.
         next_target: Option<f64>,
     },
+    /// A part of the burst is on demand in the place of spot.
+    Fallback {
+        /// How much.
+        on_demand: f64,
+        /// Of how much.
+        burst: f64,
+        /// The unit of capacity.
+        unit: Unit,
+        /// Since when.
+        since: Time,
+        /// Why.
+        because: FallbackWhy,
+        /// When it goes back.
+        back: WayBack,
+    },
+    /// Spot cannot fill the burst, and on-demand takes its place if that lasts.
+    SpotShort {
+        /// Since when.
+        since: Time,
+        /// From when on it is bought on demand.
+        on_demand_from: Time,
+    },
     /// A person wants nothing to be changed (`fleet freeze`).
     ByHand {
         /// The person's reason.
@@ -279,6 +301,17 @@ impl From<&model::Notice> for Notice {
                 next_at: next.map(|(at, _)| Time(at)),
                 next_target: next.map(|(_, target)| target.as_f64()),
             },
+            Model::Fallback { on_demand, burst, unit, since, why, back } => Notice::Fallback {
+                on_demand: on_demand.as_f64(),
+                burst: burst.as_f64(),
+                unit: (*unit).into(),
+                since: Time(*since),
+                because: (*why).into(),
+                back: (*back).into(),
+            },
+            Model::SpotShort { since, on_demand_from } => {
+                Notice::SpotShort { since: Time(*since), on_demand_from: Time(*on_demand_from) }
+            }
             Model::ByHand { reason, since, until } => Notice::ByHand {
                 reason: reason.clone(),
                 since: Time(*since),

@@ -1,6 +1,6 @@
 //! Why a step is in the plan.
 
-use super::{Rejection, Said};
+use super::{MoveWhy, Rejection, Said};
 use crate::output::words::{CauseKind, Group, usd};
 use crate::sentences;
 use fleet_model as model;
@@ -61,6 +61,13 @@ pub(crate) enum Why {
     Requested,
     /// Its cloud recommends to move off it, and its successor is ready.
     AtRisk,
+    /// Spot is lost or cannot be had: on-demand takes its place for a while.
+    InPlaceOfSpot,
+    /// The machine moves: its successor comes first.
+    Moved {
+        /// Why.
+        because: MoveWhy,
+    },
     /// The fleet costs more than its budget.
     OverBudget {
         /// The limit per hour.
@@ -103,6 +110,8 @@ impl From<&model::Why> for Said<Why> {
             Model::ReplaceRequested { group } => Why::ReplaceRequested { group: (*group).into() },
             Model::Requested => Why::Requested,
             Model::AtRisk => Why::AtRisk,
+            Model::InPlaceOfSpot => Why::InPlaceOfSpot,
+            Model::Moved { why } => Why::Moved { because: (*why).into() },
             Model::Failed { kind } => Why::Failed { cause: (*kind).into() },
             Model::Stopped => Why::Stopped,
             Model::CameBack => Why::CameBack,

@@ -5,8 +5,8 @@ use crate::market::need::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
 use fleet_model::{
-    Group, Hold, Inputs, Labelled, Orphans, Relabel, RolloutNews, SlotName, Token, Units, Vacated,
-    WhenDone, Why,
+    FallbackStep, Group, Hold, Inputs, Labelled, Moving, Orphans, Relabel, RolloutNews, SlotName,
+    Token, Units, Vacated, WhenDone, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,6 +66,10 @@ pub(crate) struct Choice {
     pub(crate) usage: Usage,
     /// What is to be expected of the burst, if it is hedged.
     pub(crate) outlook: Option<Portfolio>,
+    /// Whether on-demand takes the place of spot: what is new of that.
+    pub(crate) fallback: Option<FallbackStep>,
+    /// Machines that move: their successors are among what is launched.
+    pub(crate) moving: Option<Moving>,
 }
 
 impl Choice {
@@ -80,6 +84,8 @@ impl Choice {
             surged: Units(0),
             usage,
             outlook: None,
+            fallback: None,
+            moving: None,
         }
     }
 

@@ -3,8 +3,9 @@
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
+use crate::fallback::stand;
 use crate::place::Taken;
-use fleet_model::{Group, MicroUsd, Units};
+use fleet_model::{FallbackStep, Group, MicroUsd, Units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Whether and how machines that should stand elsewhere are replaced.
@@ -32,7 +33,11 @@ pub(crate) fn choose_in(
     removals.end_surplus(Group::Base, goal.on_demand);
     let hedge = inputs.desired.placement.hedge;
     match hedge {
-        None => removals.end_surplus(Group::Burst, goal.spot),
+        None => {
+            removals.find_moved(goal.spot);
+            let side_by_side = removals.end_moved();
+            removals.end_surplus(Group::Burst, goal.spot + side_by_side);
+        }
         Some(rule) => removals.end_committed_surplus(goal.spot, rule),
     }
     removals.shed_over_budget();
@@ -42,6 +47,10 @@ pub(crate) fn choose_in(
         removals.replace_over_caps(&mut replaced);
     }
     let mut usage = removals.hold_kept();
+    let stand = stand(inputs, inventory);
+    // Without a rule of its own, or with a hedge, the fleet has nothing to fall back from.
+    let over = inputs.recorded.spot.fallen_back.filter(|_| stand.is_none());
+    let (mut fallback, mut moving) = (over.map(|_| FallbackStep::Ended), None);
 
     // What may be launched before something else is gone.
     let mut allowance = match replace {
@@ -116,7 +125,15 @@ pub(crate) fn choose_in(
                 (Group::Burst, true) => goal.on_demand.saturating_sub(removals.kept(Group::Base)),
                 (_, false) => Units(0),
             };
-            let filled = problem.fill(&mut tried, group.market(), need, afterwards);
+            let filled = match (group, &stand) {
+                (Group::Burst, Some(stand)) => {
+                    let missing = removals.missing_spot(wanted, &replaced);
+                    let filled = stand.fill(problem, &mut tried, (need, missing), afterwards);
+                    fallback = stand.news(inventory, &filled, missing);
+                    filled.taken
+                }
+                _ => problem.fill(&mut tried, group.market(), need, afterwards),
+            };
             tried.spend = tried.spend - leaving;
             // A machine without a replacement stays, and then less is needed: fill anew.
             // If even less can be had than may stand, it is not the surge that stands in the way.
@@ -135,7 +152,14 @@ pub(crate) fn choose_in(
                 false => waiting += stay,
             }
         };
+        let mut filled = filled;
         let launched = problem.units(&filled);
+        if let (Group::Burst, Some(stand), true) = (group, &stand, replace == Replace::Surge)
+            && let Some(step) = removals.go_back(stand, &mut usage, wanted, allowance)
+        {
+            filled.join(step.taken);
+            moving = Some(step.moving);
+        }
         if launched.is_zero() && !allowance.is_zero() {
             // The limits allow some, and no pool can supply any.
             waiting += kept_for_surge;
@@ -155,5 +179,6 @@ pub(crate) fn choose_in(
     }
     let starting = outgoing.iter().map(|(_, starting)| starting).sum();
     let outgoing = (outgoing.into_iter().flat_map(|(slots, _)| slots).collect(), starting);
-    Choice { taken, victims: removals.victims, replaced, waiting, outgoing, surged, usage, outlook }
+    let victims = removals.victims;
+    Choice { taken, victims, replaced, waiting, outgoing, surged, usage, outlook, fallback, moving }
 }

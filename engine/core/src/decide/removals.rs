@@ -24,6 +24,8 @@ pub(crate) struct Removals<'a> {
     updated: u32,
     /// How much may be missing while machines are replaced, and is not yet.
     spare: Units,
+    /// Machines that move and whose successors stand: they are about to be victims.
+    pub(crate) leaving: BTreeSet<usize>,
 }
 
 /// How many machines may end.
@@ -70,6 +72,7 @@ impl<'a> Removals<'a> {
             lowered: 0,
             updated: 0,
             spare: Units(0),
+            leaving: BTreeSet::new(),
         };
         removals.spare = removals.unavailable();
         removals
@@ -407,7 +410,9 @@ impl<'a> Removals<'a> {
             return over;
         }
         let mut usage = self.problem.usage();
-        for at in self.kept_in_order() {
+        // What is about to leave takes nobody's share.
+        let stays = |at: &usize| !self.leaving.contains(at);
+        for at in self.kept_in_order().into_iter().filter(stays) {
             let holding = &self.inventory.holdings[at];
             match self.problem.holds_within_caps(&usage, &holding.pool, holding.weight) {
                 Some(because) => {

@@ -23,7 +23,9 @@ pub(crate) fn cover(inputs: &Inputs, commitments: &[Commitment], holdings: &mut 
             holdings[at].covered = true;
         }
     }
-    if inputs.desired.placement.hedge.is_some() {
+    let fallen_back =
+        inputs.desired.fallback.is_some() && inputs.recorded.spot.fallen_back.is_some();
+    if inputs.desired.placement.hedge.is_some() || fallen_back {
         return;
     }
     for holding in holdings {

@@ -119,9 +119,10 @@ pub(crate) fn place_in_accounts(desired: &Desired, place: &Place) -> Vec<Place> 
 /// The markets in which the fleet buys anything, in the order of pool ids.
 fn markets(desired: &Desired) -> Vec<Market> {
     let goal = desired.capacity;
-    // A hedged burst may take on-demand in place of spot.
-    let hedged = desired.placement.hedge.is_some() && !goal.spot.is_zero();
-    let on_demand = (!goal.on_demand.is_zero() || hedged).then_some(Market::OnDemand);
+    // A burst with a hedge or a fallback may take on-demand in place of spot.
+    let in_place_of_spot = desired.placement.hedge.is_some() || desired.fallback.is_some();
+    let instead = in_place_of_spot && !goal.spot.is_zero();
+    let on_demand = (!goal.on_demand.is_zero() || instead).then_some(Market::OnDemand);
     let spot = (!goal.spot.is_zero()).then_some(Market::Spot);
     on_demand.into_iter().chain(spot).collect()
 }

@@ -29,7 +29,13 @@ impl Problem<'_> {
 
     /// The same, whatever was bought ahead of time. What zones cannot carry evenly they carry as they
     /// can: less than wanted would be worse.
-    fn fill_from(&self, usage: &mut Usage, market: Market, need: Units, later: Units) -> Taken {
+    pub(crate) fn fill_from(
+        &self,
+        usage: &mut Usage,
+        market: Market,
+        need: Units,
+        later: Units,
+    ) -> Taken {
         let mut taken = self.fill_evenly(usage, market, need, later);
         if self.fair.is_some() && !taken.short.is_zero() {
             let short = taken.short;

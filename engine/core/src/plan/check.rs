@@ -207,7 +207,12 @@ fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut 
     // Spares are a decision: twice the need is the most that they come to.
     let hedged = inputs.desired.placement.hedge.is_some();
     for line in &planned.report.groups {
-        let spare = if hedged && line.group == Group::Burst { line.wanted } else { Units(0) };
+        let spare = match line.group {
+            Group::Burst if hedged => line.wanted,
+            // Successors stand beside what they succeed: a tenth, or one machine.
+            Group::Burst if planned.plan.moving.is_some() => Units(line.wanted.0 / 10) + largest,
+            Group::Base | Group::Burst => Units(0),
+        };
         let bound = line.before.max(line.wanted + spare + largest);
         if line.after > bound {
             found.push(Violation::OverTarget { after: line.after, bound });

@@ -44,6 +44,8 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         | Why::TargetLowered { .. }
         | Why::PoolNotAllowed { .. }
         | Why::ReplaceRequested { .. }
+        | Why::InPlaceOfSpot
+        | Why::Moved { .. }
         | Why::ReplaceOldTemplate { .. } => true,
     };
     let steps: Vec<Step> = actions
@@ -71,6 +73,8 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         resend: decision.resend.clone(),
         clear: decision.clear.clone(),
         relabel: decision.relabel.clone(),
+        fallback: decision.choice.fallback,
+        moving: decision.choice.moving.clone(),
         premises: staleness::premises(inputs, decision.choice.usage.spend),
     }
 }
@@ -115,6 +119,7 @@ fn creates(
     for batch in batches(&inputs.desired, chosen.collect(), spare) {
         let Some(&(first, _)) = batch.first() else { continue };
         let pool = &first.offering.pool;
+        let why = why_of_pool(decision, group, first).unwrap_or_else(|| why.clone());
         let other = |(candidate, _): &(&Candidate<'_>, u32)| OtherPool {
             pool: candidate.offering.pool.clone(),
             price: candidate.offering.price,
@@ -140,6 +145,18 @@ fn creates(
             actions.push((Action::Create(create), why.clone()));
         }
     }
+}
+
+/// Why machines come from a pool, where it is not for the sake of their group.
+fn why_of_pool(decision: &Decision<'_>, group: Group, first: &Candidate<'_>) -> Option<Why> {
+    let hedged = decision.inputs.desired.placement.hedge.is_some();
+    if group != Group::Burst || hedged || first.commitment.is_some() {
+        return None;
+    }
+    if first.offering.pool.market != Market::Spot {
+        return Some(Why::InPlaceOfSpot);
+    }
+    decision.choice.moving.as_ref().map(|moving| Why::Moved { why: moving.why })
 }
 
 fn max_price(desired: &Desired, offering: &Offering) -> Option<MicroUsd> {

@@ -1,7 +1,7 @@
 //! From the journal's events to what is recorded.
 
 use crate::market::{learn, signals};
-use crate::record::{guards, handover, rollout};
+use crate::record::{guards, handover, rollout, spot};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
@@ -88,6 +88,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Vacated { gone } => {
             signals::gone(recorded, gone, at);
+            spot::gone(recorded, gone, at);
             learn::gone(recorded, gone, at);
             recorded.early_ends = guards::early_ends(recorded, gone, at);
             recorded.departed.retain(|_, departed| at.duration_since(departed.at) <= DAY);
@@ -164,11 +165,14 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
         }
         Event::Released { machines } => handover::release(recorded, machines, at),
+        Event::Fallback { step } => spot::stepped(&mut recorded.spot, *step, at),
+        Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };
             let over = |old: &Block| at.duration_since(old.until) > DAY;
             recorded.blocks.retain(|old| old.scope != block.scope && !over(old));
             recorded.blocks.push(block.clone());
+            spot::blocked(&mut recorded.spot, block, at);
             if let BlockScope::Pool { pool } = &block.scope {
                 learn::refused(recorded, pool, at);
                 signals::refused(recorded, pool, at);

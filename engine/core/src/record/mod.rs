@@ -7,6 +7,7 @@ mod handover;
 mod labels;
 mod rollout;
 mod seams;
+pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};
 pub use fold::fold;

@@ -3,6 +3,7 @@
 
 mod cost;
 mod explain;
+mod fallback;
 mod outlook;
 mod pool_reasons;
 mod relax;

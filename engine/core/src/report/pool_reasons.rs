@@ -21,9 +21,11 @@ pub(crate) fn pool_reasons<'a>(decision: &'a Decision<'_>) -> BTreeMap<&'a PoolI
                 .is_some_and(|one| decision.choice.usage.committed[one as usize].used() > 0);
             let reason = match &order {
                 _ if paid_for => PoolReason::PaidFor,
+                _ if group == Group::Burst && pool.market != Market::Spot => {
+                    PoolReason::InPlaceOfSpot
+                }
                 Some(order) => order.reason(decision, at),
-                None if pool.market == Market::Spot => PoolReason::Hedge,
-                None => PoolReason::InPlaceOfSpot,
+                None => PoolReason::Hedge,
             };
             found.entry(pool).or_insert(reason);
         }

@@ -7,6 +7,7 @@ use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
 use crate::record::undone_since;
 use crate::report::cost::cost;
+use crate::report::fallback::fallback;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
 use fleet_model::{
@@ -60,6 +61,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         let undone = undone_since(&inputs.desired, &inputs.recorded);
         notices.extend(undone.map(|since| Notice::Undone { since }));
     }
+    notices.extend(fallback(decision));
     notices.extend(Group::ALL.into_iter().filter_map(|group| oversized(decision, group)));
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));
     notices.extend(old_prices(inputs));

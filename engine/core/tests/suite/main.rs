@@ -3,6 +3,7 @@
 mod cases;
 mod commitments;
 mod defaults;
+mod fallback;
 mod laws;
 mod milp;
 mod optimum;

@@ -101,6 +101,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         health: Default::default(),
         updates: Default::default(),
         interruption: Default::default(),
+        fallback: None,
         digest: digest("spec/1", []),
     }
 }
@@ -163,6 +164,8 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
     let mut events = vec![Event::Vacated { gone: planned.plan.vacate.clone() }];
     events.push(Event::HealthSeen { news: planned.plan.health.clone() });
     events.extend(planned.plan.rollout.iter().map(|news| Event::Rollout { news: news.clone() }));
+    events.extend(planned.plan.fallback.map(|step| Event::Fallback { step }));
+    events.extend(planned.plan.moving.clone().map(|moving| Event::Moving { moving }));
     for step in &planned.plan.steps {
         match &step.action {
             Action::Create(create) => {

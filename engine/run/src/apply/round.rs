@@ -173,6 +173,8 @@ impl Session<'_> {
             let (machine, template) = (machine.clone(), *template);
             Event::Readopted { machine, template }
         }));
+        events.extend(plan.fallback.map(|step| Event::Fallback { step }));
+        events.extend(plan.moving.clone().map(|moving| Event::Moving { moving }));
         events.extend(new_accounts(inputs, plan));
         events.extend(labels_meant(inputs));
         events.extend(templates_meant(inputs, plan));

@@ -3,6 +3,7 @@
 mod capacity;
 mod clock;
 pub(crate) mod commitments;
+mod fallback;
 mod instances;
 mod placement;
 mod reach;
@@ -75,6 +76,7 @@ pub(crate) fn read(
     }
     let (health, updates, interruption) = upkeep::read(&mut reader, spec.as_ref());
     let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
+    let fallback = fallback::read(&mut reader, spec.as_ref());
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,
@@ -86,9 +88,10 @@ pub(crate) fn read(
         max_destroy: Share::HALF,
         schedule,
         expires,
+        fallback,
         health,
-        updates,
         interruption,
+        updates,
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();

@@ -2,9 +2,9 @@
 
 use crate::{TRAIN, accept, fleet, only};
 use fleet_model::{
-    AtCap, Bounds, Cloud, Desired, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice, MicroUsd,
-    OnNotice, OnRebalance, Part, Probe, ProbeAddress, Share, SignalSource, Strategy, Unit, Units,
-    UpdateStrategy,
+    AtCap, Bounds, Cloud, Desired, Fallback, Fulfilment, LocalDiskRule, Maker, MaxSpotPrice,
+    MicroUsd, OnNotice, OnRebalance, Part, Probe, ProbeAddress, Share, SignalSource, Strategy,
+    Unit, Units, UpdateStrategy,
 };
 
 fn patterns(list: &[fleet_model::Pattern]) -> Vec<&str> {
@@ -226,6 +226,27 @@ fn targets_by_the_clock_are_split_as_the_capacity_is() {
         .collect();
     assert_eq!(shown, ["0 8 * * mon-fri Europe/Berlin 10 7 3", "0 20 * * * UTC 3 3 0"]);
     assert_eq!(desired.expires, "2027-03-01T00:00:00Z".parse().ok());
+}
+
+#[test]
+fn a_fallback_has_defaults_and_is_off_without_a_word() {
+    let check = |lines: &str, expect: Option<Fallback>| {
+        let desired = only(accept(&fleet(&format!("capacity: {{ target: 8 }}{lines}")))).desired;
+        assert_eq!(desired.fallback, expect, "{lines}");
+    };
+    check("", None);
+    check("\nfallback: {}", Some(Fallback::default()));
+    let rule = Fallback {
+        losses: Some(5),
+        within_seconds: 7200,
+        unfilled_seconds: 300,
+        share: Share::HALF,
+        return_after_seconds: 3600,
+    };
+    check(
+        "\nfallback: { after: { losses: 5, within: 2h, unfilled: 5m }, share: 50%, returnAfter: 1h }",
+        Some(rule),
+    );
 }
 
 #[test]

@@ -315,6 +315,11 @@ fn later() {
             ("an abbreviation", "schedule: [{ cron: 0 8 * * *, timeZone: EST, target: 3 }]"),
             ("never", "schedule: [{ cron: 0 8 30 2 *, target: 3 }]"),
             ("an end that is no date", "expires: tomorrow"),
+            ("a fallback as a word", "fallback: always"),
+            ("a fallback that never comes", "fallback: { share: 0% }"),
+            ("a wait of two days", "fallback: { returnAfter: 2d }"),
+            ("no losses", "fallback: { after: { losses: 0, within: 10s } }"),
+            ("losses beside after", "fallback: { losses: 3 }"),
         ],
     );
 }

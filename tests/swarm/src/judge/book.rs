@@ -191,6 +191,8 @@ impl Book {
             | Event::Rollout { .. }
             | Event::Drained { .. }
             | Event::Renamed { .. }
+            | Event::Fallback { .. }
+            | Event::Moving { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }
             | Event::DestroyUnknown { .. } => {}

@@ -253,6 +253,8 @@ impl Judge {
             | Event::Renamed { .. }
             | Event::Adopted { .. }
             | Event::Released { .. }
+            | Event::Fallback { .. }
+            | Event::Moving { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
             | Event::Epoch { .. }
