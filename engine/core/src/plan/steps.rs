@@ -232,12 +232,12 @@ fn why_create(decision: &Decision<'_>, group: Group) -> Why {
         .any(|at| of_group(decision.inventory.holdings[*at].slot.name));
     let holdings = decision.inventory.holdings.iter();
     let mut ours = holdings.filter(|holding| of_group(holding.slot.name));
-    let leaving = |why: Why| {
-        let is = move |h: Holding| h.standing == Standing::ToReplace && h.leaving == why;
-        ours.clone().cloned().any(is)
+    let leaving = |why: &Why| {
+        let is = |h: &Holding| h.standing == Standing::ToReplace && h.leaving == *why;
+        ours.clone().any(is)
     };
-    let (requested, updating) = (leaving(Why::Requested), leaving(Why::TemplateChanged));
-    let at_risk = leaving(Why::AtRisk);
+    let (requested, updating) = (leaving(&Why::Requested), leaving(&Why::TemplateChanged));
+    let at_risk = leaving(&Why::AtRisk);
     let lost = ours
         .any(|holding| !holding.standing.counts() && holding.standing != Standing::ToReplace)
         || decision

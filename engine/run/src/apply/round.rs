@@ -211,7 +211,14 @@ impl Session<'_> {
 
 /// Whether a machine works and goes because another takes its place: then its work is ended first.
 fn is_replaced(why: &Why) -> bool {
-    matches!(why, Why::TemplateChanged | Why::Requested | Why::AtRisk | Why::PoolNotAllowed { .. })
+    matches!(
+        why,
+        Why::TemplateChanged
+            | Why::Requested
+            | Why::AtRisk
+            | Why::Moved { .. }
+            | Why::PoolNotAllowed { .. }
+    )
 }
 
 /// What signals say of the pools that a plan launches from. Written down, so that they can be judged by
