@@ -20,6 +20,7 @@ mod event;
 mod fault;
 mod index;
 mod inject;
+mod life;
 mod limit;
 mod line;
 mod pattern;
@@ -31,6 +32,7 @@ mod sim;
 mod store;
 #[cfg(test)]
 mod tests;
+mod tides;
 mod time;
 mod tx;
 mod vm;
@@ -38,7 +40,9 @@ mod world;
 
 pub use chance::Chance;
 pub use fault::{Area, Fault};
+pub use life::Life;
 pub use pattern::PoolPattern;
 pub use settings::{Preset, Settings};
 pub use sim::Sim;
 pub use store::SimError;
+pub use tides::Tides;
