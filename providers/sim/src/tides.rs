@@ -38,3 +38,73 @@ impl Pools {
         tide.map(from_stamp).filter(|at| *at > after).map_or(bucket, |at| at.min(bucket))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::Sim;
+    use fleet_model::{
+        Access, FleetUid, Group, Machine, MachineState, Ownership, SlotId, SlotName, Template,
+        Token,
+    };
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    const MINUTE: i64 = 60_000;
+
+    /// Three machines until ten minutes have passed, then one.
+    #[derive(Debug)]
+    struct Falls(Timestamp);
+
+    impl Tides for Falls {
+        fn carries(&self, _: &PoolId, at: Timestamp) -> Option<u32> {
+            Some(if at < self.0 { 3 } else { 1 })
+        }
+
+        fn next_change(&self, after: Timestamp) -> Option<Timestamp> {
+            (after < self.0).then_some(self.0)
+        }
+    }
+
+    fn machine(pool: &PoolId, ordinal: u32) -> Machine {
+        Machine {
+            id: format!("i-{ordinal}").as_str().into(),
+            place: pool.place.clone(),
+            instance_type: pool.instance_type.clone(),
+            market: pool.market,
+            state: MachineState::Running,
+            launched_at: Timestamp::UNIX_EPOCH,
+            price: None,
+            owner: Some(Ownership {
+                fleet: FleetUid::new("f"),
+                name: "f".into(),
+                slot: SlotId { name: SlotName { group: Group::Burst, ordinal }, generation: 1 },
+                token: Token::new(format!("t{ordinal}")),
+                template: Template::default().digest(),
+            }),
+            notice: None,
+            cause: None,
+            access: Access::default(),
+        }
+    }
+
+    #[test]
+    fn what_a_recording_no_longer_carries_gets_notice_at_that_moment() {
+        let began = crate::time::EPOCH as i64;
+        let moment =
+            |minutes: i64| Timestamp::from_millisecond(began + minutes * MINUTE).expect("a moment");
+        let falls = Arc::new(Falls(moment(10)));
+        let sim = Sim::recorded(Settings::default(), crate::tests::catalog(), falls);
+        let pool: PoolId = "aws/r/z/t.large/spot".parse().expect("a pool");
+        (0..3).for_each(|ordinal| sim.plant(&machine(&pool, ordinal)).expect("it is there"));
+        sim.advance(Duration::from_secs(9 * 60)).expect("time passes");
+        let taken = |sim: &Sim| -> Vec<Option<Timestamp>> {
+            sim.lives().expect("lives").into_iter().map(|life| life.taken).collect()
+        };
+        assert_eq!(taken(&sim), [None, None, None]);
+        sim.advance(Duration::from_secs(2 * 60)).expect("time passes");
+        // The oldest stays; the others get the two minutes of AWS.
+        let due = Some(moment(12));
+        assert_eq!(taken(&sim), [None, due, due]);
+    }
+}

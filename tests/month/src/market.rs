@@ -208,8 +208,11 @@ mod tests {
         let hour = Duration::from_secs(3600);
         let desired = &loaded.fleets[0].desired;
         let market = Recorded::new(&traces, desired, &catalog, 1, began, hour);
-        let seen: BTreeSet<(Cloud, Option<u32>)> =
-            market.lanes.keys().map(|pool| (pool.place.cloud, market.carries(pool, began))).collect();
+        let seen: BTreeSet<(Cloud, Option<u32>)> = market
+            .lanes
+            .keys()
+            .map(|pool| (pool.place.cloud, market.carries(pool, began)))
+            .collect();
         assert!(seen.contains(&(Cloud::Aws, Some(4))) && seen.contains(&(Cloud::Gcp, Some(9))));
         assert!(!seen.contains(&(Cloud::Aws, Some(9))) && !seen.contains(&(Cloud::Gcp, Some(4))));
         assert!(seen.iter().any(|(cloud, _)| *cloud == Cloud::Azure));

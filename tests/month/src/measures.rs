@@ -63,6 +63,12 @@ pub(crate) fn up(life: &Life) -> (Ms, Ms) {
     (life.running.as_millisecond(), ends.map_or(Ms::MAX, Timestamp::as_millisecond))
 }
 
+/// For how long of a window a machine ran.
+pub(crate) fn time_up(life: &Life, window: Window) -> Ms {
+    let (from, to) = up(life);
+    window.cut(from, to).map_or(0, |(from, to)| to - from)
+}
+
 /// How many machines ran at a time, against a goal. `group`: only its slots.
 pub(crate) fn presence(
     lives: &[Life],
@@ -184,6 +190,7 @@ pub(crate) mod tests {
         assert_eq!(all.missing, 30 * MINUTE as u128);
         assert_eq!((all.share(), all.whole(), all.fewest), (0.75, 0.5, 1));
         assert!(all.reaches(75) && !all.reaches(76));
+        assert_eq!(lives.map(|life| time_up(&life, hour()) / MINUTE), [60, 15, 15]);
     }
 
     #[test]

@@ -92,12 +92,20 @@ pub(crate) fn moves(lives: &[Life], goal: impl Fn(Group) -> u64) -> Vec<(Ms, Mov
     moves
 }
 
+/// Two machines of a slot, one after the other, that we both ended ourselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Twice {
+    pub(crate) slot: SlotName,
+    pub(crate) first: Life,
+    pub(crate) second: Life,
+}
+
 /// Slots in which we ended a machine, launched another, and ended that as well, although nothing had
 /// happened between the first end and the launch: no interruption and no refusal anywhere in the fleet.
 ///
-/// The spec never changes here. Prices do, every half hour, so they would excuse everything: they do not
-/// count.
-pub(crate) fn twice_without_cause(lives: &[Life], causes: &[Ms]) -> Vec<SlotName> {
+/// The spec never changes here. Prices do, every half hour, and would excuse everything: a price counts
+/// only if the second machine costs at least a twentieth less than the first.
+pub(crate) fn twice_without_cause(lives: &[Life], causes: &[Ms]) -> Vec<Twice> {
     let mut by_slot: BTreeMap<SlotName, Vec<&Life>> = BTreeMap::new();
     for life in lives {
         by_slot.entry(life.slot.name).or_default().push(life);
@@ -108,19 +116,24 @@ pub(crate) fn twice_without_cause(lives: &[Life], causes: &[Ms]) -> Vec<SlotName
         for pair in lives.windows(2) {
             let (Some(first), Some(_)) = (ended(pair[0]), ended(pair[1])) else { continue };
             let again = pair[1].launched.as_millisecond();
-            if !causes.iter().any(|at| (first..=again).contains(at)) {
-                twice.push(slot);
+            let cheaper = match (pair[0].price, pair[1].price) {
+                (Some(first), Some(second)) => second.0 * 20 <= first.0 * 19,
+                (None, _) | (_, None) => false,
+            };
+            if !cheaper && !causes.iter().any(|at| (first..=again).contains(at)) {
+                let (first, second) = (pair[0].clone(), pair[1].clone());
+                twice.push(Twice { slot, first, second });
             }
         }
     }
     twice
 }
 
-/// Machines that we launched and ended within three hours, in a window of ends.
-pub(crate) fn short_lived(lives: &[Life], window: Window) -> usize {
+/// Machines that we ended before they were so old, in a window of ends.
+pub(crate) fn short_lived(lives: &[Life], window: Window, age: Ms) -> usize {
     let brief = |life: &&Life| {
         let end = life.asked.filter(|asked| window.holds(*asked)).and(ended(life));
-        end.is_some_and(|end| end - life.launched.as_millisecond() < PAIRED_WITHIN)
+        end.is_some_and(|end| end - life.launched.as_millisecond() < age)
     };
     lives.iter().filter(brief).count()
 }
@@ -147,13 +160,16 @@ mod tests {
 
     #[test]
     fn ended_launched_and_ended_again_needs_a_reason() {
-        let lives = [
-            life(BURST, 0, 1, Some(End::Asked(60))),
-            life(BURST, 120, 121, Some(End::Asked(180))),
-        ];
+        let lives =
+            [life(BURST, 0, 1, Some(End::Asked(60))), life(BURST, 120, 121, Some(End::Asked(180)))];
         assert_eq!(twice_without_cause(&lives, &[]).len(), 1);
         assert_eq!(twice_without_cause(&lives, &[90 * MINUTE]).len(), 0);
         assert_eq!(twice_without_cause(&lives, &[150 * MINUTE]).len(), 1, "after the launch");
+        let mut cheaper = lives.clone();
+        cheaper[1].price = Some(fleet_model::MicroUsd(57_000));
+        assert_eq!(twice_without_cause(&cheaper, &[]).len(), 0, "a twentieth less");
+        cheaper[1].price = Some(fleet_model::MicroUsd(57_001));
+        assert_eq!(twice_without_cause(&cheaper, &[]).len(), 1);
         let taken = [lives[0].clone(), life(BURST, 120, 121, Some(End::Taken(180)))];
         assert_eq!(twice_without_cause(&taken, &[]).len(), 0);
     }
@@ -166,6 +182,7 @@ mod tests {
             life((Group::Burst, 2), 0, 1, Some(End::Taken(20))),
         ];
         let day = Window { from: 0, to: 24 * 60 * MINUTE };
-        assert_eq!(short_lived(&lives, day), 1);
+        assert_eq!(short_lived(&lives, day, 3 * 60 * MINUTE), 1);
+        assert_eq!(short_lived(&lives, day, 60 * MINUTE), 0);
     }
 }

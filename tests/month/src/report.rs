@@ -1,9 +1,10 @@
 //! The screen, and the last line.
 
-use crate::measures::{Ms, Presence, Window, bill, presence, spent};
-use crate::moves::{Moved, ended, moves, short_lived, taken, twice_without_cause};
+use crate::measures::{Ms, Presence, Window, bill, presence, spent, time_up};
+use crate::moves::{Moved, Twice, ended, moves, short_lived, taken, twice_without_cause};
 use crate::run::{BEGINS, Lived};
-use fleet_model::{Desired, Group};
+use fleet_model::{Cloud, Desired, Group, Market};
+use fleet_sim::Life;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,6 +15,9 @@ const DAY: Ms = 24 * HOUR;
 /// What must hold.
 const BASE_PERCENT: u128 = 100;
 const TARGET_PERCENT: u128 = 99;
+
+/// How many machines that were moved twice are shown.
+const EXAMPLES: usize = 5;
 
 /// What was asked of a month.
 pub(crate) struct Asked<'a> {
@@ -29,9 +33,12 @@ pub(crate) struct Month {
     base: Presence,
     target: Presence,
     days: Vec<Day>,
-    twice: usize,
-    short_lived: usize,
-    most: u64,
+    twice: Vec<Twice>,
+    /// Machines that we ended within three hours of their launch, and within ten minutes: no reconcile
+    /// lasts longer, so those were ended by the one that launched them.
+    short_lived: [usize; 2],
+    /// Machines that ran on average, spares included, by where.
+    mean: BTreeMap<(Cloud, Market), f64>,
 }
 
 /// One row of the screen.
@@ -86,15 +93,18 @@ impl Month {
         };
         let causes: Vec<Ms> =
             lives.iter().filter_map(taken).chain(lived.refusals.iter().copied()).collect();
-        let over = presence(lives, None, u64::MAX >> 40, whole);
+        let mut mean = BTreeMap::new();
+        for life in lives {
+            let ran = time_up(life, whole) as f64 / (whole.to - whole.from) as f64;
+            *mean.entry((life.pool.place.cloud, life.pool.market)).or_default() += ran;
+        }
         Month {
             base: presence(lives, Some(Group::Base), base, whole),
             target: presence(lives, None, wanted, whole),
             days: (0..Ms::from(asked.days)).map(day).collect(),
-            twice: twice_without_cause(lives, &causes).len(),
-            short_lived: short_lived(lives, whole),
-            // What was there on average, spares included.
-            most: ((over.wanted - over.missing) / over.lasted.max(1)) as u64,
+            twice: twice_without_cause(lives, &causes),
+            short_lived: [3 * HOUR, HOUR / 6].map(|age| short_lived(lives, whole, age)),
+            mean,
         }
     }
 
@@ -108,8 +118,8 @@ impl Month {
             let share = percent(self.target.share());
             missed.push(format!("target available {share}, below {TARGET_PERCENT} %"));
         }
-        if self.twice > 0 {
-            missed.push(format!("{} moved twice without a cause", self.twice));
+        if !self.twice.is_empty() {
+            missed.push(format!("{} moved twice without a cause", self.twice.len()));
         }
         if self.usd().is_none() {
             missed.push("a machine without a price: what was spent is not known".into());
@@ -162,22 +172,45 @@ impl Month {
         let _ = writeln!(
             out,
             "\nbase    {} of the time and machines wanted\n\
-             target  {}; whole for {} of the time; {} at worst, {} on average\n\
-             moved   {} by us, {} twice without a cause; {} launched and ended within 3 h\n\
+             target  {}; whole for {} of the time; {} at worst, {:.0} on average\n\
+             where   {}\n\
+             moved   {} by us, {} twice without a cause; {} launched and ended within 3 h, {} in one reconcile\n\
              money   ${:.0} against ${:.0} on demand: {} saved",
             percent(self.base.share()),
             percent(self.target.share()),
             percent(self.target.whole()),
             self.target.fewest,
-            self.most,
+            self.mean.values().sum::<f64>(),
+            self.places(),
             self.sum(|tally| tally.moved.values().sum()),
-            self.twice,
-            self.short_lived,
+            self.twice.len(),
+            self.short_lived[0],
+            self.short_lived[1],
             self.usd().unwrap_or_default(),
             self.on_demand(),
             saved.unwrap_or_else(|| "unknown".into()),
         );
+        for twice in self.twice.iter().take(EXAMPLES) {
+            let Twice { slot, first, second } = twice;
+            let _ = writeln!(out, "twice   {slot}: {}; {}", told(first), told(second));
+        }
         out
+    }
+
+    fn places(&self) -> String {
+        let place = |((cloud, market), mean): (&(Cloud, Market), &f64)| {
+            format!("{mean:.1} {cloud} {market}")
+        };
+        self.mean.iter().map(place).collect::<Vec<_>>().join(", ")
+    }
+
+    fn means(&self) -> Value {
+        let tenth = |mean: &f64| (mean * 10.0).round() / 10.0;
+        let mean = self
+            .mean
+            .iter()
+            .map(|((cloud, market), mean)| (format!("{cloud}/{market}"), tenth(mean)));
+        mean.map(|(place, mean)| (place, mean.into())).collect::<serde_json::Map<_, _>>().into()
     }
 
     fn sum(&self, what: impl Fn(&Tally) -> usize) -> usize {
@@ -206,7 +239,7 @@ impl Month {
             "targetAvailablePercent": 100.0 * self.target.share(),
             "nothingMissingPercent": 100.0 * self.target.whole(),
             "fewestRunning": self.target.fewest,
-            "meanRunning": self.most,
+            "meanRunning": self.means(),
             "interruptions": self.sum(|tally| tally.interrupted),
             "refusals": self.sum(|tally| tally.refused),
             "launches": self.sum(|tally| tally.launched),
@@ -214,8 +247,9 @@ impl Month {
             "moved": moved,
             "plannedEnds": lived.reasons,
             "held": lived.held,
-            "movedTwiceWithoutCause": self.twice,
-            "endedWithin3Hours": self.short_lived,
+            "movedTwiceWithoutCause": self.twice.len(),
+            "endedWithin3Hours": self.short_lived[0],
+            "endedWithin10Minutes": self.short_lived[1],
             "usd": self.usd(),
             "usdAllOnDemand": self.on_demand(),
             "savedPercent": saved,
@@ -226,6 +260,14 @@ impl Month {
 fn window(from_day: Ms, to_day: Ms) -> Window {
     let first = BEGINS + HOUR;
     Window { from: first + from_day * DAY, to: first + to_day * DAY }
+}
+
+/// The life of a machine that we ended, in hours of the run.
+fn told(life: &Life) -> String {
+    let hour = |at: Ms| (at - BEGINS) as f64 / HOUR as f64;
+    let price = life.price.map_or("unpriced".into(), |price| price.to_string());
+    let (from, to) = (life.launched.as_millisecond(), ended(life).unwrap_or_default());
+    format!("{} at {price} from hour {:.2} to {:.2}", life.pool, hour(from), hour(to))
 }
 
 /// Rounded down, so that 100 % is all of it.

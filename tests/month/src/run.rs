@@ -3,10 +3,11 @@
 use crate::market::Recorded;
 use crate::measures::Ms;
 use fleet_core::plan;
-use fleet_model::{Action, Catalog, Cloud, Desired, Event, Limits, MachineId, Why};
+use fleet_model::{Action, Catalog, Cloud, Desired, Event, Limits, MachineId};
 use fleet_provider::Provider;
 use fleet_run::{Engine, Fresh, Reach, RunError, Stop, Store};
 use fleet_sim::{Life, Settings, Sim};
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +31,7 @@ pub(crate) struct Lived {
     /// Launches that were refused, in whole or in part.
     pub(crate) refusals: Vec<Ms>,
     /// Ends that the first plan of a reconcile asked for, by reason.
-    pub(crate) reasons: BTreeMap<&'static str, u32>,
+    pub(crate) reasons: BTreeMap<String, u32>,
     /// Reconciles that left something held, by what.
     pub(crate) held: BTreeMap<String, u32>,
 }
@@ -70,7 +71,7 @@ impl World {
         let planned = plan(&inputs);
         for step in &planned.plan.steps {
             if let Action::Destroy(destroy) = &step.action {
-                *lived.reasons.entry(reason(&step.why)).or_default() += destroy.victims.len() as u32;
+                *lived.reasons.entry(word(&step.why)).or_default() += destroy.victims.len() as u32;
             }
         }
         let stop = Stop::default();
@@ -80,9 +81,7 @@ impl World {
         lived.idle += u32::from(done.rounds.is_empty());
         lived.longest = lived.longest.max(began.elapsed());
         for hold in done.last.iter().flat_map(|last| &last.report.held) {
-            let name = format!("{hold:?}");
-            let name = name.split([' ', '{']).next().unwrap_or_default().to_owned();
-            *lived.held.entry(name).or_default() += 1;
+            *lived.held.entry(word(hold)).or_default() += 1;
         }
         Ok(())
     }
@@ -138,23 +137,8 @@ impl World {
     }
 }
 
-/// A reason in one word, as the last line names it.
-fn reason(why: &Why) -> &'static str {
-    match why {
-        Why::BelowTarget { .. } => "belowTarget",
-        Why::ReplaceInterrupted { .. } => "replaceInterrupted",
-        Why::ReplaceDisallowed { .. } => "replaceDisallowed",
-        Why::ReplaceOldTemplate { .. } => "replaceOldTemplate",
-        Why::ReplaceRequested { .. } => "replaceRequested",
-        Why::AboveTarget { .. } => "aboveTarget",
-        Why::TargetLowered { .. } => "targetLowered",
-        Why::PoolNotAllowed { .. } => "poolNotAllowed",
-        Why::TemplateChanged => "templateChanged",
-        Why::Requested => "requested",
-        Why::OverBudget { .. } => "overBudget",
-        Why::Failed { .. } => "failed",
-        Why::Stopped => "stopped",
-        Why::CameBack => "cameBack",
-        Why::FleetDestroyed => "fleetDestroyed",
-    }
+/// What a reason is called in JSON: its `is`.
+fn word(reason: &impl Serialize) -> String {
+    let value = serde_json::to_value(reason).unwrap_or_default();
+    value["is"].as_str().unwrap_or("unknown").to_owned()
 }
