@@ -11,6 +11,7 @@ mod emulators;
 mod fuzz;
 mod lint;
 mod markets;
+mod month;
 mod shell;
 mod swarm;
 mod test;
@@ -55,6 +56,11 @@ enum Command {
     ///
     /// Fails if a bound of docs/placement.md is broken.
     Markets(markets::Markets),
+    /// Reconcile 200 machines on four simulated clouds every hour for a month, with recorded interruptions
+    ///
+    /// Fails if the base was ever short, if less than 99 % of the target was there, or if a machine was
+    /// moved twice without a cause. Without the recordings the simulated clouds draw their own markets.
+    Month(month::Month),
     /// Hand damaged specs, plans, journals and price lists to their readers
     Fuzz(Amount),
     /// Write docs/spec.md, docs/clouds.md, docs/fleet.schema.json, the tables of guards and the output blocks of the docs
@@ -102,6 +108,7 @@ fn main() -> ExitCode {
         Command::Sensitivity(seeds) => swarm::run_swarm("sensitivity", &seeds.options),
         Command::Bench { filter } => bench::run(filter.as_deref()),
         Command::Markets(markets) => markets::run(&markets),
+        Command::Month(month) => month::execute(&month),
         Command::Fuzz(amount) => fuzz::run(&amount),
         Command::Docs { check } => docs::execute(check),
     };

@@ -21,6 +21,7 @@ mod fault;
 mod handover;
 mod index;
 mod inject;
+mod life;
 mod limit;
 mod line;
 mod pattern;
@@ -32,6 +33,7 @@ mod sim;
 mod store;
 #[cfg(test)]
 mod tests;
+mod tides;
 mod time;
 mod tx;
 mod vm;
@@ -39,7 +41,9 @@ mod world;
 
 pub use chance::Chance;
 pub use fault::{Area, Fault};
+pub use life::Life;
 pub use pattern::PoolPattern;
 pub use settings::{Preset, Settings};
 pub use sim::Sim;
 pub use store::SimError;
+pub use tides::Tides;

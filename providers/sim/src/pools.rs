@@ -2,6 +2,7 @@
 
 use crate::chance::{below, mix, mix2, text, wander};
 use crate::settings::{Preset, Settings};
+use crate::tides::Tides;
 use crate::time::{BUCKET, Ms};
 use fleet_model::{
     Catalog, CatalogRow, Cloud, Market, MicroUsd, Obtainability, Place, PoolId, SignalSource,
@@ -15,6 +16,8 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Pools {
     catalog: Arc<Catalog>,
     index: OnceLock<Rows>,
+    /// A recording, if spot follows one.
+    pub(crate) tides: Option<Arc<dyn Tides>>,
 }
 
 #[derive(Debug)]
@@ -41,8 +44,8 @@ pub(crate) struct Pool<'a> {
 }
 
 impl Pools {
-    pub(crate) fn new(catalog: Arc<Catalog>) -> Self {
-        Pools { catalog, index: OnceLock::new() }
+    pub(crate) fn new(catalog: Arc<Catalog>, tides: Option<Arc<dyn Tides>>) -> Self {
+        Pools { catalog, index: OnceLock::new(), tides }
     }
 
     fn rows(&self) -> &Rows {
@@ -164,7 +167,7 @@ pub(crate) fn launch_signal(cloud: Cloud) -> SignalSource {
 }
 
 impl Pool<'_> {
-    /// How many machines of ours the pool can carry at a moment.
+    /// How many machines of ours the pool can carry at a moment, by the seed.
     pub(crate) fn capacity(&self, settings: &Settings, now: Ms) -> u32 {
         if settings.preset == Preset::Calm {
             return u32::MAX;

@@ -108,7 +108,7 @@ pub(crate) fn quote(
                 true => 0,
                 false => live_in.get(&(pool.number, id.market)).copied().unwrap_or(0),
             };
-            let capacity = pool.capacity(&settings, now);
+            let capacity = pools.capacity(id, &pool, &settings, now);
             let allowed = rooms.iter().filter_map(|fault| fault.room_for(id));
             allowed.fold(capacity, u32::min).saturating_sub(live)
         };

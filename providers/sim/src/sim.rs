@@ -6,6 +6,7 @@ use crate::pools::Pools;
 use crate::provider::SimProvider;
 use crate::settings::Settings;
 use crate::store::{SimError, Store};
+use crate::tides::Tides;
 use crate::time::{EPOCH, Ms, later, stamp};
 use crate::tx::Tx;
 use crate::world::World;
@@ -40,13 +41,20 @@ struct State {
 impl Sim {
     /// A world that ends with the process.
     pub fn in_memory(settings: Settings, catalog: Arc<Catalog>) -> Self {
-        Sim::new(World::new(settings), None, catalog, None)
+        Sim::new(World::new(settings), None, Pools::new(catalog, None), None)
     }
 
     /// A world in memory whose time is tokio's, from now on. Where that is paused, as in
     /// simulations of many processes, leases and clouds share one clock that nobody waits for.
     pub fn on_tokio_time(settings: Settings, catalog: Arc<Catalog>) -> Self {
-        Sim::new(World::new(settings), None, catalog, Some(tokio::time::Instant::now()))
+        let pools = Pools::new(catalog, None);
+        Sim::new(World::new(settings), None, pools, Some(tokio::time::Instant::now()))
+    }
+
+    /// The same, and spot carries what a recording says.
+    pub fn recorded(settings: Settings, catalog: Arc<Catalog>, tides: Arc<dyn Tides>) -> Self {
+        let pools = Pools::new(catalog, Some(tides));
+        Sim::new(World::new(settings), None, pools, Some(tokio::time::Instant::now()))
     }
 
     /// Whether a folder holds a world.
@@ -82,7 +90,7 @@ impl Sim {
     }
 
     fn over(settings: Settings, store: Store, catalog: Arc<Catalog>) -> Result<Self, SimError> {
-        let sim = Sim::new(World::new(settings), Some(store), catalog, None);
+        let sim = Sim::new(World::new(settings), Some(store), Pools::new(catalog, None), None);
         sim.run(|_| ())?;
         Ok(sim)
     }
@@ -90,11 +98,11 @@ impl Sim {
     fn new(
         world: World,
         store: Option<Store>,
-        catalog: Arc<Catalog>,
+        pools: Pools,
         follows: Option<tokio::time::Instant>,
     ) -> Self {
         Sim(Arc::new(Inner {
-            pools: Pools::new(catalog),
+            pools,
             state: Mutex::new(State { world, store }),
             sleepers: Sleepers::default(),
             signal_questions: AtomicU64::new(0),

@@ -7,7 +7,7 @@ use crate::fault::{Area, Fault};
 use crate::limit::{Call, Level, limits};
 use crate::pools::Pools;
 use crate::settings::Preset;
-use crate::time::{BUCKET, Ms, from_stamp, stamp};
+use crate::time::{Ms, from_stamp, stamp};
 use crate::vm::Vm;
 use crate::world::World;
 use fleet_model::{Cloud, Machine, MachineId, Market, Scope};
@@ -211,16 +211,16 @@ impl<'a> Tx<'a> {
             return;
         }
         if !self.is_calm() {
-            let mut bucket = self.now() / BUCKET + 1;
-            while bucket * BUCKET <= to && self.interrupt_excess(bucket * BUCKET) {
-                bucket += 1;
+            let mut at = self.pools.next_change(self.now());
+            while at <= to && self.interrupt_excess(at) {
+                at = self.pools.next_change(at);
             }
         }
         self.emit(Event::Time { to });
     }
 
-    /// At the start of a bucket: gives notice to what is above capacity, youngest first. Says
-    /// whether anything is left that a later bucket could interrupt.
+    /// When markets move: gives notice to what is above capacity, youngest first. Says
+    /// whether anything is left that a later moment could interrupt.
     fn interrupt_excess(&mut self, at: Ms) -> bool {
         let mut notices = Vec::new();
         let mut stay = 0;
@@ -231,7 +231,7 @@ impl<'a> Tx<'a> {
             let staying = machines.staying.len();
             stay += staying;
             let Some(pool) = self.pools.find(id) else { continue };
-            let capacity = pool.capacity(&self.world.settings, at) as usize;
+            let capacity = self.pools.capacity(id, &pool, &self.world.settings, at) as usize;
             let due = at + notice_of(id.place.cloud);
             let excess = machines.staying.iter().rev().take(staying.saturating_sub(capacity));
             notices.extend(

@@ -171,7 +171,7 @@ pub(crate) fn room(tx: &Tx<'_>, id: &PoolId, pool: &Pool<'_>) -> u32 {
     let live = index.pool_numbers.get(id).map_or(0, |n| index.pools[*n as usize].live.len());
     let live = u32::try_from(live).unwrap_or(u32::MAX);
     let allowed = tx.faults().filter_map(|fault| fault.room_for(id)).min();
-    let capacity = pool.capacity(&tx.world.settings, tx.now());
+    let capacity = tx.pools.capacity(id, pool, &tx.world.settings, tx.now());
     allowed.map_or(capacity, |allowed| allowed.min(capacity)).saturating_sub(live)
 }
 
