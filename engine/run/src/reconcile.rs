@@ -7,7 +7,7 @@ use crate::progress::{Progress, Stop};
 use crate::state::beliefs;
 use fleet_core::{Planned, check, plan};
 use fleet_model::{
-    Fulfilment, Hold, Inputs, Limits, MachineId, RolloutWait, Scope, SlotId, SlotState,
+    Desired, Fulfilment, Hold, Inputs, Limits, MachineId, RolloutWait, Scope, SlotId, SlotState,
 };
 use fleet_provider::{Clock, LOOK_AGAIN, TidyRequest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,9 +17,19 @@ use std::time::Duration;
 /// that is short everywhere takes as many rounds as it takes to find that out.
 const MAX_ROUNDS: u32 = 40;
 
-/// How long one wait for readiness, or for the pause between two waves, may last. Longer than a spec can
-/// ask for: it is here so that nobody waits for ever.
-const LONGEST_WAIT: Duration = Duration::from_secs(8 * 86_400);
+/// A little more than machines have: what they did not become by then is seen.
+const SLACK: Duration = Duration::from_secs(300);
+
+/// How long one wait for readiness, and for the pause between two waves, may last. What is not ready by
+/// then, because its cloud shows nothing of it, is left to the next run.
+fn longest_wait(desired: &Desired) -> Duration {
+    let said =
+        desired.health.ready_within_seconds.map(|seconds| Duration::from_secs(seconds.into()));
+    let usual = desired.placement.clouds.iter().map(|rule| rule.cloud.facts().ready_within).max();
+    let ready = said.or(usual).unwrap_or_default();
+    let unhealthy = Duration::from_secs(desired.health.unhealthy_after_seconds.into());
+    ready + unhealthy + Duration::from_secs(desired.updates.pause_seconds.into()) + SLACK
+}
 
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +148,10 @@ impl Session<'_> {
         on: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Inputs, Planned), RunError> {
         let waits = |planned: &Planned| {
-            let quiet = planned.plan.is_empty() && !planned.plan.has_news();
+            // What so many machines fail at is for a person to look at.
+            let sick = |hold: &Hold| matches!(hold, Hold::ManyUnhealthy { .. });
+            let sick = planned.report.held.iter().any(sick);
+            let quiet = planned.plan.is_empty() && !planned.plan.has_news() && !sick;
             let held = planned.report.held.iter().find_map(|hold| match hold {
                 Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => {
                     Some(Progress::Starting { slots: slots.clone() })
@@ -160,10 +173,11 @@ impl Session<'_> {
             held.filter(|_| quiet)
         };
         let begun = self.engine.clock.steady();
+        let longest = longest_wait(&now.0.desired);
         let mut told = None;
         while let Some(progress) = waits(&now.1) {
             let waited = self.engine.clock.steady().saturating_sub(begun);
-            if stop.asked() || !self.lease.is_held() || waited > LONGEST_WAIT {
+            if stop.asked() || !self.lease.is_held() || waited > longest {
                 break;
             }
             if told.as_ref() != Some(&progress) {

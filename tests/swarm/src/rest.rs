@@ -60,6 +60,11 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         }
         let (blocked, until) = blocked(&planned);
         pools.extend(blocked);
+        let sick = |hold: &Hold| matches!(hold, Hold::ManyUnhealthy { .. });
+        if planned.report.held.iter().any(sick) {
+            // A person has to look at the template.
+            return;
+        }
         if rests(&planned) && until.is_none() {
             finish(world, wish, &planned, was_short).await;
             return;

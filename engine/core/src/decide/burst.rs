@@ -210,6 +210,7 @@ impl Burst<'_> {
                     labels: 0,
                     starting: true,
                     failing: false,
+                    unseen: true,
                     leaving: Why::Requested,
                     template: None,
                 });

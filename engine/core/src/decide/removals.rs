@@ -239,8 +239,9 @@ impl<'a> Removals<'a> {
                 Why::TemplateChanged => self.inventory.level.get(&group).copied(),
                 _ => None,
             };
-            let least = level.unwrap_or(wanted).min(wanted);
-            let enough = serving.saturating_sub(less) + self.spare >= least;
+            let least = wanted.saturating_sub(self.spare);
+            let least = level.map_or(least, |level| level.min(least));
+            let enough = serving.saturating_sub(less) >= least;
             if enough && self.end(at, holding.leaving.clone()) {
                 serving = serving.saturating_sub(less);
                 usage.spend = usage.spend - holding.bill().unwrap_or_default();

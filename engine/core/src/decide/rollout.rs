@@ -239,10 +239,12 @@ fn advance(
     Some(RolloutWait::Ready { wave: rollout.waves + 1, launching: 0, failing: 0 })
 }
 
-/// What a group holds, whatever is to be replaced of it.
+/// What a group holds, what is to be replaced of it included: that serves until it is.
 fn counted(inventory: &Inventory, group: Group) -> Units {
     let ours = inventory.holdings.iter().filter(|holding| holding.slot.name.group == group);
-    ours.filter(|holding| holding.standing.counts()).map(|holding| holding.weight).sum()
+    let serves =
+        |holding: &&Holding| holding.standing.counts() || holding.standing == Standing::ToReplace;
+    ours.filter(serves).map(|holding| holding.weight).sum()
 }
 
 /// Whether a group holds less than when the wave began, and than it should.

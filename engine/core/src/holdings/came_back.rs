@@ -66,6 +66,7 @@ pub(super) fn came_back(
             labels: 0,
             starting: false,
             failing: false,
+            unseen: false,
             leaving: Why::Requested,
         });
     }

@@ -32,6 +32,8 @@ pub(crate) struct Holding {
     pub(crate) starting: bool,
     /// Its checks fail, or it is unhealthy and stays all the same.
     pub(crate) failing: bool,
+    /// Its cloud did not show it in this look.
+    pub(crate) unseen: bool,
     /// Why it goes once its successor is ready, where its standing says that it does.
     pub(crate) leaving: Why,
 }
@@ -39,7 +41,7 @@ pub(crate) struct Holding {
 impl Holding {
     /// Whether it is of use now.
     pub(crate) fn is_ready(&self) -> bool {
-        !self.starting && !self.failing
+        !self.starting && !self.failing && !self.unseen
     }
 
     /// What it adds to the bill per hour.

@@ -26,6 +26,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
         let slot = SlotId { name, generation: record.generation };
         let mut starting = true;
         let (mut failing, mut leaving, mut made_from) = (false, Why::Requested, None);
+        let mut unseen = true;
         let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
             match &record.state {
                 SlotState::Vacant => continue,
@@ -82,6 +83,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                         seen,
                     };
                     let answer = inventory.readiness(inputs, &asked);
+                    unseen = seen.is_none();
                     starting = answer.readiness == Readiness::Launching;
                     failing = answer.failing.is_some();
                     if let Some(words) = answer.failing.as_ref().filter(|_| !ending) {
@@ -159,6 +161,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
             labels,
             starting,
             failing,
+            unseen,
             leaving,
         });
     }

@@ -123,7 +123,6 @@ pub(super) fn too_many_unhealthy(inventory: &mut Inventory) {
         holding.standing = Standing::Good;
         holding.failing = true;
     }
-    inventory.failed.retain(|failed| !is_health(failed.cause.kind));
     inventory.sick = Some(Hold::ManyUnhealthy { unhealthy: sick, of });
 }
 

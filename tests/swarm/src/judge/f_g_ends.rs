@@ -48,7 +48,9 @@ impl Judge {
             }
         }
         let allowed = self.allowance(process);
-        let ended = self.processes.get(&process).map_or(0, |facts| facts.ended.len() as u32);
+        let replaced = &self.rollouts.replaced;
+        let counts = |facts: &super::Facts| facts.ended.difference(replaced).count() as u32;
+        let ended = self.processes.get(&process).map_or(0, counts);
         if ended > allowed {
             self.fail('G', format!("p{process} ended {ended} machines and may end {allowed}"));
         }

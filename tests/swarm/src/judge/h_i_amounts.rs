@@ -5,7 +5,7 @@ use super::Judge;
 use super::book::Intent;
 use crate::bench::short;
 use crate::market::CATALOG;
-use fleet_model::{Desired, Event, MachineId, MicroUsd, PoolId, Token, Units};
+use fleet_model::{Desired, Event, MachineId, MicroUsd, Part, PoolId, Token, Units};
 use std::collections::BTreeSet;
 
 fn weigh(desired: &Desired, pool: &PoolId) -> Units {
@@ -71,7 +71,12 @@ impl Judge {
             .filter_map(|kind| fleet_core::weight(desired, kind))
             .filter(|weight| weight.0 <= 8 * 1000);
         let each = weigh(desired, pool).max(sensible.max().unwrap_or_default());
-        each.0 * (1 + u64::from(self.allowance(process)))
+        // A share is a tenth, which is the usual.
+        let surge = match desired.updates.max_surge {
+            Part::Machines(machines) => machines,
+            Part::Share(_) => 0,
+        };
+        each.0 * (1 + u64::from(self.allowance(process).max(surge)))
     }
 
     /// A launch was written down: is that still within what is wanted?

@@ -22,7 +22,9 @@ pub(crate) struct Rollouts {
     waves: u32,
     wave: BTreeSet<SlotId>,
     /// Old machines that were ended for it.
-    ended: u32,
+    ended: BTreeSet<MachineId>,
+    /// Machines that a change of template ended: it has limits of its own.
+    pub(super) replaced: BTreeSet<MachineId>,
     /// New machines that are on record as failed since it began.
     failed: BTreeSet<MachineId>,
     /// What is undone, and what holds in its place.
@@ -66,7 +68,10 @@ impl Judge {
                 self.check_wave(&desired, slots, at);
             }
             Event::DestroyIntended { slots, .. } => {
-                self.check_gate(&desired, slots);
+                let all = self.processes.get(&process).map(|facts| facts.limits.destroy_all);
+                if all == Some(false) {
+                    self.check_gate(&desired, slots);
+                }
                 self.check_sick(process, &desired, slots);
             }
             _ => {}
@@ -101,7 +106,8 @@ impl Judge {
             Event::Rollout { news } => match news {
                 RolloutNews::Began { from, to } => {
                     (known.from, known.to) = (from.clone(), to.clone());
-                    (known.waves, known.ended) = (0, 0);
+                    known.waves = 0;
+                    known.ended.clear();
                     known.wave.clear();
                     known.failed.clear();
                 }
@@ -173,15 +179,21 @@ impl Judge {
         if of_wave == 0 {
             return;
         }
-        self.rollouts.ended += of_wave;
+        let machines = slots.iter().filter(|slot| self.rollouts.wave.contains(slot));
+        let machines = machines.filter_map(|slot| self.book.filled.get(&slot.name));
+        let machines: Vec<MachineId> = machines.map(|filled| filled.machine.clone()).collect();
+        self.rollouts.ended.extend(machines.iter().cloned());
+        self.rollouts.replaced.extend(machines);
         if !updates.health_gate
             || updates.strategy == UpdateStrategy::Recreate
             || desired.capacity.unit != Unit::Instances
         {
             return;
         }
+        let Some(group) = slots.first().map(|slot| slot.name.group) else { return };
         let target = desired.capacity.target.0 / 1000;
         let missing = budget(updates.max_unavailable, target, 0);
+        let wanted = desired.capacity.of(group).0 / 1000;
         let checked = !desired.health.probes.is_empty();
         let known = &self.rollouts;
         let new = known.made_from.iter().filter(|(machine, template)| {
@@ -190,16 +202,21 @@ impl Judge {
         });
         let new = new.count() as u64;
         let leaving: BTreeSet<SlotName> = slots.iter().map(|slot| slot.name).collect();
-        let serves = |(machine, birth): &(&fleet_model::Machine, &super::Birth)| {
-            let ready = !checked || known.passed.contains(&machine.id);
-            machine.state == MachineState::Running && ready && !leaving.contains(&birth.slot.name)
+        // Whoever changed its tags, it serves.
+        let serves = |id: &MachineId| {
+            let ready = !checked || known.passed.contains(id);
+            let up = |machine: &&fleet_model::Machine| machine.state == MachineState::Running;
+            ready && self.truth.iter().filter(up).any(|machine| machine.id == *id)
         };
-        let left = self.ours().filter(serves).count() as u64;
-        let ended = u64::from(known.ended);
-        if ended > new + missing && left + missing < target {
+        let of_group = self.book.filled.iter().filter(|(name, filled)| {
+            name.group == group && !leaving.contains(name) && serves(&filled.machine)
+        });
+        let left = of_group.count() as u64;
+        let ended = known.ended.len() as u64;
+        if ended > new + missing && left + missing < wanted {
             self.fail(
                 'Q',
-                format!("{ended} old machines end, {new} new ones were ready, {left} of {target} are left"),
+                format!("{ended} old machines end, {new} new ones were ready, {left} of {wanted} are left"),
             );
         }
     }
