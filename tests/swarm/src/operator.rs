@@ -166,6 +166,13 @@ fn judged(process: &Process, planned: &Planned) {
     if !held.is_empty() {
         process.world.trace(format_args!("p{} holds back: {held:?}", process.id));
     }
+    for step in &planned.plan.steps {
+        if let Action::Destroy(destroy) = &step.action {
+            let slots: Vec<String> = destroy.victims.iter().map(|v| v.slot.to_string()).collect();
+            let (id, slots) = (process.id, slots.join(" "));
+            process.world.trace(format_args!("p{id} means to end {slots}: {:?}", step.why));
+        }
+    }
     process.world.judge(|judge| judge.check_frozen(process.id, held));
 }
 

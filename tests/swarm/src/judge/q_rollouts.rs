@@ -175,15 +175,25 @@ impl Judge {
     /// Old machines go when new ones were ready, or when enough is there without them.
     fn check_gate(&mut self, desired: &Desired, slots: &[SlotId]) {
         let updates = &desired.updates;
+        let all = self.of_wave(slots);
+        self.rollouts.replaced.extend(all);
+        // What does not work goes for its own reasons.
+        let runs = |slot: &&SlotId| {
+            let filled = self.book.filled.get(&slot.name);
+            filled.is_some_and(|filled| {
+                let mut truth = self.truth.iter();
+                let up = truth.any(|m| m.id == filled.machine && m.state == MachineState::Running);
+                up && !self.rollouts.failing.contains_key(&filled.machine)
+            })
+        };
+        let slots: Vec<SlotId> = slots.iter().filter(runs).copied().collect();
+        let slots = slots.as_slice();
         let of_wave = slots.iter().filter(|slot| self.rollouts.wave.contains(slot)).count() as u32;
         if of_wave == 0 {
             return;
         }
-        let machines = slots.iter().filter(|slot| self.rollouts.wave.contains(slot));
-        let machines = machines.filter_map(|slot| self.book.filled.get(&slot.name));
-        let machines: Vec<MachineId> = machines.map(|filled| filled.machine.clone()).collect();
-        self.rollouts.ended.extend(machines.iter().cloned());
-        self.rollouts.replaced.extend(machines);
+        let machines = self.of_wave(slots);
+        self.rollouts.ended.extend(machines);
         if !updates.health_gate
             || updates.strategy == UpdateStrategy::Recreate
             || desired.capacity.unit != Unit::Instances
@@ -208,17 +218,30 @@ impl Judge {
             let up = |machine: &&fleet_model::Machine| machine.state == MachineState::Running;
             ready && self.truth.iter().filter(up).any(|machine| machine.id == *id)
         };
-        let of_group = self.book.filled.iter().filter(|(name, filled)| {
-            name.group == group && !leaving.contains(name) && serves(&filled.machine)
-        });
-        let left = of_group.count() as u64;
+        let stay: Vec<SlotName> = self
+            .book
+            .filled
+            .iter()
+            .filter(|(name, filled)| !leaving.contains(name) && serves(&filled.machine))
+            .map(|(name, _)| *name)
+            .collect();
+        let left = stay.iter().filter(|name| name.group == group).count() as u64;
+        // What one group has beyond its share, the other need not have.
+        let short = left + missing < wanted && stay.len() as u64 + missing < target;
         let ended = known.ended.len() as u64;
-        if ended > new + missing && left + missing < wanted {
+        if ended > new + missing && short {
             self.fail(
                 'Q',
                 format!("{ended} old machines end, {new} new ones were ready, {left} of {wanted} are left"),
             );
         }
+    }
+
+    /// Machines of the wave under way, by slot.
+    fn of_wave(&self, slots: &[SlotId]) -> Vec<MachineId> {
+        let machines = slots.iter().filter(|slot| self.rollouts.wave.contains(slot));
+        let machines = machines.filter_map(|slot| self.book.filled.get(&slot.name));
+        machines.map(|filled| filled.machine.clone()).collect()
     }
 
     /// Machines that work are not ended because checks of many fail.
