@@ -1,6 +1,7 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
 pub(crate) mod fallback;
+pub(crate) mod rebalance;
 
 use crate::text::{clean_line, count, monthly, when};
 use fleet_core::PoolOdds;
@@ -97,6 +98,7 @@ pub(crate) fn why(why: &Why) -> String {
         }
         Why::InPlaceOfSpot => "spot is lost or cannot be had".into(),
         Why::Moved { why: MoveWhy::BackToSpot } => "spot holds again: back to spot".into(),
+        Why::Moved { why: MoveWhy::Cheaper } => "another pool is cheaper".into(),
         Why::Requested => "you asked to replace it, and its successor is up".into(),
         Why::ReplaceOldTemplate { group } => {
             format!("machines of {group} were made from an older template")

@@ -109,6 +109,7 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
         }
         Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
         Event::Fallback { .. } => (EventKind::Fallback, none(), none(), None),
+        Event::Cheaper { .. } => (EventKind::Cheaper, none(), none(), None),
         Event::Moving { moving } => (EventKind::Moving, names(&moving.slots), none(), None),
         Event::Thawed => (EventKind::Thawed, none(), none(), None),
         Event::Blocked { block } => {

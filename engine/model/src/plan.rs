@@ -41,6 +41,9 @@ pub struct Plan {
     /// News of the fallback to on-demand: apply writes it down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackStep>,
+    /// Pools whose machines are worth moving, where those are news: apply writes it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheaper: Option<BTreeSet<PoolId>>,
     /// Machines whose successors are launched by this plan: apply writes that down before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moving: Option<Moving>,
@@ -63,7 +66,7 @@ impl Plan {
     /// Whether there is something to write down.
     pub fn has_news(&self) -> bool {
         let seen = self.vacate.is_empty() && self.failed.is_empty() && self.readopt.is_empty();
-        !seen || self.fallback.is_some()
+        !seen || self.fallback.is_some() || self.cheaper.is_some()
     }
 }
 

@@ -262,6 +262,7 @@ fn summary(events: &[Event]) -> String {
         Event::Frozen { .. } => "frozen".into(),
         Event::Thawed => "thawed".into(),
         Event::Fallback { step } => format!("fallback[{step:?}]"),
+        Event::Cheaper { pools } => format!("cheaper[{}]", pools.len()),
         Event::Moving { moving } => format!("moving[{}]", moving.slots.len()),
         Event::ReplaceWithdrawn { slots } => format!("withdrawn[{}]", slots.len()),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),

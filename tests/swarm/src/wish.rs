@@ -73,6 +73,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         schedule: Vec::new(),
         expires: None,
         fallback: None,
+        rebalance: None,
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {

@@ -9,4 +9,5 @@ mod milp;
 mod optimum;
 mod orphans;
 mod reality;
+mod rebalance;
 mod world;

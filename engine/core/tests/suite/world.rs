@@ -99,6 +99,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         schedule: Vec::new(),
         expires: None,
         fallback: None,
+        rebalance: None,
         digest: digest("spec/1", []),
     }
 }
@@ -159,6 +160,7 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
     let now = inputs.now;
     let mut events = vec![Event::Vacated { gone: planned.plan.vacate.clone() }];
     events.extend(planned.plan.fallback.map(|step| Event::Fallback { step }));
+    events.extend(planned.plan.cheaper.clone().map(|pools| Event::Cheaper { pools }));
     events.extend(planned.plan.moving.clone().map(|moving| Event::Moving { moving }));
     for step in &planned.plan.steps {
         match &step.action {

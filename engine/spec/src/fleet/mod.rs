@@ -8,6 +8,7 @@ mod instances;
 mod not_yet_obeyed;
 mod placement;
 mod reach;
+mod rebalance;
 mod template;
 
 pub(crate) use instances::covers;
@@ -78,6 +79,7 @@ pub(crate) fn read(
     let not_yet_obeyed = not_yet_obeyed::read(&mut reader, spec.as_ref(), &places);
     let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
     let fallback = fallback::read(&mut reader, spec.as_ref());
+    let rebalance = rebalance::read(&mut reader, spec.as_ref());
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,
@@ -90,6 +92,7 @@ pub(crate) fn read(
         schedule,
         expires,
         fallback,
+        rebalance,
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();

@@ -169,6 +169,7 @@ impl Book {
             | Event::Frozen { .. }
             | Event::Thawed
             | Event::Fallback { .. }
+            | Event::Cheaper { .. }
             | Event::Moving { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }

@@ -243,6 +243,7 @@ impl Judge {
             | Event::Frozen { .. }
             | Event::Thawed
             | Event::Fallback { .. }
+            | Event::Cheaper { .. }
             | Event::Moving { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
