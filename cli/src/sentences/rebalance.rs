@@ -7,9 +7,10 @@ use std::time::Duration;
 /// What a move saves, over which time, and what it costs.
 pub(crate) fn arithmetic(saving: &Saving) -> String {
     let Saving { price, then, saving: share, life_minutes, gain, cost, .. } = saving;
+    let share = f64::from(share.ppm()) / 10_000.0;
     let MoveCost { side_by_side, work, risk } = cost;
     format!(
-        "{price} → {then} per hour saves {share}: {gain} in the {} that the successor is expected to \
+        "{price} → {then} per hour saves {share:.1}%: {gain} in the {} that the successor is expected to \
          live; the move costs {} ({side_by_side} side by side, {work} of work, {risk} of risk)",
         span(Duration::from_secs(life_minutes * 60)),
         cost.sum()
