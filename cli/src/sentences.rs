@@ -4,6 +4,7 @@ mod upkeep;
 
 pub(crate) use upkeep::{far, halted, rollout_news};
 pub(crate) mod fallback;
+pub(crate) mod rebalance;
 
 use crate::text::{clean_line, count, monthly, when};
 use fleet_core::PoolOdds;
@@ -100,6 +101,7 @@ pub(crate) fn why(why: &Why) -> String {
         }
         Why::InPlaceOfSpot => "spot is lost or cannot be had".into(),
         Why::Moved { why: MoveWhy::BackToSpot } => "spot holds again: back to spot".into(),
+        Why::Moved { why: MoveWhy::Cheaper } => "another pool is cheaper".into(),
         Why::Requested => "you asked to replace it, and its successor is up".into(),
         Why::AtRisk => "its cloud recommends to move off it, and its successor is ready".into(),
         Why::ReplaceOldTemplate { group } => {

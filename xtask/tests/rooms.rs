@@ -23,8 +23,18 @@ const HOUSES: [House; 2] = [
     House {
         folder: "engine/core/src",
         rooms: &[
-            "seams", "clock", "offers", "holdings", "place", "market", "record", "fallback",
-            "decide", "plan", "report",
+            "seams",
+            "clock",
+            "offers",
+            "holdings",
+            "place",
+            "market",
+            "record",
+            "fallback",
+            "rebalance",
+            "decide",
+            "plan",
+            "report",
         ],
     },
     House {

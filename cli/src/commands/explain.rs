@@ -10,7 +10,9 @@ use crate::output::explain::{Explain, FleetExplained};
 use crate::render::explain as render;
 use crate::render::explain_json;
 use crate::runs::failed;
-use fleet_core::{PoolVerdict, explain_pools, explain_slots, plan, proven_gaps, relaxations};
+use fleet_core::{
+    PoolVerdict, explain_moves, explain_pools, explain_slots, plan, proven_gaps, relaxations,
+};
 use fleet_model::{Catalog, Desired, Inputs, Limits};
 
 /// Runs `fleet explain`.
@@ -77,7 +79,8 @@ fn one(
         (Format::Text, None, None) => {
             out.text(render::text(inputs, &report, &pools, args.top).trim_end());
             let relaxed = render::relaxed(&relaxations(inputs, catalog));
-            for more in [relaxed, render::gaps(proven_gaps(inputs))] {
+            let moves = render::moves(&explain_moves(inputs));
+            for more in [moves, relaxed, render::gaps(proven_gaps(inputs))] {
                 if !more.is_empty() {
                     out.text(more.trim_end());
                 }

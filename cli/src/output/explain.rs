@@ -38,10 +38,40 @@ pub(crate) struct FleetExplained {
     pub slots: Vec<ExplainedSlot>,
     /// What else bears on where machines stand: on-demand in the place of spot.
     pub notices: Vec<Said<Notice>>,
+    /// What moving machines to cheaper pools comes to (`rebalance`).
+    pub moves: Vec<ExplainedMove>,
     /// What constraints cost, the dearest first.
     pub relaxations: Vec<Relaxation>,
     /// The largest possible distance from the least cost under the strategy.
     pub proven_gap: ProvenGap,
+}
+
+/// What moving a machine of a pool to a cheaper one comes to.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ExplainedMove {
+    /// The pool it stands in.
+    pub from: String,
+    /// The pool its successor would stand in.
+    pub to: String,
+    /// Machines that stand there.
+    pub machines: u32,
+    /// Its price now.
+    pub hourly_usd: f64,
+    /// The price of its successor.
+    pub then_hourly_usd: f64,
+    /// What of the price is saved.
+    pub saving_percent: f64,
+    /// How long the successor is expected to live, within a day.
+    pub life_minutes: u64,
+    /// What is saved in that time.
+    pub gain_usd: f64,
+    /// What the move costs.
+    pub cost_usd: f64,
+    /// Whether machines move now.
+    pub moves: bool,
+    /// The verdict as a sentence.
+    pub why: String,
 }
 
 /// A pool and its verdict.

@@ -115,6 +115,8 @@ pub(crate) enum EventKind {
     Released,
     /// On-demand takes the place of spot, or no longer; or spot is short, or no longer.
     Fallback,
+    /// Other pools than before have machines that are worth moving to cheaper ones.
+    Cheaper,
     /// Machines are moved: each is destroyed when its successor is up.
     Moving,
     /// Something refused a launch, and is not retried for a while.

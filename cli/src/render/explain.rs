@@ -6,7 +6,7 @@ use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
 use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
-use fleet_model::{Group, Inputs, Notice, Rejection, Report};
+use fleet_model::{Group, Inputs, Notice, Rejection, Report, Saving};
 use std::collections::BTreeMap;
 
 /// A pool's verdict in a few words.
@@ -84,6 +84,24 @@ pub(crate) fn text(
         if let Some(next) = said.next {
             out.push_str(&format!("{HINT}→{HINT:#} {next}\n"));
         }
+    }
+    out
+}
+
+/// What moving machines to cheaper pools comes to.
+pub(crate) fn moves(savings: &[Saving]) -> String {
+    if savings.is_empty() {
+        return String::new();
+    }
+    let mut out = format!("\n{BOLD}Cheaper pools{BOLD:#} for machines that run\n");
+    for saving in savings {
+        let Saving { from, to, verdict, .. } = saving;
+        out.push_str(&format!("  {from} → {to}\n"));
+        let sums = sentences::rebalance::arithmetic(saving);
+        out.push_str(&wrap("    ", &sums));
+        out.push('\n');
+        out.push_str(&wrap("    ", &sentences::rebalance::verdict(verdict)));
+        out.push('\n');
     }
     out
 }

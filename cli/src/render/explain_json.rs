@@ -3,12 +3,14 @@
 use super::explain::{on_markets, relax, verdict};
 use crate::output::common::unplaced;
 use crate::output::explain::{
-    ExplainedPool, ExplainedSlot, FleetExplained, Odds, ProvenGap, Relaxation as Relaxed,
+    ExplainedMove, ExplainedPool, ExplainedSlot, FleetExplained, Odds, ProvenGap,
+    Relaxation as Relaxed,
 };
 use crate::output::reasons::{Said, counted};
 use crate::output::words::{percent, usd};
-use fleet_core::{PoolVerdict, Relaxation, SlotVerdict, Verdict};
-use fleet_model::{Inputs, Report};
+use crate::sentences;
+use fleet_core::{PoolVerdict, Relaxation, SlotVerdict, Verdict, explain_moves};
+use fleet_model::{Inputs, Report, Saving, SavingVerdict};
 
 /// One fleet.
 pub(crate) fn fleet(
@@ -28,11 +30,28 @@ pub(crate) fn fleet(
         pools: pools.iter().map(pool).collect(),
         slots: slots.iter().map(slot).collect(),
         notices: on_markets(report).map(Said::from).collect(),
+        moves: explain_moves(inputs).iter().map(moved).collect(),
         relaxations: relaxations.iter().map(relaxation).collect(),
         proven_gap: ProvenGap {
             base_percent: base.map(in_percent),
             burst_percent: burst.map(in_percent),
         },
+    }
+}
+
+fn moved(shown: &Saving) -> ExplainedMove {
+    ExplainedMove {
+        from: shown.from.to_string(),
+        to: shown.to.to_string(),
+        machines: shown.machines,
+        hourly_usd: usd(shown.price),
+        then_hourly_usd: usd(shown.then),
+        saving_percent: percent(shown.saving),
+        life_minutes: shown.life_minutes,
+        gain_usd: usd(shown.gain),
+        cost_usd: usd(shown.cost.sum()),
+        moves: matches!(shown.verdict, SavingVerdict::Moves { .. }),
+        why: sentences::rebalance::verdict(&shown.verdict),
     }
 }
 

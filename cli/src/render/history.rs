@@ -130,6 +130,13 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
         Event::Fallback { step } => {
             ("fallback", fallback::step(step), matches!(step, FallbackStep::Began { .. }))
         }
+        Event::Cheaper { pools } => {
+            let text = match pools.len() as u64 {
+                0 => "no machine is worth moving any more".into(),
+                pools => format!("machines of {} are worth moving", count(pools, "pool")),
+            };
+            ("cheaper", text, false)
+        }
         Event::Moving { moving } => {
             ("moving", format!("{}: {}", fallback::moved(moving.why), slots(&moving.slots)), false)
         }

@@ -121,6 +121,7 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
         Event::Drained { slots } => (EventKind::Drained, names(slots), none(), None),
         Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
         Event::Fallback { .. } => (EventKind::Fallback, none(), none(), None),
+        Event::Cheaper { .. } => (EventKind::Cheaper, none(), none(), None),
         Event::Moving { moving } => (EventKind::Moving, names(&moving.slots), none(), None),
         Event::Thawed => (EventKind::Thawed, none(), none(), None),
         Event::Renamed { .. } => (EventKind::Renamed, none(), none(), None),

@@ -55,6 +55,7 @@ fn plan(steps: Vec<Step>) -> Plan {
         relabel: Vec::new(),
         clear: Vec::new(),
         fallback: None,
+        cheaper: None,
         moving: None,
         premises: Premises {
             engine: "0.1.0".into(),

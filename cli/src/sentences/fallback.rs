@@ -92,5 +92,6 @@ pub(crate) fn step(step: &FallbackStep) -> String {
 pub(crate) fn moved(why: MoveWhy) -> &'static str {
     match why {
         MoveWhy::BackToSpot => "back to spot",
+        MoveWhy::Cheaper => "to a cheaper pool",
     }
 }

@@ -6,7 +6,7 @@
 //! The rooms, each of which uses only those above it: `clock` (what holds at a moment), `offers` (what could
 //! be bought), `holdings` (what we hold), `place` (how many from which pool), `market` (what spot is worth),
 //! `record` (what the journal says), `fallback`
-//! (on-demand in the place of spot), `decide` (what to keep, launch and destroy), `plan` (steps in order),
+//! (on-demand in the place of spot), `rebalance` (cheaper pools for what runs), `decide` (what to keep, launch and destroy), `plan` (steps in order),
 //! `report` (what it means).
 
 mod clock;
@@ -17,6 +17,7 @@ pub mod market;
 mod offers;
 mod place;
 mod plan;
+mod rebalance;
 mod record;
 mod report;
 mod seams;
@@ -35,8 +36,8 @@ pub use record::{
     labels_version, open_words, template_of, templates_meant, with_templates,
 };
 pub use report::{
-    ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_pools,
-    explain_slots, proven_gaps, relaxations,
+    ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_moves,
+    explain_pools, explain_slots, proven_gaps, relaxations,
 };
 
 use fleet_model::Inputs;

@@ -2,8 +2,8 @@
 
 use crate::{
     Architecture, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceType, Interruption,
-    Maker, Market, MicroUsd, Pattern, Place, PoolId, ScheduleEntry, Share, SignalSet, Template,
-    Timestamp, Unit, Units, Updates,
+    Maker, Market, MicroUsd, Pattern, Place, PoolId, Rebalance, ScheduleEntry, Share, SignalSet,
+    Template, Timestamp, Unit, Units, Updates,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -48,6 +48,9 @@ pub struct Desired {
     /// On-demand in the place of spot that is lost or cannot be had; `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<Fallback>,
+    /// Machines that run are moved to cheaper pools; `None`: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rebalance: Option<Rebalance>,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
 }
@@ -91,6 +94,7 @@ impl Desired {
             updates: Updates::default(),
             interruption: Interruption::default(),
             fallback: None,
+            rebalance: None,
             digest,
         }
     }

@@ -1,6 +1,6 @@
 //! On-demand in the place of spot that is lost or cannot be had, and the way back.
 
-use crate::{Share, SlotId, SlotName, Timestamp};
+use crate::{PoolId, Share, SlotId, SlotName, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -87,6 +87,8 @@ pub struct Moving {
 pub enum MoveWhy {
     /// From on-demand back to spot.
     BackToSpot,
+    /// To a cheaper pool.
+    Cheaper,
 }
 
 /// What was seen of the spot market as a whole, and what was done about it.
@@ -108,6 +110,9 @@ pub struct SpotRecord {
     /// When that last ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended: Option<Timestamp>,
+    /// Pools whose machines are worth moving to cheaper ones, and since when.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub cheaper: BTreeMap<PoolId, Timestamp>,
     /// Machines moved lately, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub moves: Vec<Moved>,

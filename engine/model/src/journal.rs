@@ -6,6 +6,7 @@ use crate::{
     SlotName, Strategy, Template, TemplateFields, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Format number of journal records.
 pub const JOURNAL_FORMAT: u32 = 1;
@@ -211,6 +212,11 @@ pub enum Event {
     Fallback {
         /// The news.
         step: FallbackStep,
+    },
+    /// Machines of these pools, and of no others, are worth moving to cheaper ones from here on.
+    Cheaper {
+        /// Which pools.
+        pools: BTreeSet<PoolId>,
     },
     /// Machines are about to be moved: their successors are launched, and they are destroyed when those
     /// are up.

@@ -29,6 +29,7 @@ mod offering;
 mod pattern;
 mod plan;
 mod reason;
+mod rebalance;
 mod recorded;
 mod report;
 mod resources;
@@ -79,6 +80,7 @@ pub use plan::{
     Step, Victim,
 };
 pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, RolloutWait, Shortfall, Why};
+pub use rebalance::{MoveCost, Rebalance, Saving, SavingVerdict};
 pub use recorded::{
     Attempt, Block, BlockScope, Departed, EarlyEnds, Freeze, HeardAt, LabelsRecord, Operation,
     Recorded, SlotRecord, SlotState,

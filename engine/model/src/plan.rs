@@ -51,6 +51,9 @@ pub struct Plan {
     /// News of the fallback to on-demand: apply writes it down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<FallbackStep>,
+    /// Pools whose machines are worth moving, where those are news: apply writes it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cheaper: Option<BTreeSet<PoolId>>,
     /// Machines whose successors are launched by this plan: apply writes that down before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub moving: Option<Moving>,
@@ -78,7 +81,8 @@ impl Plan {
             && self.health.is_empty()
             && self.rollout.is_empty()
             && self.drain.is_empty()
-            && self.fallback.is_none())
+            && self.fallback.is_none()
+            && self.cheaper.is_none())
     }
 }
 

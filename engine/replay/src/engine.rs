@@ -171,6 +171,9 @@ impl Engine {
         if let Some(step) = planned.plan.fallback {
             self.note(Event::Fallback { step });
         }
+        if let Some(pools) = planned.plan.cheaper.clone() {
+            self.note(Event::Cheaper { pools });
+        }
         if let Some(moving) = planned.plan.moving.clone() {
             self.note(Event::Moving { moving });
         }

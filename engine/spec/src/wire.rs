@@ -121,6 +121,20 @@ wire! {
         /// defaults below. Absent: spot that is missing stays missing. With `availability` or `penalty`
         /// on-demand is bought by the odds already, and this does nothing more.
         "fallback" fallback: Option<Fallback>,
+        /// Machines that run are moved to cheaper spot pools if that pays. `{}` uses the defaults below.
+        /// Absent: never. With `availability` or `penalty` pools are weighed anew by every plan, and this
+        /// does nothing more.
+        "rebalance" rebalance: Option<Rebalance>,
+    }
+
+    /// When spot machines that run are moved to cheaper pools. The strategy chooses the pool. A move pays
+    /// for itself twice over the life that is expected of the successor, and does so for half an hour;
+    /// the successor comes first. `fleet explain` shows the arithmetic.
+    Rebalance {
+        /// A move saves at least this share of the price. Default: 15%.
+        "minSaving" min_saving: Option<ShareText>,
+        /// No more machines move in an hour. Default: a tenth of the burst, at least one.
+        "maxPerHour" max_per_hour: Option<PositiveWhole>,
     }
 
     /// When missing spot is bought on demand, how much of it, and when it goes back. `budget` and

@@ -77,6 +77,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         updates: Updates::default(),
         interruption: Interruption::default(),
         fallback: None,
+        rebalance: None,
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {

@@ -62,6 +62,8 @@ pub(crate) enum WayBack {
 pub(crate) enum MoveWhy {
     /// From on-demand back to spot.
     BackToSpot,
+    /// To a cheaper pool.
+    Cheaper,
 }
 
 impl From<model::FallbackWhy> for FallbackWhy {
@@ -92,6 +94,7 @@ impl From<model::MoveWhy> for MoveWhy {
     fn from(why: model::MoveWhy) -> Self {
         match why {
             model::MoveWhy::BackToSpot => MoveWhy::BackToSpot,
+            model::MoveWhy::Cheaper => MoveWhy::Cheaper,
         }
     }
 }

@@ -5,8 +5,8 @@ use crate::market::need::Portfolio;
 use crate::offers::Candidate;
 use crate::place::{Problem, Taken, Usage};
 use fleet_model::{
-    FallbackStep, Group, Hold, Inputs, Labelled, Moving, Orphans, Relabel, RolloutNews, SlotName,
-    Token, Units, Vacated, WhenDone, Why,
+    FallbackStep, Group, Hold, Inputs, Labelled, Moving, Orphans, PoolId, Relabel, RolloutNews,
+    Saving, SlotName, Token, Units, Vacated, WhenDone, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -68,6 +68,10 @@ pub(crate) struct Choice {
     pub(crate) outlook: Option<Portfolio>,
     /// Whether on-demand takes the place of spot: what is new of that.
     pub(crate) fallback: Option<FallbackStep>,
+    /// Pools whose machines are worth moving, where those are news.
+    pub(crate) cheaper: Option<BTreeSet<PoolId>>,
+    /// What moving machines to cheaper pools comes to.
+    pub(crate) savings: Vec<Saving>,
     /// Machines that move: their successors are among what is launched.
     pub(crate) moving: Option<Moving>,
 }
@@ -85,6 +89,8 @@ impl Choice {
             usage,
             outlook: None,
             fallback: None,
+            cheaper: None,
+            savings: Vec::new(),
             moving: None,
         }
     }

@@ -63,6 +63,7 @@ pub(crate) fn choose_in(
         Replace::Surge | Replace::No => removals.update_allowance(),
         Replace::AtOnce => Units(u64::MAX),
     };
+    let (mut cheaper, mut savings) = (None, Vec::new());
     let mut surged = Units(0);
     let mut taken = BTreeMap::new();
     let mut waiting = 0;
@@ -154,11 +155,21 @@ pub(crate) fn choose_in(
         };
         let mut filled = filled;
         let launched = problem.units(&filled);
-        if let (Group::Burst, Some(stand), true) = (group, &stand, replace == Replace::Surge)
-            && let Some(step) = removals.go_back(stand, &mut usage, wanted, allowance)
-        {
-            filled.join(step.taken);
-            moving = Some(step.moving);
+        if group == Group::Burst && replace == Replace::Surge {
+            let step = stand
+                .as_ref()
+                .and_then(|stand| removals.go_back(stand, &mut usage, wanted, allowance));
+            let step = step.or_else(|| {
+                let rule = inputs.desired.rebalance.as_ref()?;
+                let stand = stand.as_ref();
+                let found = removals.rebalance(rule, stand, &mut usage, wanted, allowance);
+                (cheaper, savings) = (found.news, found.savings);
+                found.step
+            });
+            if let Some(step) = step {
+                filled.join(step.taken);
+                moving = Some(step.moving);
+            }
         }
         if launched.is_zero() && !allowance.is_zero() {
             // The limits allow some, and no pool can supply any.
@@ -180,5 +191,18 @@ pub(crate) fn choose_in(
     let starting = outgoing.iter().map(|(_, starting)| starting).sum();
     let outgoing = (outgoing.into_iter().flat_map(|(slots, _)| slots).collect(), starting);
     let victims = removals.victims;
-    Choice { taken, victims, replaced, waiting, outgoing, surged, usage, outlook, fallback, moving }
+    Choice {
+        taken,
+        victims,
+        replaced,
+        waiting,
+        outgoing,
+        surged,
+        usage,
+        outlook,
+        fallback,
+        cheaper,
+        savings,
+        moving,
+    }
 }

@@ -10,6 +10,7 @@ mod holds;
 mod limits;
 mod moves;
 mod placement;
+mod rebalance;
 mod relabel;
 mod removals;
 mod resend;

@@ -75,7 +75,7 @@ impl Removals<'_> {
     }
 
     /// Whether a move may begin: nothing of the burst is missing, starting, leaving or replaced.
-    fn is_quiet(&self, wanted: Units) -> bool {
+    pub(crate) fn is_quiet(&self, wanted: Units) -> bool {
         let of_burst = |at: &usize| self.inventory.holdings[*at].slot.name.group == Group::Burst;
         self.kept(Group::Burst) >= wanted
             && self.leaving.is_empty()

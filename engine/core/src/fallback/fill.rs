@@ -25,36 +25,69 @@ impl Stand {
         later: Units,
     ) -> Filled {
         let room = self.room.min(missing);
-        if let Some(why) = self.distrusts_spot().filter(|_| !room.is_zero()) {
-            let need = Need { now: need, later };
-            let mut taken = problem.fill_committed(usage, Market::Spot, need);
-            let paid = problem.units(&taken);
-            let more = room.min(need.now.saturating_sub(paid));
-            let on_demand = self.on_demand(problem, usage, more, later);
-            let got = problem.units(&on_demand);
-            let left = need.now.saturating_sub(paid + got);
-            let spot = problem.fill_from(usage, Market::Spot, left, later);
-            taken.short = spot.short;
-            let spot_is_short = is_short(&spot);
-            taken.join(on_demand);
-            taken.join(spot);
-            let in_place_of_spot = (!got.is_zero()).then_some(why);
-            return Filled { taken, in_place_of_spot, spot_is_short };
+        let need = Need { now: need, later };
+        let Some(why) = self.distrusts_spot().filter(|_| !room.is_zero()) else {
+            return self.spot_first(problem, usage, need, room);
+        };
+        let mut other = usage.clone();
+        let filled = self.on_demand_first(problem, usage, need, room, why);
+        if filled.taken.short.is_zero() {
+            return filled;
         }
-        let mut taken = problem.fill(usage, Market::Spot, need, later);
+        // On-demand uses the budget up sooner: more for the same money comes first.
+        let spot_first = self.spot_first(problem, &mut other, need, room);
+        if spot_first.taken.short < filled.taken.short {
+            *usage = other;
+            return spot_first;
+        }
+        filled
+    }
+
+    /// Spot, and on-demand for what it cannot give.
+    fn spot_first(
+        &self,
+        problem: &Problem<'_>,
+        usage: &mut Usage,
+        need: Need,
+        room: Units,
+    ) -> Filled {
+        let mut taken = problem.fill(usage, Market::Spot, need.now, need.later);
         let spot_is_short = is_short(&taken);
         let why = self.gives_up_on_spot().filter(|_| spot_is_short);
         let more = taken.short.min(room);
         let Some(why) = why.filter(|_| !more.is_zero()) else {
             return Filled { taken, in_place_of_spot: None, spot_is_short };
         };
-        let on_demand = self.on_demand(problem, usage, more, later);
+        let on_demand = self.on_demand(problem, usage, more, need.later);
         let got = problem.units(&on_demand);
         taken.short = taken.short.saturating_sub(got);
         taken.join(on_demand);
         if !got.is_zero() {
             taken.certificate = None;
         }
+        Filled { taken, in_place_of_spot: (!got.is_zero()).then_some(why), spot_is_short }
+    }
+
+    /// On-demand, and spot for what that cannot give.
+    fn on_demand_first(
+        &self,
+        problem: &Problem<'_>,
+        usage: &mut Usage,
+        need: Need,
+        room: Units,
+        why: FallbackWhy,
+    ) -> Filled {
+        let mut taken = problem.fill_committed(usage, Market::Spot, need);
+        let paid = problem.units(&taken);
+        let more = room.min(need.now.saturating_sub(paid));
+        let on_demand = self.on_demand(problem, usage, more, need.later);
+        let got = problem.units(&on_demand);
+        let left = need.now.saturating_sub(paid + got);
+        let spot = problem.fill_from(usage, Market::Spot, left, need.later);
+        taken.short = spot.short;
+        let spot_is_short = is_short(&spot);
+        taken.join(on_demand);
+        taken.join(spot);
         Filled { taken, in_place_of_spot: (!got.is_zero()).then_some(why), spot_is_short }
     }
 

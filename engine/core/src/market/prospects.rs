@@ -78,6 +78,20 @@ impl<'a> Prospects<'a> {
         (hours.map(next), belief::evidence(&belief))
     }
 
+    /// What is to be expected of the last machine that stands in a spot pool, for each number of hours.
+    pub(crate) fn of_the_last<const N: usize>(
+        &self,
+        offering: &Offering,
+        hours: [f64; N],
+    ) -> [Chance; N] {
+        let pool = &offering.pool;
+        let (held, lost) = self.moved(pool);
+        let belief = refreshed(self.inputs, pool, held, lost);
+        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
+        let slots = (held as usize).max(1);
+        hours.map(|hours| belief::chances(&belief, prior, self.inputs.now, hours, slots)[slots - 1])
+    }
+
     /// Machines that stand in a pool, and those that it took back just now.
     fn moved(&self, pool: &PoolId) -> (u32, u32) {
         let held = self.held.get(pool).copied().unwrap_or_default();

@@ -74,6 +74,7 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         clear: decision.clear.clone(),
         relabel: decision.relabel.clone(),
         fallback: decision.choice.fallback,
+        cheaper: decision.choice.cheaper.clone(),
         moving: decision.choice.moving.clone(),
         premises: staleness::premises(inputs, decision.choice.usage.spend),
     }

@@ -166,6 +166,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Released { machines } => handover::release(recorded, machines, at),
         Event::Fallback { step } => spot::stepped(&mut recorded.spot, *step, at),
+        Event::Cheaper { pools } => spot::cheaper(&mut recorded.spot, pools, at),
         Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };

@@ -4,9 +4,10 @@
 //! Times are kept as they were; what they come to is judged by the spec of the moment, in `fallback`.
 
 use fleet_model::{
-    Block, BlockScope, Departure, FallbackStep, FallenBack, Market, Moved, Moving, Recorded,
-    SlotState, SpotRecord, Times, Timestamp, Vacated,
+    Block, BlockScope, Departure, FallbackStep, FallenBack, Market, Moved, Moving, PoolId,
+    Recorded, SlotState, SpotRecord, Times, Timestamp, Vacated,
 };
+use std::collections::BTreeSet;
 
 /// Nothing older bears on a decision: spans in a spec are no longer.
 const KEPT: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
@@ -60,6 +61,12 @@ pub(super) fn stepped(spot: &mut SpotRecord, step: FallbackStep, at: Timestamp) 
             spot.ended = Some(at);
         }
     }
+}
+
+/// Machines of some pools are worth moving. Those that were so before have been for longer.
+pub(super) fn cheaper(spot: &mut SpotRecord, pools: &BTreeSet<PoolId>, at: Timestamp) {
+    let since = |pool: &PoolId| spot.cheaper.get(pool).copied().unwrap_or(at);
+    spot.cheaper = pools.iter().map(|pool| (pool.clone(), since(pool))).collect();
 }
 
 /// Machines are about to be moved.

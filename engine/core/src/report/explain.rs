@@ -10,7 +10,7 @@ use crate::offers::{
 };
 use fleet_model::{
     Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, Offering,
-    Place, PoolId, Rejection, Share, SlotId, Units, Why,
+    Place, PoolId, Rejection, Saving, Share, SlotId, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -195,6 +195,12 @@ impl<'a> Verdicts<'a> {
             (None, _) => Rejection::NotSold { market: pool.market },
         }
     }
+}
+
+/// What moving machines to cheaper pools comes to, the dearest pools first; empty unless the spec asks for
+/// it.
+pub fn explain_moves(inputs: &Inputs) -> Vec<Saving> {
+    decide(inputs, false).choice.savings
 }
 
 /// How one slot stands.

@@ -10,7 +10,8 @@ mod relax;
 mod summary;
 
 pub use explain::{
-    ODDS_HOURS, PoolOdds, PoolVerdict, SlotVerdict, Verdict, explain_pools, explain_slots,
+    ODDS_HOURS, PoolOdds, PoolVerdict, SlotVerdict, Verdict, explain_moves, explain_pools,
+    explain_slots,
 };
 pub use relax::{Relax, Relaxation, proven_gaps, relaxations};
 pub(crate) use summary::report;

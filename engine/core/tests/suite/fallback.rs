@@ -241,6 +241,13 @@ fn the_share_and_the_budget_hold() {
     fleet.lose(12);
     fleet.apply();
     assert_eq!(fleet.stand(), (0, 5));
+    // More for the same money: spot has room for all of it.
+    let mut fleet = market(12, Some(Fallback::default()));
+    fleet.inputs.desired.budget.hourly = Some(MicroUsd::dollars(5));
+    fleet.apply();
+    fleet.lose(6);
+    fleet.apply();
+    assert_eq!(fleet.stand(), (12, 0));
 }
 
 #[test]

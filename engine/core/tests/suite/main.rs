@@ -9,5 +9,6 @@ mod milp;
 mod optimum;
 mod orphans;
 mod reality;
+mod rebalance;
 mod rollout;
 mod world;

@@ -102,6 +102,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         updates: Default::default(),
         interruption: Default::default(),
         fallback: None,
+        rebalance: None,
         digest: digest("spec/1", []),
     }
 }
@@ -165,6 +166,7 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
     events.push(Event::HealthSeen { news: planned.plan.health.clone() });
     events.extend(planned.plan.rollout.iter().map(|news| Event::Rollout { news: news.clone() }));
     events.extend(planned.plan.fallback.map(|step| Event::Fallback { step }));
+    events.extend(planned.plan.cheaper.clone().map(|pools| Event::Cheaper { pools }));
     events.extend(planned.plan.moving.clone().map(|moving| Event::Moving { moving }));
     for step in &planned.plan.steps {
         match &step.action {

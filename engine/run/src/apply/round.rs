@@ -174,6 +174,7 @@ impl Session<'_> {
             Event::Readopted { machine, template }
         }));
         events.extend(plan.fallback.map(|step| Event::Fallback { step }));
+        events.extend(plan.cheaper.clone().map(|pools| Event::Cheaper { pools }));
         events.extend(plan.moving.clone().map(|moving| Event::Moving { moving }));
         events.extend(new_accounts(inputs, plan));
         events.extend(labels_meant(inputs));

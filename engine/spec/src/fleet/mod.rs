@@ -7,6 +7,7 @@ mod fallback;
 mod instances;
 mod placement;
 mod reach;
+mod rebalance;
 mod template;
 mod upkeep;
 
@@ -77,6 +78,7 @@ pub(crate) fn read(
     let (health, updates, interruption) = upkeep::read(&mut reader, spec.as_ref());
     let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
     let fallback = fallback::read(&mut reader, spec.as_ref());
+    let rebalance = rebalance::read(&mut reader, spec.as_ref());
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,
@@ -91,6 +93,7 @@ pub(crate) fn read(
         fallback,
         health,
         interruption,
+        rebalance,
         updates,
         digest: digest("spec/none", []),
     };

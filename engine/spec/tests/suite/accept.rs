@@ -250,6 +250,19 @@ fn a_fallback_has_defaults_and_is_off_without_a_word() {
 }
 
 #[test]
+fn rebalancing_is_off_without_a_word() {
+    use fleet_model::Rebalance;
+    let check = |lines: &str, expect: Option<Rebalance>| {
+        let desired = only(accept(&fleet(&format!("capacity: {{ target: 8 }}{lines}")))).desired;
+        assert_eq!(desired.rebalance, expect, "{lines}");
+    };
+    check("", None);
+    check("\nrebalance: {}", Some(Rebalance::default()));
+    let rule = Rebalance { min_saving: Share::HALF, max_per_hour: Some(2) };
+    check("\nrebalance: { minSaving: 50%, maxPerHour: 2 }", Some(rule));
+}
+
+#[test]
 fn what_it_costs_to_be_short() {
     let check = |capacity: &str, penalty_milli: Option<u32>| {
         let desired = only(accept(&fleet(&format!("capacity: {{ target: 8{capacity} }}")))).desired;

@@ -320,6 +320,8 @@ fn later() {
             ("a wait of two days", "fallback: { returnAfter: 2d }"),
             ("no losses", "fallback: { after: { losses: 0, within: 10s } }"),
             ("losses beside after", "fallback: { losses: 3 }"),
+            ("a saving of nothing", "rebalance: { minSaving: 0%, maxPerHour: 0 }"),
+            ("rebalance as a word", "rebalance: yes"),
         ],
     );
 }

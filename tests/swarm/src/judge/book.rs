@@ -192,6 +192,7 @@ impl Book {
             | Event::Drained { .. }
             | Event::Renamed { .. }
             | Event::Fallback { .. }
+            | Event::Cheaper { .. }
             | Event::Moving { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }

@@ -254,6 +254,7 @@ impl Judge {
             | Event::Adopted { .. }
             | Event::Released { .. }
             | Event::Fallback { .. }
+            | Event::Cheaper { .. }
             | Event::Moving { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }
