@@ -17,6 +17,9 @@ use std::time::Duration;
 /// that is short everywhere takes as many rounds as it takes to find that out.
 const MAX_ROUNDS: u32 = 40;
 
+/// For so long a wait looks often.
+const OFTEN: Duration = Duration::from_secs(120);
+
 /// A little more than machines have: what they did not become by then is seen.
 const SLACK: Duration = Duration::from_secs(300);
 
@@ -184,7 +187,9 @@ impl Session<'_> {
                 on(progress.clone());
                 told = Some(progress);
             }
-            self.engine.clock.sleep(LOOK_AGAIN).await;
+            // A boot takes a minute or many: whoever waits longer looks less often.
+            let pause = if waited < OFTEN { LOOK_AGAIN } else { 3 * LOOK_AGAIN };
+            self.engine.clock.sleep(pause).await;
             let inputs = self.gather(limits).await?;
             let planned = plan(&inputs);
             now = (inputs, planned);

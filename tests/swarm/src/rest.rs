@@ -4,7 +4,10 @@
 use crate::operator::{self, Ended, Person};
 use crate::world::World;
 use fleet_core::Planned;
-use fleet_model::{Desired, Hold, Limits, MachineId, Notice, Rejection, RolloutWait, Timestamp};
+use fleet_model::{
+    CauseKind, Desired, Hold, Limits, MachineId, Notice, Rejection, RolloutWait, Step, Timestamp,
+    Why,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
@@ -77,6 +80,9 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         // What the last apply destroyed is on record until the next one.
         let forgets = planned.plan.steps.is_empty() && planned.plan.has_news();
         spread += u32::from(planned.report.held.iter().any(spreads_out));
+        // What did not come up in time is seen long after the storm.
+        let late = |step: &&Step| step.why == Why::Failed { kind: CauseKind::NotReady };
+        spread += u32::from(planned.plan.steps.iter().any(|step| late(&step)));
         let usual = USUAL + pools.len() as u32 + taken.count() as u32 + failed;
         let usual = usual.min(MOST);
         let most = (usual + spread).min(2 * MOST) + u32::from(forgets);

@@ -223,6 +223,7 @@ impl<'a> Removals<'a> {
             (0..holdings.len()).filter(|at| is_requested(&holdings[*at])).collect();
         let gated = seams::waits_for_ready(self.inputs.desired.updates.health_gate);
         let serves = |holding: &Holding| !gated || holding.is_ready();
+        let wanted = wanted.max(self.wanted_beside(group, serves));
         let kept = self
             .group(group)
             .filter(|(at, holding)| !self.victims.contains_key(at) && serves(holding));
@@ -251,6 +252,18 @@ impl<'a> Removals<'a> {
         }
         self.spare = self.spare.saturating_sub(wanted.saturating_sub(serving));
         (stay, starting)
+    }
+
+    /// What a group is to hold beside what serves of the base beyond its share.
+    fn wanted_beside(&self, group: Group, serves: impl Fn(&Holding) -> bool) -> Units {
+        let goal = self.inputs.desired.capacity;
+        if group == Group::Base {
+            return goal.on_demand;
+        }
+        let base = self.group(Group::Base);
+        let base = base.filter(|(at, holding)| !self.victims.contains_key(at) && serves(holding));
+        let base: Units = base.map(|(_, holding)| holding.weight).sum();
+        goal.spot.saturating_sub(base.saturating_sub(goal.on_demand))
     }
 
     /// What one machine counts for, at the most.
