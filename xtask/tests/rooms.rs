@@ -39,7 +39,17 @@ const HOUSES: [House; 2] = [
     },
     House {
         folder: "engine/run/src",
-        rooms: &["calls", "state", "error", "progress", "engine", "observe", "apply", "reconcile"],
+        rooms: &[
+            "calls",
+            "state",
+            "hooks",
+            "error",
+            "progress",
+            "engine",
+            "observe",
+            "apply",
+            "reconcile",
+        ],
     },
 ];
 
