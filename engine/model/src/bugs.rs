@@ -144,6 +144,8 @@ bugs! {
     WindowIgnored,
     /// An undo keeps the template that it was to undo.
     UndoToWrongTemplate,
+    /// Machines go back to spot as soon as there is some.
+    FallbackFlaps,
 }
 
 #[cfg(feature = "bugs")]

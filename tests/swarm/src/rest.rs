@@ -80,15 +80,20 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         // What the last apply destroyed is on record until the next one.
         let forgets = planned.plan.steps.is_empty() && planned.plan.has_news();
         spread += u32::from(planned.report.held.iter().any(spreads_out));
-        // What did not come up in time is seen long after the storm.
-        let late = |step: &&Step| step.why == Why::Failed { kind: CauseKind::NotReady };
+        // What did not come up in time is seen long after the storm, and machines go back to spot a few
+        // at a time.
+        let late = |step: &&Step| {
+            let unready = Why::Failed { kind: CauseKind::NotReady };
+            step.why == unready || matches!(step.why, Why::Moved { .. })
+        };
         spread += u32::from(planned.plan.steps.iter().any(|step| late(&step)));
         let usual = USUAL + pools.len() as u32 + taken.count() as u32 + failed;
         let usual = usual.min(MOST);
         let most = (usual + spread).min(2 * MOST) + u32::from(forgets);
         if reconcile >= most {
             // A replacement that budget, surge and the limit on destroys spread over applies goes on.
-            if planned.report.held.iter().any(spreads_out) {
+            let moves = |step: &Step| matches!(step.why, Why::Moved { .. });
+            if planned.report.held.iter().any(spreads_out) || planned.plan.steps.iter().any(moves) {
                 return;
             }
             last = Some(planned);

@@ -2,9 +2,10 @@
 
 use crate::chance::Chance;
 use fleet_model::{
-    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fulfilment, Health, InstanceRules,
-    Interruption, MicroUsd, OnNotice, OnRebalance, Part, PlacementRules, Probe, Share, Spread,
-    Strategy, Template, Together, Unit, Units, UpdateStrategy, Updates, Weight, Window, digest,
+    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fallback, Fulfilment, Health,
+    InstanceRules, Interruption, MicroUsd, OnNotice, OnRebalance, Part, PlacementRules, Probe,
+    Share, Spread, Strategy, Template, Together, Unit, Units, UpdateStrategy, Updates, Weight,
+    Window, digest,
 };
 use std::collections::BTreeMap;
 
@@ -203,6 +204,11 @@ pub(crate) fn upkeep(chance: &mut Chance, mut desired: Desired) -> Desired {
         if chance.percent(50) {
             desired.interruption.on_rebalance = OnRebalance::Replace;
         }
+    }
+    if chance.percent(25) {
+        let unfilled_seconds = [60, 900][chance.below(2) as usize];
+        let losses = Some(chance.between(1, 3) as u32);
+        desired.fallback = Some(Fallback { losses, unfilled_seconds, ..Fallback::default() });
     }
     sealed(desired)
 }

@@ -4,6 +4,7 @@
 //! A fleet with a hedge buys on-demand by the odds of its pools and has no use for this.
 
 mod fill;
+mod seams;
 mod stand;
 
 pub(crate) use stand::{Stand, is_in_place_of_spot, stand};

@@ -1,5 +1,6 @@
 //! How a fleet stands: whether spot failed often enough, and since when it holds.
 
+use crate::fallback::seams;
 use crate::holdings::{Holding, Inventory, Standing};
 use crate::record::spot::taken_back;
 use fleet_model::{
@@ -142,7 +143,7 @@ pub(super) fn wait(
     lost: &[Times],
     tolerated: u32,
 ) -> Duration {
-    let base = rule.return_after_seconds;
+    let base = seams::wait_for_spot(rule.return_after_seconds);
     let window = Duration::from_secs(base.into());
     let mut failed = BTreeSet::new();
     for step in record.moves.iter().filter(|moved| moved.why == MoveWhy::BackToSpot) {

@@ -19,8 +19,8 @@ pub(super) struct Calls {
 /// engine allows itself, because a new look at a scope that said "later" cannot be told from a retry.
 const FREE_RETRIES: u64 = 40;
 const CALLS_PER_RETRY: u64 = 5;
-/// Seconds between looks of a process that waits, at the least, for each of a few scopes.
-const SECONDS_PER_LOOK: u64 = 5;
+/// In a long run, new looks at a scope that said "later": one more in so many seconds.
+const SECONDS_PER_LOOK: u64 = 120;
 
 impl Judge {
     /// A process asks a scope for its machines.

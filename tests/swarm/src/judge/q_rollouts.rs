@@ -4,8 +4,8 @@
 
 use super::Judge;
 use fleet_model::{
-    Cloud, Create, Desired, Digest, Event, Group, MachineId, MachineState, Part, RolloutNews,
-    SlotId, SlotName, Spread, TemplateSet, Timestamp, Unit, UpdateStrategy,
+    Cloud, Create, Desired, Digest, Event, FallbackStep, Group, MachineId, MachineState, MoveWhy,
+    Part, RolloutNews, SlotId, SlotName, Spread, TemplateSet, Timestamp, Unit, UpdateStrategy,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,6 +31,8 @@ pub(crate) struct Rollouts {
     failed: BTreeSet<MachineId>,
     /// What is undone, and what holds in its place.
     undone: Option<(TemplateSet, TemplateSet)>,
+    /// When on-demand took the place of spot, truly.
+    fell_back: Option<Timestamp>,
     /// Machines that ran once, in truth, and when they last did.
     ran: BTreeMap<MachineId, Timestamp>,
     /// Machines whose checks passed once.
@@ -67,6 +69,12 @@ impl Judge {
         };
         match event {
             Event::CreateIntended { create } => self.check_undone(&desired, create),
+            Event::Moving { moving } if moving.why == MoveWhy::BackToSpot => {
+                self.check_return(&desired);
+            }
+            Event::Fallback { step: FallbackStep::Began { .. } } => {
+                self.rollouts.fell_back = Some(self.now);
+            }
             Event::Rollout { news: RolloutNews::WaveBegan { slots, .. } } => {
                 self.check_wave(&desired, slots, at);
             }
@@ -135,6 +143,15 @@ impl Judge {
                 }
             },
             _ => {}
+        }
+    }
+
+    /// Nobody goes back to spot before it held for as long as it should.
+    fn check_return(&mut self, desired: &Desired) {
+        let (Some(rule), Some(since)) = (desired.fallback, self.rollouts.fell_back) else { return };
+        let after = self.now.duration_since(since).as_secs();
+        if after + SLACK < i64::from(rule.return_after_seconds) && !self.blurred {
+            self.fail('Q', format!("machines go back to spot {after} s after they left it"));
         }
     }
 
@@ -269,7 +286,11 @@ impl Judge {
         if !plain || limits.is_none_or(|limits| limits.destroy_all) {
             return;
         }
-        let long = i64::from(desired.health.unhealthy_after_seconds) + SLACK;
+        if self.blurred {
+            return;
+        }
+        // Clocks of processes differ by some minutes.
+        let long = i64::from(desired.health.unhealthy_after_seconds) + 300;
         let known = &self.rollouts;
         let sick = |machine: &MachineId| {
             let since = known.failing.get(machine);
