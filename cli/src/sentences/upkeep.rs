@@ -30,7 +30,9 @@ pub(crate) fn rollout(updated: u32, left: u32, waits: &RolloutWait) -> Said {
                 (0, failing) => {
                     format!("{which} waits: checks of {} fail", count(*failing, "new machine"))
                 }
-                (launching, 0) => format!("{which} waits for {launching} to be ready"),
+                (launching, 0) => {
+                    format!("{which} waits for {} to be ready", count(*launching, "machine"))
+                }
                 (launching, failing) => {
                     format!("{which} waits for {launching} to be ready; checks of {failing} fail")
                 }

@@ -230,7 +230,9 @@ fn advance(
     }
     let slots = next_wave(inputs, inventory, old, rollout.waves, budget);
     if slots.is_empty() {
-        return None;
+        // Nobody sees them yet, or their region does not answer.
+        let unlisted = old.iter().filter(|at| inventory.holdings[**at].starting).count() as u32;
+        return Some(RolloutWait::Ready { wave: rollout.waves + 1, launching: unlisted, failing });
     }
     let level: BTreeMap<Group, Units> =
         Group::ALL.into_iter().map(|group| (group, counted(inventory, group))).collect();

@@ -86,7 +86,9 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     unseen = seen.is_none();
                     starting = answer.readiness == Readiness::Launching;
                     failing = answer.failing.is_some();
-                    if let Some(words) = answer.failing.as_ref().filter(|_| !ending) {
+                    // One that is unhealthy has words of its own.
+                    let told = !ending && answer.readiness != Readiness::Unhealthy;
+                    if let Some(words) = answer.failing.as_ref().filter(|_| told) {
                         readiness::notice(&mut inventory, &asked, words);
                     }
                     let (standing, own) = match (standing, answer.readiness) {

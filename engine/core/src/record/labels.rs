@@ -3,7 +3,9 @@
 //! Every machine is on record with the version of the labels that it carries. What others put on a
 //! machine is none of our business: only keys that a spec of ours once named are ever taken off.
 
-use fleet_model::{Action, Cloud, Desired, Event, Inputs, LabelsRecord, Plan, Template};
+use fleet_model::{
+    Action, Cloud, Desired, Event, Inputs, LabelsRecord, Plan, RolloutNews, Template,
+};
 use std::collections::BTreeSet;
 
 /// The clouds that a spec names.
@@ -28,13 +30,18 @@ pub fn labels_meant(inputs: &Inputs) -> Vec<Event> {
     new.map(|cloud| Event::LabelsMeant { cloud, labels: inputs.desired.labels_on(cloud) }).collect()
 }
 
-/// What is to be written down before the first launch from a template that nobody used yet.
+/// What is to be written down before the first launch from a template that nobody used yet, or before a
+/// rollout to it.
 pub fn templates_meant(inputs: &Inputs, plan: &Plan) -> Vec<Event> {
     let launched = plan.steps.iter().filter_map(|step| match &step.action {
         Action::Create(create) => Some(create.pool.place.cloud),
         Action::Destroy(_) => None,
     });
-    let clouds: BTreeSet<Cloud> = launched.collect();
+    let begun = plan.rollout.iter().filter_map(|news| match news {
+        RolloutNews::Began { to, .. } => Some(to.keys().copied()),
+        _ => None,
+    });
+    let clouds: BTreeSet<Cloud> = launched.chain(begun.flatten()).collect();
     let meant = clouds.into_iter().filter_map(|cloud| {
         let template = inputs.desired.templates.get(&cloud).cloned().unwrap_or_default();
         let known = inputs.recorded.templates.contains_key(&template.digest());
