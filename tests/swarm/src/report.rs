@@ -168,23 +168,26 @@ fn holds_without(seed: u64) -> bool {
 /// its world no longer finds is searched for again.
 #[cfg(feature = "bugs")]
 const FOUND_BY: &[(&str, u64)] = &[
-    ("RereadIgnoresSlot", 6690),
-    ("FailedNotCounted", 145),
-    ("RefusalOfResendBelieved", 5945),
+    ("RereadIgnoresSlot", 202),
+    ("VanishedSpotFrozen", 217),
+    ("RefusalOfResendBelieved", 7775),
     ("LeaseNotChecked", 2394),
-    ("LeaseRevived", 2635),
-    ("FenceIgnored", 364),
+    ("LeaseRevived", 364),
     ("SettleWindowFromIntent", 6783),
     ("MachinesCountedForSlots", 1675),
-    ("WallClockTrusted", 789),
+    ("WallClockTrusted", 5457),
     ("DoubtWrittenOffBeforeChildren", 608),
-    ("SilentEndsNotCounted", 2975),
-    ("DoubtCostsNothing", 220),
+    ("SilentEndsNotCounted", 4750),
+    ("LostJournalIgnored", 276),
     ("BlocksOfRoundIgnored", 205),
-    ("RetriesUnlimited", 404),
-    ("TurnsKeptOverSleep", 14227),
-    ("MissingRecordPassedOver", 105),
+    ("RetriesUnlimited", 545),
+    ("TurnsKeptOverSleep", 13623),
+    ("ChecksumNotCompared", 262),
     ("StalePlanTaken", 270),
+    ("UnhealthyReplacedWithoutBound", 9305),
+    ("FailedWaveIgnored", 645),
+    ("WindowIgnored", 5162),
+    ("FallbackFlaps", 428),
 ];
 
 /// Each bug, until a world finds it. With a first seed of one's own, nothing but a search.
