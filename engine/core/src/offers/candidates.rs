@@ -102,7 +102,7 @@ fn leave_noticed<'a>(
         inputs.observed.machines.values().filter(leaves).map(Machine::pool).collect();
     let is_noticed = |candidate: &Candidate<'_>| noticed.contains(&candidate.offering.pool);
     let is_spot = |candidate: &&Candidate<'_>| candidate.offering.pool.market == Market::Spot;
-    if noticed.is_empty() || good.iter().filter(is_spot).all(|candidate| is_noticed(candidate)) {
+    if noticed.is_empty() || good.iter().filter(is_spot).all(&is_noticed) {
         return;
     }
     let out = good.extract_if(.., |candidate| is_noticed(candidate));

@@ -20,7 +20,7 @@ pub(super) struct Calls {
 const FREE_RETRIES: u64 = 40;
 const CALLS_PER_RETRY: u64 = 5;
 /// In a long run, new looks at a scope that said "later": one more in so many seconds.
-const SECONDS_PER_LOOK: u64 = 120;
+const SECONDS_PER_LOOK: u64 = 60;
 
 impl Judge {
     /// A process asks a scope for its machines.

@@ -294,7 +294,9 @@ impl Judge {
         let known = &self.rollouts;
         let sick = |machine: &MachineId| {
             let since = known.failing.get(machine);
-            since.is_some_and(|since| self.now.duration_since(*since).as_secs() > long)
+            // One that never was ready has its time to become so.
+            known.passed.contains(machine)
+                && since.is_some_and(|since| self.now.duration_since(*since).as_secs() > long)
         };
         let live: Vec<_> = self.book.filled.values().filter(|filled| !filled.ending).collect();
         let unhealthy = live.iter().filter(|filled| sick(&filled.machine)).count();
