@@ -212,6 +212,9 @@ async fn carry_out(
         inner.calm || inner.upkeep.percent(40)
     };
     let reach = if patient { Reach::Replacements } else { Reach::Spec };
+    if patient {
+        process.world.judge(|judge| judge.waits(process.id));
+    }
     let converged = session.converge(&process.holder(), first, reach, &stop, &|_| {}).await?;
     session.finish().await?;
     Ok(converged.last)

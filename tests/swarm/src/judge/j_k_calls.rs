@@ -19,8 +19,6 @@ pub(super) struct Calls {
 /// engine allows itself, because a new look at a scope that said "later" cannot be told from a retry.
 const FREE_RETRIES: u64 = 40;
 const CALLS_PER_RETRY: u64 = 5;
-/// In a long run, new looks at a scope that said "later": one more in so many seconds.
-const SECONDS_PER_LOOK: u64 = 60;
 
 impl Judge {
     /// A process asks a scope for its machines.
@@ -64,12 +62,18 @@ impl Judge {
         }
     }
 
+    /// A process waits until machines are ready: it looks again and again, and nobody can tell its looks
+    /// from retries.
+    pub(crate) fn waits(&mut self, process: u32) {
+        if let Some(facts) = self.processes.get_mut(&process) {
+            facts.waits = true;
+        }
+    }
+
     fn check_retries(&mut self, process: u32) {
         let Some(facts) = self.processes.get(&process) else { return };
         let (all, again) = (facts.calls.all, facts.calls.again);
-        // Whoever waits until machines are ready looks again and again, with pauses.
-        let lasted = self.now.duration_since(facts.began).as_secs().max(0) as u64;
-        if again > FREE_RETRIES + all / CALLS_PER_RETRY + lasted / SECONDS_PER_LOOK {
+        if again > FREE_RETRIES + all / CALLS_PER_RETRY && !facts.waits {
             self.fail('J', format!("p{process} asked {all} times, {again} of them again"));
         }
     }

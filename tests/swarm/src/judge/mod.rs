@@ -68,6 +68,8 @@ pub(crate) struct Facts {
     changes: u64,
     wrote: bool,
     calls: j_k_calls::Calls,
+    /// It waits until machines are ready.
+    waits: bool,
     rates: j_rates::Rates,
     /// What answers said that their launch made.
     heard: BTreeMap<Token, Vec<MachineId>>,
@@ -157,6 +159,7 @@ impl Judge {
             changes: self.book.changes,
             wrote: false,
             calls: j_k_calls::Calls::default(),
+            waits: false,
             rates: j_rates::Rates::default(),
             heard: BTreeMap::new(),
         };
