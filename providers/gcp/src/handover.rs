@@ -17,6 +17,9 @@ use std::collections::HashMap;
 const NAMES_PROVE: &str =
     "on Google Cloud the name of a machine proves whose it is, and that cannot be changed";
 
+/// Labels of a machine, by key.
+type Labels = HashMap<String, String>;
+
 impl Gcp {
     /// Changes labels of a machine that carries those of a fleet, or none of ours: `change` is told which.
     /// Says whether it carries what it should.
@@ -24,7 +27,7 @@ impl Gcp {
         &self,
         fleet: &FleetUid,
         (scope, id): (&Scope, &MachineId),
-        change: &(dyn Fn(&HashMap<String, String>) -> HashMap<String, String> + Sync),
+        change: &(dyn Fn(&Labels) -> Labels + Sync),
         unlabelled_is_done: bool,
     ) -> Result<bool, Error> {
         let clients = self.clients().await?;

@@ -184,7 +184,7 @@ const FOUND_BY: &[(&str, u64)] = &[
     ("TurnsKeptOverSleep", 13623),
     ("ChecksumNotCompared", 262),
     ("StalePlanTaken", 270),
-    ("UnhealthyReplacedWithoutBound", 9305),
+    ("UnhealthyReplacedWithoutBound", 30491),
     ("FailedWaveIgnored", 645),
     ("WindowIgnored", 5162),
     ("FallbackFlaps", 428),
