@@ -206,11 +206,13 @@ fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut 
     let largest = largest.max().unwrap_or_default();
     // Spares are a decision: twice the need is the most that they come to.
     let hedged = inputs.desired.placement.hedge.is_some();
+    let moves = planned.plan.moving.is_some() || inputs.recorded.spot.fallen_back.is_some();
     for line in &planned.report.groups {
         let spare = match line.group {
             Group::Burst if hedged => line.wanted,
-            // Successors stand beside what they succeed: a tenth, or one machine.
-            Group::Burst if planned.plan.moving.is_some() => Units(line.wanted.0 / 10) + largest,
+            // Successors stand beside what they succeed, from this plan or one before: a tenth, or one
+            // machine each.
+            Group::Burst if moves => Units(line.wanted.0 / 10) + largest + largest,
             Group::Base | Group::Burst => Units(0),
         };
         let bound = line.before.max(line.wanted + spare + largest);
