@@ -235,3 +235,17 @@ fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
     let unspecified = digest("no-spec/1", [fleet.as_str().as_bytes()]);
     Desired::nothing(fleet.clone(), clouds, unspecified)
 }
+
+/// The one fleet that a command is for.
+pub(crate) fn only_fleet(loaded: &Loaded) -> Answer<&Desired> {
+    match loaded.fleets.as_slice() {
+        [fleet] => Ok(&fleet.desired),
+        fleets => {
+            let names: Vec<&str> =
+                fleets.iter().map(|fleet| fleet.desired.fleet.as_str()).collect();
+            Err(Failure::new(format!("this names several fleets: {}", names.join(", ")))
+                .hint("name one, or choose with --fleet NAME")
+                .exit(Exit::Usage))
+        }
+    }
+}

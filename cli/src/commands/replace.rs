@@ -10,6 +10,7 @@ use crate::ask;
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
+use crate::fleets::only_fleet;
 use crate::out::{Out, can_ask};
 use crate::output::apply::{ReplaceCancel, Withdrawn};
 use crate::output::document;
@@ -37,14 +38,7 @@ pub(crate) async fn run(context: &Context, args: &ReplaceArgs, out: &mut Out) ->
     let catalog = context.catalog()?;
     let (context, specs) = &context.named(std::slice::from_ref(&args.which));
     let loaded = context.launchable(context.specs(specs)?, &catalog)?;
-    let [fleet] = loaded.fleets.as_slice() else {
-        let names: Vec<&str> =
-            loaded.fleets.iter().map(|fleet| fleet.desired.fleet.as_str()).collect();
-        return Err(Failure::new(format!("this names several fleets: {}", names.join(", ")))
-            .hint("name one, or choose with --fleet NAME")
-            .exit(Exit::Usage));
-    };
-    let desired = &fleet.desired;
+    let desired = only_fleet(&loaded)?;
     let engine = context.engine(catalog, [desired])?;
     let board = context.board(1, false);
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "replace", board };

@@ -32,8 +32,8 @@ pub use plan::{
     same_steps, stale, unfit,
 };
 pub use record::{
-    BOOT_FAILURES, Breaker, CannotUndo, FAILURES, TRIES_PER_HOUR, can_undo, fold, labels_meant,
-    labels_version, open_words, template_of, templates_meant, with_templates,
+    BOOT_FAILURES, Breaker, CannotUndo, FAILURES, TRIES_PER_HOUR, can_undo, fold, kept_template,
+    labels_meant, labels_version, open_words, templates_meant, with_templates,
 };
 pub use report::{
     ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_moves,

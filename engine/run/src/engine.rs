@@ -78,8 +78,7 @@ impl Engine {
 
     /// How many machines of a fleet are on record.
     pub async fn standing(&self, fleet: &FleetName) -> Result<usize, RunError> {
-        let journal = Journal::open(&self.store, fleet, self.clock.clone()).await?;
-        let slots = journal.recorded().await.slots;
+        let slots = self.recorded(fleet).await?.slots;
         let filled = |slot: &SlotRecord| matches!(slot.state, SlotState::Filled { .. });
         Ok(slots.into_values().filter(filled).count())
     }

@@ -6,6 +6,7 @@
 
 use crate::error::{Asked, read};
 use crate::image::Image;
+use crate::pages::paged;
 use crate::session::Site;
 use crate::{launch, tags, user_data};
 use aws_sdk_ec2::operation::create_launch_template::builders::CreateLaunchTemplateInputBuilder;
@@ -216,19 +217,12 @@ pub(crate) fn is_missing(code: &str) -> bool {
 
 async fn all(site: &Site, filter: Filter) -> Result<Vec<LaunchTemplate>, Error> {
     let asked = DescribeLaunchTemplatesInputBuilder::default().filters(filter).max_results(PAGE);
-    let mut found = Vec::new();
-    let mut page = None;
-    for _ in 0..PAGES {
-        let request = asked.clone().set_next_token(page);
-        let answer =
-            request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
-        found.extend(answer.launch_templates.unwrap_or_default());
-        page = answer.next_token.filter(|token| !token.is_empty());
-        if page.is_none() {
-            break;
-        }
-    }
-    Ok(found)
+    paged(PAGES, |page| async {
+        let answer = asked.clone().set_next_token(page).send_with(&site.ec2).await;
+        let answer = answer.map_err(|error| read(Asked::Read, error))?;
+        Ok((answer.launch_templates.unwrap_or_default(), answer.next_token))
+    })
+    .await
 }
 
 /// Removes the templates of a fleet that nobody will ask for, and says how many.

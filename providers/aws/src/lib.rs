@@ -16,6 +16,7 @@ mod launch_template;
 mod machines;
 mod network;
 mod offerings;
+mod pages;
 mod policy;
 mod price_list;
 mod prices;

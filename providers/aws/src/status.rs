@@ -6,6 +6,7 @@
 
 use crate::error::{Asked, read};
 use crate::machines::time;
+use crate::pages::paged;
 use crate::session::Site;
 use aws_sdk_ec2::operation::describe_instance_status::builders::DescribeInstanceStatusInputBuilder;
 use aws_sdk_ec2::types::{Filter, InstanceStatus, InstanceStatusSummary, SummaryStatus};
@@ -53,19 +54,12 @@ pub(crate) async fn checks(site: &Site) -> Result<BTreeMap<MachineId, Check>, Er
 
 async fn all(site: &Site, filter: Filter) -> Result<Vec<InstanceStatus>, Error> {
     let asked = DescribeInstanceStatusInputBuilder::default().filters(filter).max_results(PAGE);
-    let mut found = Vec::new();
-    let mut page = None;
-    for _ in 0..PAGES {
-        let request = asked.clone().set_next_token(page);
-        let answer =
-            request.send_with(&site.ec2).await.map_err(|error| read(Asked::Read, error))?;
-        found.extend(answer.instance_statuses.unwrap_or_default());
-        page = answer.next_token.filter(|token| !token.is_empty());
-        if page.is_none() {
-            break;
-        }
-    }
-    Ok(found)
+    paged(PAGES, |page| async {
+        let answer = asked.clone().set_next_token(page).send_with(&site.ec2).await;
+        let answer = answer.map_err(|error| read(Asked::Read, error))?;
+        Ok((answer.instance_statuses.unwrap_or_default(), answer.next_token))
+    })
+    .await
 }
 
 fn check(status: &InstanceStatus) -> Option<Check> {

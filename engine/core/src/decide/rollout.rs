@@ -7,6 +7,7 @@ use crate::clock::{opens, window_open};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, Standing, template_digests};
 use crate::record::guards::{failures, with_early_ends};
+use crate::record::{begun, step};
 use fleet_model::{
     Cloud, Digest, Group, HaltCause, Hold, Inputs, MachineId, Part, Recorded, Rollout, RolloutNews,
     RolloutState, RolloutWait, SlotId, TemplateSet, Units, UpdateStrategy, Why,
@@ -42,8 +43,7 @@ pub(crate) fn turn(inputs: &Inputs, inventory: &mut Inventory, budget: Units) ->
     if let Some(why) = failed(inputs, inventory, &templates, &rollout)
         && matches!(rollout.state, RolloutState::Going | RolloutState::Paused)
     {
-        turn.news.push(RolloutNews::Halted { why: why.clone() });
-        rollout.state = RolloutState::Halted { why };
+        tell(&mut rollout, &mut turn.news, RolloutNews::Halted { why }, inputs);
     }
     if let RolloutState::Halted { why } = &rollout.state {
         inventory.keep_old = true;
@@ -53,8 +53,7 @@ pub(crate) fn turn(inputs: &Inputs, inventory: &mut Inventory, budget: Units) ->
     let waits = advance(inputs, inventory, &old, &mut rollout, budget, &mut turn.news);
     for at in old.iter().copied() {
         let holding = &mut inventory.holdings[at];
-        let replaceable = matches!(holding.standing, Standing::Good | Standing::Disallowed(_));
-        if rollout.wave.contains(&holding.slot) && replaceable {
+        if rollout.wave.contains(&holding.slot) && is_replaceable(holding) {
             holding.standing = Standing::ToReplace;
             holding.leaving = Why::TemplateChanged;
         }
@@ -72,6 +71,18 @@ fn outdated(inventory: &Inventory) -> Vec<usize> {
 
 fn new(inventory: &Inventory) -> impl Iterator<Item = &Holding> {
     inventory.holdings.iter().filter(|h| !h.old_template && h.machine.is_some())
+}
+
+/// Whether a wave may replace a machine.
+fn is_replaceable(holding: &Holding) -> bool {
+    matches!(holding.standing, Standing::Good | Standing::Disallowed(_))
+}
+
+/// New machines that are launching, and those whose checks fail.
+fn not_ready(inventory: &Inventory) -> (u32, u32) {
+    let counted = || new(inventory).filter(|holding| holding.standing.counts());
+    let launching = counted().filter(|holding| holding.starting).count() as u32;
+    (launching, counted().filter(|holding| holding.failing).count() as u32)
 }
 
 fn hold(inventory: &Inventory, old: &[usize], waits: RolloutWait) -> Option<Hold> {
@@ -101,8 +112,7 @@ fn finished(
         return Turn::default();
     };
     let is_to = rollout.to.iter().all(|(cloud, to)| templates.get(cloud) == Some(to));
-    let launching = new(inventory).filter(|h| h.standing.counts() && h.starting).count() as u32;
-    let failing = new(inventory).filter(|h| h.standing.counts() && h.failing).count() as u32;
+    let (launching, failing) = not_ready(inventory);
     if is_to && launching + failing > 0 {
         let wave = rollout.waves + 1;
         let waits = RolloutWait::Ready { wave, launching, failing };
@@ -143,16 +153,13 @@ fn begin(
     };
     let from: TemplateSet = seen.iter().filter_map(from).collect();
     turn.news.push(RolloutNews::Began { from: from.clone(), to: to.clone() });
-    Rollout {
-        from,
-        to,
-        since: inputs.now,
-        waves: 0,
-        wave: BTreeSet::new(),
-        level: BTreeMap::new(),
-        wave_done: None,
-        state: RolloutState::Going,
-    }
+    begun(from, to, inputs.now)
+}
+
+/// News, and what it makes of the rollout.
+fn tell(rollout: &mut Rollout, all: &mut Vec<RolloutNews>, news: RolloutNews, inputs: &Inputs) {
+    step(rollout, &news, inputs.now);
+    all.push(news);
 }
 
 /// New machines that failed since the rollout began.
@@ -196,12 +203,7 @@ fn advance(
     news: &mut Vec<RolloutNews>,
 ) -> Option<RolloutWait> {
     let updates = &inputs.desired.updates;
-    let (mut launching, mut failing) = (0, 0);
-    if updates.health_gate {
-        let counted = || new(inventory).filter(|holding| holding.standing.counts());
-        launching = counted().filter(|holding| holding.starting).count() as u32;
-        failing = counted().filter(|holding| holding.failing).count() as u32;
-    }
+    let (launching, failing) = if updates.health_gate { not_ready(inventory) } else { (0, 0) };
     let ready = RolloutWait::Ready { wave: rollout.waves + 1, launching, failing };
     if !rollout.wave.is_empty() {
         let left = old.iter().any(|at| rollout.wave.contains(&inventory.holdings[*at].slot));
@@ -209,10 +211,7 @@ fn advance(
         if left || short || launching + failing > 0 {
             return Some(ready);
         }
-        news.push(RolloutNews::WaveDone);
-        rollout.wave.clear();
-        rollout.waves += 1;
-        rollout.wave_done = Some(inputs.now);
+        tell(rollout, news, RolloutNews::WaveDone, inputs);
     }
     if rollout.state == RolloutState::Paused {
         return Some(RolloutWait::Person);
@@ -236,8 +235,7 @@ fn advance(
     }
     let level: BTreeMap<Group, Units> =
         Group::ALL.into_iter().map(|group| (group, counted(inventory, group))).collect();
-    news.push(RolloutNews::WaveBegan { slots: slots.clone(), level: level.clone() });
-    (rollout.wave, rollout.level) = (slots, level);
+    tell(rollout, news, RolloutNews::WaveBegan { slots, level }, inputs);
     Some(RolloutWait::Ready { wave: rollout.waves + 1, launching: 0, failing: 0 })
 }
 
@@ -265,10 +263,8 @@ fn next_wave(
     budget: Units,
 ) -> BTreeSet<SlotId> {
     let updates = &inputs.desired.updates;
-    let touchable = |at: &usize| {
-        matches!(inventory.holdings[*at].standing, Standing::Good | Standing::Disallowed(_))
-    };
-    let mut order: Vec<usize> = old.iter().copied().filter(touchable).collect();
+    let touchable = old.iter().copied().filter(|at| is_replaceable(&inventory.holdings[*at]));
+    let mut order: Vec<usize> = touchable.collect();
     order.sort_by_key(|at| {
         let holding = &inventory.holdings[*at];
         (holding.launched_at, holding.slot)

@@ -1,11 +1,12 @@
 //! From the journal's events to what is recorded.
 
 use crate::market::{learn, signals};
+use crate::record::slots::{fill_vacant, filled, filled_by, record};
 use crate::record::{guards, handover, rollout, spot};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
-    Recorded, SlotHealth, SlotId, SlotRecord, SlotState, Timestamp, Token,
+    Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token,
 };
 use std::collections::BTreeSet;
 
@@ -50,20 +51,9 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Created { token, machines, missing, surplus } => {
             let Some(attempt) = recorded.in_doubt.remove(token) else { return };
             let Attempt { create, labels, .. } = attempt;
-            for NewMachine { slot, machine, launched_at, price, pool } in machines {
-                record(recorded, *slot).state = SlotState::Filled {
-                    machine: machine.clone(),
-                    pool: pool.as_ref().unwrap_or(&create.pool).clone(),
-                    launched_at: *launched_at,
-                    price: *price,
-                    template: create.template,
-                    ending: false,
-                    failed: false,
-                    labels,
-                    replace: false,
-                    health: SlotHealth::default(),
-                    drained: false,
-                };
+            for new in machines {
+                let pool = new.pool.as_ref().unwrap_or(&create.pool).clone();
+                record(recorded, new.slot).state = filled_by(new, pool, create.template, labels);
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
             learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
@@ -141,10 +131,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Relabelled { version, slots } => {
             for slot in slots {
-                let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
-                if let SlotState::Filled { labels, .. } = &mut record.state
-                    && record.generation == slot.generation
-                {
+                if let Some(SlotState::Filled { labels, .. }) = filled(recorded, *slot) {
                     *labels = *version;
                 }
             }
@@ -198,19 +185,21 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::HealthSeen { news } => {
             for slot in &news.ready {
-                with_filled(recorded, *slot, |health, _| {
+                if let Some(SlotState::Filled { health, .. }) = filled(recorded, *slot) {
                     *health = SlotHealth { ready: true, failing_since: None };
-                });
+                }
             }
             for slot in &news.failing {
-                with_filled(recorded, *slot, |health, _| {
+                if let Some(SlotState::Filled { health, .. }) = filled(recorded, *slot) {
                     health.failing_since.get_or_insert(at);
-                });
+                }
             }
         }
         Event::Drained { slots } => {
             for slot in slots {
-                with_filled(recorded, *slot, |_, drained| *drained = true);
+                if let Some(SlotState::Filled { drained, .. }) = filled(recorded, *slot) {
+                    *drained = true;
+                }
             }
         }
         Event::Rollout { news } => rollout::fold(recorded, news, at),
@@ -235,55 +224,11 @@ fn templates_in_use(recorded: &Recorded) -> impl Iterator<Item = Digest> {
     filled.chain(doubtful).chain(rollout.copied()).chain(undone.copied())
 }
 
-/// Changes what is known of the machine in a slot.
-fn with_filled(
-    recorded: &mut Recorded,
-    slot: SlotId,
-    change: impl FnOnce(&mut SlotHealth, &mut bool),
-) {
-    let Some(record) = recorded.slots.get_mut(&slot.name) else { return };
-    if let SlotState::Filled { health, drained, .. } = &mut record.state
-        && record.generation == slot.generation
-    {
-        change(health, drained);
-    }
-}
-
-fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
-    recorded.slots.entry(slot.name).or_insert(SlotRecord {
-        generation: slot.generation,
-        attempt: 0,
-        state: SlotState::Vacant,
-        tried: Vec::new(),
-    })
-}
-
 /// A machine is there after all. Its slot is its own again, if nobody else has it.
 fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
-    let NewMachine { slot, machine: id, launched_at, price, pool } = machine;
-    let Some(pool) = pool.clone() else { return };
-    let record = record(recorded, *slot);
-    if record.state != SlotState::Vacant {
-        return;
-    }
-    // The next filling of the slot gets a generation of its own all the same.
-    record.generation = slot.generation;
-    record.attempt = 0;
-    record.state = SlotState::Filled {
-        machine: id.clone(),
-        pool,
-        launched_at: *launched_at,
-        price: *price,
-        template,
-        ending: false,
-        failed: false,
-        // Nobody wrote down what it carries; it is labelled anew.
-        labels: 0,
-        replace: false,
-        health: SlotHealth::default(),
-        drained: false,
-    };
-    recorded.departed.remove(id);
+    // Nobody wrote down what it carries; it is labelled anew. The next filling of the slot gets a
+    // generation of its own all the same.
+    fill_vacant(recorded, machine, template, 0);
 }
 
 /// Slots that a request was proven not to fill: free again, and the next try is a new request.
@@ -301,11 +246,7 @@ fn vacate_untried(recorded: &mut Recorded, token: &Token, slots: &[SlotId]) {
 fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) -> usize {
     let mut changed = 0;
     for slot in slots {
-        let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
-        if record.generation != slot.generation {
-            continue;
-        }
-        if let SlotState::Filled { ending, .. } = &mut record.state {
+        if let Some(SlotState::Filled { ending, .. }) = filled(recorded, *slot) {
             changed += usize::from(*ending != value);
             *ending = value;
         }
@@ -316,10 +257,7 @@ fn set_ending(recorded: &mut Recorded, slots: &[SlotId], value: bool) -> usize {
 /// Marks machines that a person wants replaced, or no longer. The mark goes with its machine.
 fn set_replace(recorded: &mut Recorded, slots: &[SlotId], value: bool) {
     for slot in slots {
-        let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
-        if let SlotState::Filled { replace, .. } = &mut record.state
-            && record.generation == slot.generation
-        {
+        if let Some(SlotState::Filled { replace, .. }) = filled(recorded, *slot) {
             *replace = value;
         }
     }

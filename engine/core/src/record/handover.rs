@@ -1,42 +1,17 @@
 //! Machines that change hands while they run.
 
 use crate::market::{learn, signals};
+use crate::record::slots::fill_vacant;
 use fleet_model::{
-    Digest, NewMachine, Recorded, ReleasedMachine, SlotHealth, SlotId, SlotRecord, SlotState,
-    Timestamp,
+    Digest, NewMachine, Recorded, ReleasedMachine, SlotId, SlotRecord, SlotState, Timestamp,
 };
 
 /// A machine that somebody else launched fills a slot, if nobody else does.
 pub(super) fn adopt(recorded: &mut Recorded, new: &NewMachine, template: Digest, labels: u32) {
-    let NewMachine { slot, machine, launched_at, price, pool } = new;
-    let Some(pool) = pool.clone() else { return };
-    let record = recorded.slots.entry(slot.name).or_insert(SlotRecord {
-        generation: slot.generation,
-        attempt: 0,
-        state: SlotState::Vacant,
-        tried: Vec::new(),
-    });
-    if record.state != SlotState::Vacant {
-        return;
+    if let Some(pool) = fill_vacant(recorded, new, template, labels) {
+        recorded.released.remove(&new.machine);
+        learn::adopted(recorded, &pool);
     }
-    record.generation = slot.generation;
-    record.attempt = 0;
-    record.state = SlotState::Filled {
-        machine: machine.clone(),
-        pool: pool.clone(),
-        launched_at: *launched_at,
-        price: *price,
-        template,
-        ending: false,
-        failed: false,
-        labels,
-        replace: false,
-        health: SlotHealth::default(),
-        drained: false,
-    };
-    recorded.departed.remove(machine);
-    recorded.released.remove(machine);
-    learn::adopted(recorded, &pool);
 }
 
 /// Machines are no longer ours: their slots are free. That they lived until now is evidence of their pools.

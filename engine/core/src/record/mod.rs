@@ -7,6 +7,7 @@ mod handover;
 mod labels;
 mod rollout;
 mod seams;
+mod slots;
 pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};
@@ -14,5 +15,5 @@ pub use fold::fold;
 pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub(crate) use labels::{clouds, template_meant};
 pub use labels::{labels_meant, labels_version, templates_meant};
-pub(crate) use rollout::undone_since;
-pub use rollout::{CannotUndo, can_undo, template_of, with_templates};
+pub use rollout::{CannotUndo, can_undo, kept_template, with_templates};
+pub(crate) use rollout::{begun, step, undone_since};

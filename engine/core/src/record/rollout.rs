@@ -2,29 +2,54 @@
 
 use crate::record::seams;
 use fleet_model::{
-    Cloud, Desired, Digest, Recorded, Rollout, RolloutNews, RolloutState, Template, Timestamp,
-    Undone,
+    Cloud, Desired, Digest, Recorded, Rollout, RolloutNews, RolloutState, Template, TemplateSet,
+    Timestamp, Undone,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Folds one piece of news.
 pub(super) fn fold(recorded: &mut Recorded, news: &RolloutNews, at: Timestamp) {
-    if let RolloutNews::Began { from, to } = news {
-        recorded.rollout = Some(Rollout {
-            from: from.clone(),
-            to: to.clone(),
-            since: at,
-            waves: 0,
-            wave: BTreeSet::new(),
-            level: BTreeMap::new(),
-            wave_done: None,
-            state: RolloutState::Going,
-        });
-        return;
-    }
-    let Some(rollout) = &mut recorded.rollout else { return };
     match news {
-        RolloutNews::Began { .. } => {}
+        RolloutNews::Began { from, to } => {
+            recorded.rollout = Some(begun(from.clone(), to.clone(), at));
+            return;
+        }
+        RolloutNews::Resumed => recorded.undone = None,
+        RolloutNews::Undone => {
+            recorded.undone = recorded.rollout.as_ref().map(|rollout| {
+                let (bad, good) = (rollout.to.clone(), seams::returned_to(rollout).clone());
+                Undone { bad, good, since: at }
+            });
+        }
+        RolloutNews::WaveBegan { .. }
+        | RolloutNews::WaveDone
+        | RolloutNews::Halted { .. }
+        | RolloutNews::Done
+        | RolloutNews::Paused => {}
+    }
+    if let Some(rollout) = &mut recorded.rollout {
+        step(rollout, news, at);
+    }
+}
+
+/// A rollout that begins.
+pub(crate) fn begun(from: TemplateSet, to: TemplateSet, since: Timestamp) -> Rollout {
+    Rollout {
+        from,
+        to,
+        since,
+        waves: 0,
+        wave: BTreeSet::new(),
+        level: BTreeMap::new(),
+        wave_done: None,
+        state: RolloutState::Going,
+    }
+}
+
+/// What a piece of news makes of a rollout: for who decides, and for who folds the journal.
+pub(crate) fn step(rollout: &mut Rollout, news: &RolloutNews, at: Timestamp) {
+    match news {
+        RolloutNews::Began { from, to } => *rollout = begun(from.clone(), to.clone(), at),
         RolloutNews::WaveBegan { slots, level } => {
             (rollout.wave, rollout.level) = (slots.clone(), level.clone());
         }
@@ -38,25 +63,17 @@ pub(super) fn fold(recorded: &mut Recorded, news: &RolloutNews, at: Timestamp) {
             rollout.wave.clear();
             rollout.state = RolloutState::Halted { why: why.clone() };
         }
-        RolloutNews::Done => {
+        RolloutNews::Done | RolloutNews::Undone => {
             rollout.wave.clear();
             rollout.state = RolloutState::Done;
         }
         RolloutNews::Paused => rollout.state = RolloutState::Paused,
-        RolloutNews::Resumed => {
-            if rollout.state != RolloutState::Done {
-                // What failed before is forgiven.
-                rollout.state = RolloutState::Going;
-                rollout.since = at;
-            }
-            recorded.undone = None;
+        RolloutNews::Resumed if rollout.state != RolloutState::Done => {
+            // What failed before is forgiven.
+            rollout.state = RolloutState::Going;
+            rollout.since = at;
         }
-        RolloutNews::Undone => {
-            rollout.wave.clear();
-            rollout.state = RolloutState::Done;
-            let (bad, good) = (rollout.to.clone(), seams::returned_to(rollout).clone());
-            recorded.undone = Some(Undone { bad, good, since: at });
-        }
+        RolloutNews::Resumed => {}
     }
 }
 
@@ -67,7 +84,7 @@ pub fn with_templates(mut desired: Desired, recorded: &Recorded) -> Desired {
     for (cloud, good) in &undone.good {
         let said = desired.templates.get(cloud).cloned().unwrap_or_default();
         if undone.bad.get(cloud) == Some(&said.digest())
-            && let Some(template) = kept(recorded, *good, &said)
+            && let Some(template) = kept_template(recorded, *good, &said)
         {
             desired.templates.insert(*cloud, template);
         }
@@ -84,23 +101,9 @@ pub(crate) fn undone_since(desired: &Desired, recorded: &Recorded) -> Option<Tim
     undone.good.iter().all(holds).then_some(undone.since)
 }
 
-/// The template with a fingerprint: the spec's own, or one that the journal keeps.
-pub fn template_of(
-    desired: &Desired,
-    recorded: &Recorded,
-    cloud: Cloud,
-    digest: Digest,
-) -> Option<Template> {
-    let said = desired.templates.get(&cloud).cloned().unwrap_or_default();
-    if said.digest() == digest {
-        return Some(said);
-    }
-    kept(recorded, digest, &said)
-}
-
 /// A template as the journal keeps it. Its user data is not there: they are the spec's, if those are the
 /// same.
-fn kept(recorded: &Recorded, digest: Digest, said: &Template) -> Option<Template> {
+pub fn kept_template(recorded: &Recorded, digest: Digest, said: &Template) -> Option<Template> {
     let mut template = recorded.kept_templates.get(&digest)?.clone();
     template.user_data = said.user_data.clone();
     // What machines do not notice is as the spec says.

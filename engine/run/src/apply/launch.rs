@@ -8,7 +8,7 @@ use crate::apply::step::{Blocked, Ended, no_provider};
 use crate::calls::Patience;
 use crate::error::RunError;
 use crate::state::JournalError;
-use fleet_core::{SENT_WITHIN, template_of};
+use fleet_core::{SENT_WITHIN, kept_template};
 use fleet_model::{Create, Event, FleetUid, Operation, Template};
 use fleet_provider::{Clock, CreateRequest, Created};
 use std::sync::{Mutex, PoisonError};
@@ -119,9 +119,12 @@ impl Session<'_> {
     /// The template that a launch is made from: the spec's, or one that the journal keeps.
     pub(crate) async fn template_of(&self, create: &Create) -> Template {
         let (cloud, digest) = (create.pool.place.cloud, create.template);
-        let recorded = self.journal.recorded().await;
-        let template = template_of(&self.desired, &recorded, cloud, digest);
-        template.or_else(|| self.desired.templates.get(&cloud).cloned()).unwrap_or_default()
+        let said = self.desired.templates.get(&cloud).cloned().unwrap_or_default();
+        if said.digest() == digest {
+            return said;
+        }
+        let kept = self.journal.read(|recorded| kept_template(recorded, digest, &said)).await;
+        kept.unwrap_or(said)
     }
 
     /// Sends a launch that is written down. The same request each time it is sent, and each time

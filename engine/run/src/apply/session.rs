@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use crate::state::{Journal, JournalError, Lease};
 use fleet_core::stale;
 use fleet_model::{Desired, Event, FleetName, Inputs, Limits, Plan, Recorded};
+use futures::future::join_all;
 use std::time::Duration;
 
 /// A lease on a fleet and its open journal.
@@ -94,11 +95,11 @@ impl Engine {
             recorded.push(Ok((&session.desired, session.journal.recorded().await, *limits)));
         }
         let mut inputs = self.gather_from_all(recorded).await;
-        for ((session, _), one) in sessions.iter().zip(&mut inputs) {
-            if let Ok(one) = one {
-                session.probe(one).await;
-            }
-        }
+        let probed = sessions
+            .iter()
+            .zip(&mut inputs)
+            .filter_map(|((session, _), one)| one.as_mut().ok().map(|one| session.probe(one)));
+        join_all(probed).await;
         inputs
     }
 }

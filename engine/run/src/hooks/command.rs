@@ -64,7 +64,7 @@ pub(super) async fn run(
     }
 }
 
-/// The machine, in words that scripts know from `fleet exec`.
+/// The machine, as the program finds it in its environment.
 fn environment(of: HookTarget<'_>) -> Vec<(&'static str, String)> {
     let HookTarget { fleet, slot, machine } = of;
     let place = &machine.place;

@@ -113,6 +113,11 @@ impl Journal {
         self.writer.lock().await.recorded.clone()
     }
 
+    /// Something of what is recorded, without a copy of the whole.
+    pub(crate) async fn read<T>(&self, read: impl FnOnce(&Recorded) -> T) -> T {
+        read(&self.writer.lock().await.recorded)
+    }
+
     /// The fleet's identity, once it has one.
     pub(crate) fn recorded_uid(&self) -> Option<FleetUid> {
         self.uid.lock().unwrap_or_else(PoisonError::into_inner).clone()
