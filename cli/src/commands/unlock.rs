@@ -13,7 +13,7 @@ use crate::output::other::{Unlock, Unlocked};
 use crate::runs::failed;
 use crate::text::{clean_line, span};
 use fleet_model::FleetName;
-use fleet_run::{Held, Lease};
+use fleet_run::{Held, Lease, LeaseError};
 
 /// Runs `fleet unlock`.
 pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> Answer {
@@ -45,14 +45,17 @@ pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> 
     told(context, &args.fleet, Some(&held), out)
 }
 
-/// Who holds a fleet of this state; a name that nobody knows is a mistake.
+/// Who holds a fleet of this state; a name that nobody knows is a mistake. One that has a lease and no
+/// journal is known: a first apply may have come to nothing.
 async fn holder(context: &Context, fleet: &FleetName) -> Answer<Option<Held>> {
-    let held =
-        Lease::holder(&context.store()?, fleet).await.map_err(|cause| failed(cause.into()))?;
-    // A first apply may have the lease and nothing in a journal yet.
-    let known = context.journals()?.fleets().await.map_err(failed)?;
-    if held.is_none() && !known.contains(fleet) {
-        return Err(no_such_fleet(context, fleet.as_str(), &known));
+    let store = context.store()?;
+    let of_lease = |cause: LeaseError| failed(cause.into());
+    let held = Lease::holder(&store, fleet).await.map_err(of_lease)?;
+    if held.is_none() && !Lease::was_taken(&store, fleet).await.map_err(of_lease)? {
+        let known = context.journals()?.fleets().await.map_err(failed)?;
+        if !known.contains(fleet) {
+            return Err(no_such_fleet(context, fleet.as_str(), &known));
+        }
     }
     Ok(held)
 }

@@ -103,6 +103,14 @@ impl Lease {
         }
     }
 
+    /// Whether anybody ever took it: a first run may end with a lease and nothing in a journal.
+    pub async fn was_taken(store: &Store, fleet: &FleetName) -> Result<bool, LeaseError> {
+        match store.local_folder() {
+            Some(folder) => Ok(lock_file(folder, fleet).exists()),
+            None => Ok(beats::was_taken(store, fleet).await?),
+        }
+    }
+
     /// Takes the lease away from a holder on a remote store; `false` if it has it no longer. A local
     /// lock goes with its process and in no other way.
     ///

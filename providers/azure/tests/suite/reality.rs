@@ -52,7 +52,7 @@ impl Fixture {
 async fn machines_that_fail_while_they_run_are_listed_as_unwell() {
     let fixture = fixture().await;
     let made = fixture.launch(crate::fixture::POOL, 10).await;
-    fixture.server.meddle(|world| world.sicken("VMExtensionProvisioningError"));
+    fixture.server.meddle(|world| world.sicken(usize::MAX, "VMExtensionProvisioningError"));
     let seen = fixture.asks.list().await.expect("a list");
     assert_eq!(seen.len(), 10);
     for machine in &seen {
@@ -70,7 +70,7 @@ async fn a_guest_that_never_reports_ready_and_a_shell_are_never_ready() {
     let fixture = fixture().await;
     fixture.launch(crate::fixture::POOL, 1).await;
     for code in ["OSProvisioningTimedOut", "VMStartTimedOut", "OSProvisioningClientError"] {
-        fixture.server.meddle(|world| world.sicken(code));
+        fixture.server.meddle(|world| world.sicken(usize::MAX, code));
         assert_eq!(fixture.kinds().await, [(MachineState::Failed, Some(CauseKind::NeverReady))]);
     }
     // Nothing runs: what a launch left that failed after its run was killed.
@@ -86,7 +86,7 @@ async fn a_view_that_is_not_there_does_not_make_a_machine_a_shell() {
     let fixture = fixture().await;
     fixture.launch(crate::fixture::POOL, 1).await;
     fixture.server.meddle(|world| {
-        world.sicken("OSProvisioningTimedOut");
+        world.sicken(usize::MAX, "OSProvisioningTimedOut");
         world.habits(|habits| habits.views_lost = true);
     });
     assert_eq!(fixture.kinds().await, [(MachineState::Failed, Some(CauseKind::Unwell))]);

@@ -54,10 +54,10 @@ impl AzureCloud {
         self.vms.values_mut().for_each(|vm| vm.fails("AllocationFailed", None));
     }
 
-    /// Something done to each machine failed, and all of them go on running: an agent that a policy
+    /// Something done to the first few machines failed, and they go on running: an agent that a policy
     /// installs, or a guest that never reported ready.
-    pub fn sicken(&mut self, code: &str) {
-        self.vms.values_mut().for_each(|vm| vm.fails(code, Some(POWER_ON)));
+    pub fn sicken(&mut self, count: usize, code: &str) {
+        self.vms.values_mut().take(count).for_each(|vm| vm.fails(code, Some(POWER_ON)));
     }
 
     /// Machines made after the first so many never report ready.

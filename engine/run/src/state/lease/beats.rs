@@ -74,6 +74,10 @@ pub(super) async fn holder(store: &Store, fleet: &FleetName) -> Result<Option<He
     Ok(Some(Held { holder: named(store, &folder, &last).await?, heard, epoch: epoch_of(&last) }))
 }
 
+pub(super) async fn was_taken(store: &Store, fleet: &FleetName) -> Result<bool, StoreError> {
+    store.has_any(&folder(fleet)).await
+}
+
 pub(super) async fn end(store: &Store, fleet: &FleetName, epoch: u64) -> Result<bool, StoreError> {
     let folder = folder(fleet);
     let last = store.list(&folder, None).await?.pop();
