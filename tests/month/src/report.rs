@@ -1,9 +1,11 @@
 //! The screen, and the last line.
 
 use crate::measures::{Ms, Presence, Window, bill, presence, spent, time_up};
-use crate::moves::{Moved, Twice, ended, moves, short_lived, taken, twice_without_cause};
+use crate::moves::{
+    Causes, Moved, ONE_RECONCILE, Twice, ended, moves, short_lived, taken, twice_without_cause,
+};
 use crate::run::{BEGINS, Lived};
-use fleet_model::{Cloud, Desired, Group, Market};
+use fleet_model::{Cloud, Desired, Group, Market, PoolId};
 use fleet_sim::Life;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -29,13 +31,12 @@ pub(crate) struct Asked<'a> {
 }
 
 /// What came of it.
-pub(crate) struct Month {
+pub(crate) struct Month<'a> {
     base: Presence,
     target: Presence,
     days: Vec<Day>,
-    twice: Vec<Twice>,
-    /// Machines that we ended within three hours of their launch, and within ten minutes: no reconcile
-    /// lasts longer, so those were ended by the one that launched them.
+    twice: Vec<Twice<'a>>,
+    /// Machines that we ended within three hours of their launch, and by the reconcile that launched them.
     short_lived: [usize; 2],
     /// Machines that ran on average, spares included, by where.
     mean: BTreeMap<(Cloud, Market), f64>,
@@ -60,9 +61,9 @@ struct Tally {
     moved: BTreeMap<Moved, usize>,
 }
 
-impl Month {
+impl<'a> Month<'a> {
     /// Measures from the first full hour on: before it the fleet is being launched.
-    pub(crate) fn measure(asked: &Asked<'_>, lived: &Lived) -> Self {
+    pub(crate) fn measure(asked: &Asked<'_>, lived: &'a Lived) -> Self {
         let goal = asked.desired.capacity;
         let units = |milli: u64| milli / 1000;
         let (wanted, base) = (units(goal.target.0), units(goal.on_demand.0));
@@ -75,13 +76,13 @@ impl Month {
             let holds = |at: &Ms| (window.from..window.to).contains(at);
             let mut tally = Tally {
                 interrupted: lives.iter().filter_map(taken).filter(holds).count(),
-                refused: lived.refusals.iter().filter(|at| holds(at)).count(),
+                refused: lived.refusals.iter().filter(|(at, _)| holds(at)).count(),
                 launched: lives.iter().filter(|life| window.holds(life.launched)).count(),
                 ended: lives.iter().filter_map(ended).filter(holds).count(),
                 moved: BTreeMap::new(),
             };
-            for (_, why) in moved.iter().filter(|(at, _)| holds(at)) {
-                *tally.moved.entry(*why).or_default() += 1;
+            for one in moved.iter().filter(|one| holds(&one.at)) {
+                *tally.moved.entry(one.why()).or_default() += 1;
             }
             Day {
                 base: presence(lives, Some(Group::Base), base, window),
@@ -91,8 +92,8 @@ impl Month {
                 on_demand: bill(wanted, asked.cheapest, window),
             }
         };
-        let causes: Vec<Ms> =
-            lives.iter().filter_map(taken).chain(lived.refusals.iter().copied()).collect();
+        let taken = lives.iter().filter_map(|life| Some((taken(life)?, life.pool.clone())));
+        let events: Vec<(Ms, PoolId)> = taken.chain(lived.refusals.iter().cloned()).collect();
         let mut mean = BTreeMap::new();
         for life in lives {
             let ran = time_up(life, whole) as f64 / (whole.to - whole.from) as f64;
@@ -102,8 +103,8 @@ impl Month {
             base: presence(lives, Some(Group::Base), base, whole),
             target: presence(lives, None, wanted, whole),
             days: (0..Ms::from(asked.days)).map(day).collect(),
-            twice: twice_without_cause(lives, &causes),
-            short_lived: [3 * HOUR, HOUR / 6].map(|age| short_lived(lives, whole, age)),
+            twice: twice_without_cause(&moved, &Causes { events: &events, prices: &lived.prices }),
+            short_lived: [3 * HOUR, ONE_RECONCILE].map(|age| short_lived(lives, whole, age)),
             mean,
         }
     }
@@ -120,6 +121,9 @@ impl Month {
         }
         if !self.twice.is_empty() {
             missed.push(format!("{} moved twice without a cause", self.twice.len()));
+        }
+        if self.short_lived[1] > 0 {
+            missed.push(format!("{} ended by the run that launched them", self.short_lived[1]));
         }
         if self.usd().is_none() {
             missed.push("a machine without a price: what was spent is not known".into());
@@ -191,8 +195,14 @@ impl Month {
             saved.unwrap_or_else(|| "unknown".into()),
         );
         for twice in self.twice.iter().take(EXAMPLES) {
-            let Twice { slot, first, second } = twice;
-            let _ = writeln!(out, "twice   {slot}: {}; {}", told(first), told(second));
+            let Twice { first, second } = twice;
+            let _ = writeln!(
+                out,
+                "twice   {}; then {}; then {}",
+                told(first.from),
+                told(second.from),
+                told(second.to)
+            );
         }
         out
     }

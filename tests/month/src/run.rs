@@ -3,7 +3,9 @@
 use crate::market::Recorded;
 use crate::measures::Ms;
 use fleet_core::plan;
-use fleet_model::{Action, Catalog, Cloud, Desired, Event, Limits, MachineId};
+use fleet_model::{
+    Action, Catalog, Cloud, Desired, Event, Limits, MachineId, Market, MicroUsd, PoolId, Token,
+};
 use fleet_provider::Provider;
 use fleet_run::{Engine, Fresh, Reach, RunError, Stop, Store};
 use fleet_sim::{Life, Settings, Sim};
@@ -18,6 +20,9 @@ pub(crate) const BEGINS: Ms = 1_767_225_600_000;
 /// Time between two reconciles.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
+/// The price of each pool, from each moment at which it was looked at.
+pub(crate) type Prices = BTreeMap<PoolId, BTreeMap<Ms, MicroUsd>>;
+
 /// Everything that is measured afterwards.
 pub(crate) struct Lived {
     /// Every machine that there ever was, in the order of launches.
@@ -28,8 +33,10 @@ pub(crate) struct Lived {
     pub(crate) idle: u32,
     /// The longest of them, in simulated time.
     pub(crate) longest: Duration,
-    /// Launches that were refused, in whole or in part.
-    pub(crate) refusals: Vec<Ms>,
+    /// Launches that were refused, in whole or in part, and where.
+    pub(crate) refusals: Vec<(Ms, PoolId)>,
+    /// Spot prices as each reconcile found them.
+    pub(crate) prices: Prices,
     /// Ends that the first plan of a reconcile asked for, by reason.
     pub(crate) reasons: BTreeMap<String, u32>,
     /// Reconciles that left something held, by what.
@@ -68,6 +75,11 @@ impl World {
         let engine = self.engine();
         let session = engine.begin(desired, "cron", Duration::ZERO, &|_| {}).await?;
         let inputs = session.gather(Limits::default()).await?;
+        let spot = inputs.offerings.iter().filter(|o| o.pool.market == Market::Spot);
+        let at = inputs.now.as_millisecond();
+        for (pool, price) in spot.filter_map(|o| Some((&o.pool, o.price?))) {
+            lived.prices.entry(pool.clone()).or_default().insert(at, price);
+        }
         let planned = plan(&inputs);
         for step in &planned.plan.steps {
             if let Action::Destroy(destroy) = &step.action {
@@ -100,6 +112,7 @@ impl World {
             idle: 0,
             longest: Duration::ZERO,
             refusals: Vec::new(),
+            prices: Prices::new(),
             reasons: BTreeMap::new(),
             held: BTreeMap::new(),
         };
@@ -124,14 +137,23 @@ impl World {
         lived.lives = lives.into_values().collect();
         lived.lives.sort_by(|a, b| (a.launched, &a.id).cmp(&(b.launched, &b.id)));
         let history = self.engine().history(&desired.fleet).await;
+        let mut asked: BTreeMap<Token, PoolId> = BTreeMap::new();
         for record in history.map_err(|error| error.to_string())? {
-            let refused = |event: &&Event| match event {
-                Event::CreateRefused { .. } => true,
-                Event::Created { missing, .. } => !missing.is_empty(),
-                _ => false,
-            };
             let at = record.at.as_millisecond();
-            lived.refusals.extend(record.events.iter().filter(refused).map(|_| at));
+            for event in record.events {
+                match event {
+                    Event::CreateIntended { create } => {
+                        asked.insert(create.token, create.pool);
+                    }
+                    Event::CreateRefused { token, .. } => {
+                        lived.refusals.extend(asked.remove(&token).map(|pool| (at, pool)));
+                    }
+                    Event::Created { token, missing, .. } if !missing.is_empty() => {
+                        lived.refusals.extend(asked.remove(&token).map(|pool| (at, pool)));
+                    }
+                    _ => {}
+                }
+            }
         }
         Ok(lived)
     }

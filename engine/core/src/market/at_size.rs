@@ -62,7 +62,7 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
     let sold = |worth: f64| match need.on_demand {
         Some(price) if worth >= price + need.start => need.most,
         Some(price) if worth >= price => need.held.min(need.most),
-        Some(_) | None => 0,
+        Some(_) | None => need.settled.min(need.most),
     };
     let mut deviation = wanted.sqrt().max(1.0);
     let mut best = (f64::INFINITY, Prices::default());

@@ -8,7 +8,7 @@ use crate::holdings::{Holding, Standing, Zones};
 use crate::market::choice::Choice;
 use crate::market::need::{Need, Portfolio};
 use crate::market::portfolio::portfolio;
-use crate::market::survey::{HedgeInputs, MOVED_WORK, START_PAID_IN, Stand, Survey};
+use crate::market::survey::{HedgeInputs, MOVED_WORK, START_PAID_IN, Stand, Survey, is_fresh};
 use crate::place::{Taken, Usage};
 use fleet_model::{Hedge, Market, Units};
 use std::collections::BTreeSet;
@@ -66,6 +66,7 @@ fn decide(
         wanted: wanted.0.div_ceil(grain.0) as usize,
         on_demand: per_grain,
         held: held.0.div_ceil(grain.0) as usize,
+        settled: survey.settled.0.div_ceil(grain.0) as usize,
         most: most_on_demand.0.div_ceil(grain.0) as usize,
         start: reference * ahead / START_PAID_IN,
         moved: MOVED_WORK * reference / START_PAID_IN,
@@ -77,6 +78,11 @@ fn decide(
     let mut tried = usage.clone();
     for _ in 0..ROUNDS {
         hedged.portfolio = portfolio(&choices, need);
+        for (count, stand) in hedged.portfolio.counts.iter_mut().zip(stands) {
+            *count = (*count).max(stand.settled);
+        }
+        let on_demand = &mut hedged.portfolio.on_demand;
+        *on_demand = (*on_demand).max(need.settled.min(need.most));
         tried = usage.clone();
         hedged.taken = Taken::default();
         let mut stopped = false;
@@ -136,8 +142,8 @@ fn best_first(stands: &[Stand<'_>], choices: &[Choice], counts: &[usize]) -> Vec
     order.into_iter().map(|(_, nth)| nth).collect()
 }
 
-/// Ends what is beyond its count, dearest and youngest first, while what is ready without it is
-/// enough.
+/// Ends what is beyond its count, in the dearest pools first, while what is ready without it is enough. Of
+/// a pool the youngest go first, but for those that were launched since the last look.
 fn ends(
     given: &HedgeInputs<'_>,
     stands: &[Stand<'_>],
@@ -159,7 +165,8 @@ fn ends(
     dearest.sort_by(|(a, _), (b, _)| per_unit(b).total_cmp(&per_unit(a)));
     for (stand, count) in dearest {
         let mut beyond: Vec<usize> = stand.holdings.clone();
-        beyond.sort_by_key(|&at| (holdings[at].launched_at, at));
+        let fresh = |at: usize| is_fresh(given.inputs, &holdings[at], hedge);
+        beyond.sort_by_key(|&at| (!fresh(at), holdings[at].launched_at, at));
         for &at in beyond.iter().skip(count).rev() {
             let holding = &holdings[at];
             if holding.standing == Standing::Fixed {
@@ -198,7 +205,8 @@ fn on_demand(
     let mut have: Units = held.iter().map(|(_, h)| h.weight).sum();
     let bridge = wanted.saturating_sub(spot).min(have);
     let want = Units(hedged.portfolio.on_demand as u64 * grain.0).min(wanted).max(bridge);
-    held.sort_by_key(|(at, h)| (std::cmp::Reverse(h.launched_at), *at));
+    let fresh = |holding: &Holding| is_fresh(given.inputs, holding, hedge);
+    held.sort_by_key(|(at, h)| (fresh(h), std::cmp::Reverse(h.launched_at), *at));
     for (at, holding) in held {
         let spare = have >= want + holding.weight && holding.standing != Standing::Fixed;
         if spare && !holding.weight.is_zero() && zones.leave(&holding.pool.place) {

@@ -12,6 +12,8 @@ pub struct Need {
     pub on_demand: Option<f64>,
     /// How much is held on demand now.
     pub held: usize,
+    /// How much of that stays whatever is.
+    pub settled: usize,
     /// The most that is available on-demand.
     pub most: usize,
     /// What starting one more on demand costs, spread over the hours that must pay for it.
@@ -28,7 +30,8 @@ impl Need {
     /// Price and starts of so much on demand.
     pub(super) fn bought(&self, count: usize) -> f64 {
         let started = count.saturating_sub(self.held);
-        self.on_demand.unwrap_or_default() * count as f64 + self.start * started as f64
+        let paid = count.saturating_sub(self.settled);
+        self.on_demand.unwrap_or_default() * paid as f64 + self.start * started as f64
     }
 
     /// Whether so much is to be had on demand.

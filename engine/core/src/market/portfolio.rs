@@ -16,7 +16,7 @@ const POOLS: usize = 32;
 const CHEAP: f64 = 10.0;
 /// From one degree of dearness to the next.
 const DEGREE: f64 = 3.0;
-/// A large fleet is not moved for a smaller part of its bill.
+/// A fleet is not moved for a smaller part of its bill.
 const TRIFLE: f64 = 0.002;
 
 /// The best portfolio that is found, from what is held and from new beginnings.
@@ -35,10 +35,10 @@ fn counted(choices: &[Choice], need: Need) -> Portfolio {
     let mut best = begin(held, stood).descend();
     let anew = by_degrees(&some, need);
     // What is there is not overthrown for a trifle: a look a moment later would find another.
-    if anew.cost < best.cost - need.inertia {
+    if anew.cost < best.cost - inertia(need, &anew) {
         best = anew;
     }
-    if best.cost >= stay.cost - need.inertia {
+    if best.cost >= stay.cost - inertia(need, &best) {
         best = stay;
     }
     let mut counts = vec![0; choices.len()];
@@ -96,8 +96,12 @@ fn estimated(choices: &[Choice], need: Need) -> Portfolio {
     let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
     let stay = estimate(choices, need, held, stood);
     let anew = estimate(choices, need, sketch.counts, sketch.on_demand);
-    let inertia = need.inertia.max(TRIFLE * stay.cost);
-    if anew.cost < stay.cost - inertia { anew } else { stay }
+    if anew.cost < stay.cost - inertia(need, &anew) { anew } else { stay }
+}
+
+/// How much better than what is held another way to stand must be.
+fn inertia(need: Need, other: &Portfolio) -> f64 {
+    need.inertia.max(TRIFLE * other.cost)
 }
 
 fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize) -> Portfolio {
@@ -128,6 +132,7 @@ mod tests {
             wanted,
             on_demand,
             held: 0,
+            settled: 0,
             most: wanted,
             start: 0.0,
             moved: 0.0,

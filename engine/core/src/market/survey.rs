@@ -28,8 +28,10 @@ pub(super) struct Stand<'a> {
     pub(super) candidate: Option<u32>,
     pub(super) weight: Units,
     pub(super) price: f64,
-    /// Positions in the inventory, oldest first.
+    /// Positions in the inventory.
     pub(super) holdings: Vec<usize>,
+    /// How many of them stay whatever is: see [`settle`].
+    pub(super) settled: usize,
     /// The most machines that it may carry.
     pub(super) most: usize,
     pub(super) belief: PoolBelief,
@@ -88,6 +90,8 @@ pub(super) struct Survey<'a> {
     pub(super) hedge: Hedge,
     pub(super) stands: Vec<Stand<'a>>,
     pub(super) choices: Vec<Choice>,
+    /// On demand that stays whatever is: see [`settle`].
+    pub(super) settled: Units,
     pub(super) grain: Units,
     /// What a grain costs on demand, where that is to be had.
     pub(super) per_grain: Option<f64>,
@@ -97,13 +101,14 @@ pub(super) struct Survey<'a> {
 
 impl<'a> Survey<'a> {
     pub(super) fn new(given: &'a HedgeInputs<'a>, wanted: Units, hedge: Hedge) -> Self {
-        let stands = stands(given, wanted);
+        let mut stands = stands(given, wanted);
+        let settled = settle(given, &mut stands, wanted, hedge);
         let grain = grain(&stands, wanted);
         let per_grain = on_demand_price(given).map(|per_unit| per_unit * grain.0 as f64 / 1000.0);
         let reference = per_grain.or_else(|| list_price(given.inputs, grain)).unwrap_or_default();
         let choice = |stand| choice(given, stand, grain, reference, hedge);
         let choices = stands.iter().map(choice).collect();
-        Survey { wanted, hedge, stands, choices, grain, per_grain, reference }
+        Survey { wanted, hedge, stands, choices, settled, grain, per_grain, reference }
     }
 }
 
@@ -135,6 +140,7 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
             belief: refreshed(inputs, pool, held.len() as u32, taken),
             prior: siblings.prior(inputs, pool),
             holdings: held,
+            settled: 0,
         })
     };
     let mut all = Vec::new();
@@ -151,6 +157,33 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     }
     all.sort_by(|a, b| a.pool.cmp(b.pool));
     all
+}
+
+/// Whether a machine was launched since somebody last looked. What a look launched stands until the next
+/// one: a grant changes what is believed of its pool, and each look would overthrow the one before.
+pub(super) fn is_fresh(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
+    let age = inputs.now.as_second() - holding.launched_at.as_second();
+    age < i64::from(hedge.reconcile_every_seconds) / 2
+}
+
+/// Fresh machines stay, spot and cheapest first, up to what is wanted: where less is wanted than a moment
+/// ago, the rest may go. Tells how much stays on demand.
+fn settle(given: &HedgeInputs<'_>, stands: &mut [Stand<'_>], wanted: Units, hedge: Hedge) -> Units {
+    let mut order: Vec<usize> = (0..stands.len()).collect();
+    let per_unit = |nth: usize| stands[nth].price / stands[nth].weight.0 as f64;
+    order.sort_by(|&a, &b| per_unit(a).total_cmp(&per_unit(b)).then(a.cmp(&b)));
+    let mut left = wanted.0;
+    for nth in order {
+        let stand = &mut stands[nth];
+        let fresh = |at: &&usize| is_fresh(given.inputs, &given.inventory.holdings[**at], hedge);
+        let fresh = stand.holdings.iter().filter(fresh).count() as u64;
+        let settled = fresh.min(left / stand.weight.0);
+        left -= settled * stand.weight.0;
+        stand.settled = settled as usize;
+    }
+    let on_demand = given.burst(Market::OnDemand).map(|(_, holding)| holding);
+    let fresh = on_demand.filter(|holding| is_fresh(given.inputs, holding, hedge));
+    fresh.map(|holding| holding.weight).sum::<Units>().min(Units(left))
 }
 
 /// The unit of the search: the smallest machine, or, where that makes too many to count, no unit at all.
@@ -179,6 +212,10 @@ fn choice(
     };
     let steps = chances.iter().enumerate().map(|(nth, chance)| {
         let last = nth + 1 == different;
+        // What stays whatever is costs nothing that could be saved.
+        if nth < stand.settled {
+            return Step { slots: 1, stays: chance.stays, cost: 0.0 };
+        }
         let lost = (1.0 - chance.stays) * (stand.price + WORK * reference * weight as f64);
         let moved = if nth < held { 0.0 } else { start(chance.up) };
         Step {

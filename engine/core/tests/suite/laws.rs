@@ -139,6 +139,9 @@ proptest! {
         // commitment, a least number of zones and a share per pool, what is paid for is found only then.
         let mut thoughts = if hedged { 3 } else { u32::from(committed) };
         while thoughts > 0 && !next.plan.is_empty() {
+            // More may be launched then. What was launched a moment ago stands.
+            let ends: u32 = next.report.groups.iter().map(|group| group.destroy).sum();
+            prop_assert_eq!(ends, 0, "{:?} then {:?}", summary(&first), summary(&next));
             obey(&mut inputs, &next, 5);
             next = plan(&inputs);
             thoughts -= 1;
