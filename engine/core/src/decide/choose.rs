@@ -28,7 +28,8 @@ pub(crate) fn choose(situation: Situation<'_>, quota: Quota) -> Choice {
     // The budget has no room for an old machine and its replacement at once.
     let surged = choice.surged;
     let waits = choice.waiting > 0 || !surged.is_zero();
-    if waits && !buys && choice.victims.is_empty() {
+    let on_the_way = !choice.outgoing.misplaced.is_empty();
+    if waits && !buys && choice.victims.is_empty() && !on_the_way {
         let room = make_room(situation, quota);
         return room.map_or(choice, |room| Choice { surged, ..room });
     }

@@ -48,6 +48,25 @@ impl<'a> Decision<'a> {
     }
 }
 
+/// Machines that are to go and stay until their successors are up.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outgoing {
+    pub(crate) slots: Vec<SlotName>,
+    /// Machines that are starting.
+    pub(crate) starting: u32,
+    /// Positions of those that stand in a pool that may not be used: they count until they go.
+    pub(crate) misplaced: BTreeSet<usize>,
+}
+
+impl Outgoing {
+    /// This, and that of another group.
+    pub(crate) fn join(&mut self, other: Outgoing) {
+        self.slots.extend(other.slots);
+        self.starting += other.starting;
+        self.misplaced.extend(other.misplaced);
+    }
+}
+
 /// What to launch and what to end.
 #[derive(Clone)]
 pub(crate) struct Choice {
@@ -59,8 +78,7 @@ pub(crate) struct Choice {
     pub(crate) replaced: BTreeSet<usize>,
     /// Machines that should be replaced, but for which no replacement was found.
     pub(crate) waiting: u32,
-    /// Machines that a person wants replaced and that stay for now, and successors that are starting.
-    pub(crate) outgoing: (Vec<SlotName>, u32),
+    pub(crate) outgoing: Outgoing,
     /// Capacity that is not launched yet, because too much would stand at once.
     pub(crate) surged: Units,
     pub(crate) usage: Usage,
@@ -84,7 +102,7 @@ impl Choice {
             victims: BTreeMap::new(),
             replaced: BTreeSet::new(),
             waiting: 0,
-            outgoing: Default::default(),
+            outgoing: Outgoing::default(),
             surged: Units(0),
             usage,
             outlook: None,

@@ -1,10 +1,10 @@
 //! One group after the other: what goes, what is launched, and what stays for want of a replacement.
 
-use crate::decide::decision::{Choice, Situation};
+use crate::decide::decision::{Choice, Outgoing, Situation};
 use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::fallback::stand;
-use crate::place::Taken;
+use crate::place::{Taken, Usage};
 use fleet_model::{FallbackStep, Group, MicroUsd, Units};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,19 +30,20 @@ pub(crate) fn choose_in(
     let goal = inputs.desired.capacity;
     let mut removals = Removals::new(situation, quota);
     removals.destroy_useless();
-    removals.end_surplus(Group::Base, goal.on_demand);
+    let replaces = replace != Replace::No;
+    removals.end_surplus(Group::Base, goal.on_demand, replaces);
     let hedge = inputs.desired.placement.hedge;
     match hedge {
         None => {
             removals.find_moved(goal.spot);
             let side_by_side = removals.end_moved();
-            removals.end_surplus(Group::Burst, goal.spot + side_by_side);
+            removals.end_surplus(Group::Burst, goal.spot + side_by_side, replaces);
         }
         Some(rule) => removals.end_committed_surplus(goal.spot, rule),
     }
     removals.shed_over_budget();
     let mut replaced = BTreeSet::new();
-    if replace != Replace::No {
+    if replaces {
         removals.replace_disallowed(&mut replaced);
         removals.replace_over_caps(&mut replaced);
     }
@@ -69,7 +70,14 @@ pub(crate) fn choose_in(
     let mut waiting = 0;
     let (mut base_after, mut new) = (Units(0), Units(0));
     let mut outlook = None;
-    let mut outgoing = Vec::new();
+    let mut outgoing = Outgoing::default();
+    let mut leave = |removals: &mut Removals<'_>, group, launched, wanted, usage: &mut Usage| {
+        let mut of_group = removals.destroy_requested(group, launched, wanted, usage);
+        if replace != Replace::AtOnce {
+            removals.wait_for_ready(group, wanted, usage, &mut of_group);
+        }
+        outgoing.join(of_group);
+    };
     for group in order {
         let wanted = match group {
             Group::Base => goal.on_demand,
@@ -83,7 +91,7 @@ pub(crate) fn choose_in(
             // What failed and nobody misses costs money all the same: swarm seed 950028891.
             let whole = removals.kept(group) >= wanted;
             waiting += removals.destroy_replaced_failures(group, Units(0), whole, &mut replaced);
-            outgoing.push(removals.destroy_requested(group, Units(0), wanted, &mut usage));
+            leave(&mut removals, group, Units(0), wanted, &mut usage);
             if group == Group::Base {
                 base_after = removals.kept(group);
             }
@@ -98,7 +106,7 @@ pub(crate) fn choose_in(
             let launched = problem.units(&hedged.taken);
             let whole = hedged.taken.short.is_zero();
             waiting += removals.destroy_replaced_failures(group, launched, whole, &mut replaced);
-            outgoing.push(removals.destroy_requested(group, launched, wanted, &mut usage));
+            leave(&mut removals, group, launched, wanted, &mut usage);
             taken.insert(group, hedged.taken);
             outlook = Some(hedged.portfolio);
             continue;
@@ -181,15 +189,13 @@ pub(crate) fn choose_in(
         update_allowance = update_allowance.saturating_sub(launched.min(removals.updating(group)));
         let whole = removals.kept(group) + launched >= wanted;
         waiting += removals.destroy_replaced_failures(group, launched, whole, &mut replaced);
-        outgoing.push(removals.destroy_requested(group, launched, wanted, &mut usage));
+        leave(&mut removals, group, launched, wanted, &mut usage);
         if group == Group::Base {
             base_after = removals.kept(group) + launched;
         }
         new += launched;
         taken.insert(group, filled);
     }
-    let starting = outgoing.iter().map(|(_, starting)| starting).sum();
-    let outgoing = (outgoing.into_iter().flat_map(|(slots, _)| slots).collect(), starting);
     let victims = removals.victims;
     Choice {
         taken,

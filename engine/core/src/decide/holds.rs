@@ -1,6 +1,6 @@
 //! What is held back, and why.
 
-use crate::decide::decision::{Choice, Limited, Situation};
+use crate::decide::decision::{Choice, Limited, Outgoing, Situation};
 use crate::decide::removals::{Quota, Removals};
 use crate::decide::resting::resting;
 use crate::decide::seams;
@@ -24,7 +24,7 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
         surge: Removals::new(situation, Quota::NONE).surge(),
     };
     let waiting = Hold::WaitingForReplacement { machines: choice.waiting };
-    let (mut slots, starting) = choice.outgoing.clone();
+    let Outgoing { mut slots, starting, .. } = choice.outgoing.clone();
     // Those that a change of template replaces are its own matter.
     let updating = |holding: &&Holding| holding.leaving == Why::TemplateChanged;
     let updating: BTreeSet<SlotName> =

@@ -1,7 +1,7 @@
 //! The limits on a choice as a whole: how many machines one apply may destroy, and the budget.
 
 use crate::decide::choose::{choose, choose_with};
-use crate::decide::decision::{Choice, Limited, Situation};
+use crate::decide::decision::{Choice, Limited, Outgoing, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
 use crate::decide::removals::{Quota, keep_everything, target_lowered};
@@ -67,14 +67,16 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     }
 }
 
-/// Machines to be destroyed that the limit on destroys is for: a change of template has limits of its own.
+/// Machines to be destroyed, now or when their successors are up, that the limit on destroys is for: a
+/// change of template has limits of its own.
 fn limited_victims(choice: &Choice) -> usize {
-    choice.victims.values().filter(|why| **why != Why::TemplateChanged).count()
+    let now = choice.victims.values().filter(|why| **why != Why::TemplateChanged).count();
+    now + choice.outgoing.misplaced.len()
 }
 
 /// What machines cost that stay until their successors are up, where those are on their way.
 fn outgoing_bill(inventory: &Inventory, choice: &Choice) -> MicroUsd {
-    let (slots, starting) = &choice.outgoing;
+    let Outgoing { slots, starting, .. } = &choice.outgoing;
     if !choice.buys() && *starting == 0 {
         return MicroUsd(0);
     }

@@ -9,6 +9,7 @@ mod groups;
 mod holds;
 mod limits;
 mod moves;
+mod outgoing;
 mod placement;
 mod rebalance;
 mod relabel;

@@ -2,12 +2,10 @@
 
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::rollout::part;
-use crate::decide::seams;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
 use crate::place::{Problem, Usage};
 use fleet_model::{
-    AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, SlotName, Spread, Units, UpdateStrategy,
-    Why,
+    AtCap, CauseKind, Group, Inputs, MicroUsd, Rejection, Spread, Units, UpdateStrategy, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +21,7 @@ pub(crate) struct Removals<'a> {
     /// How many of them a change of template replaces: that has its own limits.
     updated: u32,
     /// How much may be missing while machines are replaced, and is not yet.
-    spare: Units,
+    pub(super) spare: Units,
     /// Machines that move and whose successors stand: they are about to be victims.
     pub(crate) leaving: BTreeSet<usize>,
 }
@@ -204,68 +202,6 @@ impl<'a> Removals<'a> {
         waiting
     }
 
-    /// Machines that go when their successors are ready: a person, a new template or their cloud's word
-    /// asks for it. Each goes only when what is ready without it is all that the group wants, but for what
-    /// may be missing meanwhile. The slots of those that stay, and how many machines are starting.
-    pub(crate) fn destroy_requested(
-        &mut self,
-        group: Group,
-        launched: Units,
-        wanted: Units,
-        usage: &mut Usage,
-    ) -> (Vec<SlotName>, u32) {
-        let starting = self.group(group).filter(|(_, holding)| holding.starting).count() as u32;
-        let is_requested = |holding: &Holding| {
-            holding.slot.name.group == group && holding.standing == Standing::ToReplace
-        };
-        let holdings = &self.inventory.holdings;
-        let requested: Vec<usize> =
-            (0..holdings.len()).filter(|at| is_requested(&holdings[*at])).collect();
-        let gated = seams::waits_for_ready(self.inputs.desired.updates.health_gate);
-        let serves = |holding: &Holding| !gated || holding.is_ready();
-        let wanted = wanted.max(self.wanted_beside(group, serves));
-        let kept = self
-            .group(group)
-            .filter(|(at, holding)| !self.victims.contains_key(at) && serves(holding));
-        let mut serving: Units = kept.map(|(_, holding)| holding.weight).sum();
-        serving += if gated { Units(0) } else { launched };
-        let leaving = requested.iter().map(|at| &holdings[*at]).filter(|holding| serves(holding));
-        serving += leaving.map(|holding| holding.weight).sum::<Units>();
-        let mut stay = Vec::new();
-        for at in requested {
-            let holding = &self.inventory.holdings[at];
-            let less = if serves(holding) { holding.weight } else { Units(0) };
-            // A fleet that cannot have its target is not to have less for a change of template.
-            let level = match holding.leaving {
-                Why::TemplateChanged => self.inventory.level.get(&group).copied(),
-                _ => None,
-            };
-            let least = wanted.saturating_sub(self.spare);
-            let least = level.map_or(least, |level| level.min(least));
-            let enough = serving.saturating_sub(less) >= least;
-            if enough && self.end(at, holding.leaving.clone()) {
-                serving = serving.saturating_sub(less);
-                usage.spend = usage.spend - holding.bill().unwrap_or_default();
-            } else {
-                stay.push(holding.slot.name);
-            }
-        }
-        self.spare = self.spare.saturating_sub(wanted.saturating_sub(serving));
-        (stay, starting)
-    }
-
-    /// What a group is to hold beside what serves of the base beyond its share.
-    fn wanted_beside(&self, group: Group, serves: impl Fn(&Holding) -> bool) -> Units {
-        let goal = self.inputs.desired.capacity;
-        if group == Group::Base {
-            return goal.on_demand;
-        }
-        let base = self.group(Group::Base);
-        let base = base.filter(|(at, holding)| !self.victims.contains_key(at) && serves(holding));
-        let base: Units = base.map(|(_, holding)| holding.weight).sum();
-        goal.spot.saturating_sub(base.saturating_sub(goal.on_demand))
-    }
-
     /// What one machine counts for, at the most.
     fn one(&self) -> Units {
         let held = self.inventory.holdings.iter().map(|holding| holding.weight).max();
@@ -328,8 +264,14 @@ impl<'a> Removals<'a> {
         leaving.filter(|h| h.standing.stands()).filter_map(Holding::bill).sum()
     }
 
-    pub(crate) fn end_surplus(&mut self, group: Group, wanted: Units) {
-        let mut have = self.kept(group);
+    /// Ends what is too many. `replaces`: what stands in a pool that may not be used goes in its own way,
+    /// and what was launched for it is not too many beside it.
+    pub(crate) fn end_surplus(&mut self, group: Group, wanted: Units, replaces: bool) {
+        let apart =
+            |h: &Holding| replaces && matches!(h.standing, Standing::Disallowed(_)) && h.is_ready();
+        let misplaced = self.group(group).filter(|(_, holding)| apart(holding));
+        let misplaced: Units = misplaced.map(|(_, holding)| holding.weight).sum();
+        let mut have = self.kept(group).saturating_sub(misplaced);
         if have <= wanted || self.rounding(group, have - wanted) {
             return;
         }
@@ -337,7 +279,8 @@ impl<'a> Removals<'a> {
         let mut asked = self.asked_off(group);
         for at in self.worst_first(group) {
             let holding = &self.inventory.holdings[at];
-            if holding.weight.is_zero() || have - holding.weight < wanted || have < holding.weight {
+            let spare = have >= wanted + holding.weight && !holding.weight.is_zero();
+            if !spare || apart(holding) {
                 continue;
             }
             if !wanted.is_zero() && !zones.leave(&holding.pool.place) {

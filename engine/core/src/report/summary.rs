@@ -197,6 +197,9 @@ fn group_line(decision: &Decision<'_>, plan: &Plan, group: Group) -> GroupLine {
         if holding.machine.is_none() {
             line.doubt += holding.weight;
         }
+        if decision.choice.outgoing.misplaced.contains(&at) {
+            continue;
+        }
         if !decision.choice.victims.contains_key(&at) {
             line.after += holding.weight;
             line.keep += u32::from(holding.machine.is_some());

@@ -3,6 +3,7 @@
 use crate::world::*;
 use fleet_core::{check, fold, plan, stale};
 use fleet_model::*;
+use std::collections::BTreeSet;
 
 const WORLD: &[Row<'_>] = &[
     ("aws/us-east-1/a/g.8", 8, Some(4000), Some(1500)),
@@ -349,11 +350,19 @@ fn what_the_spec_no_longer_allows_is_replaced_create_first() {
     respec(&mut world, wish, &rows);
     let planned = plan(&world);
     assert_eq!(check(&world, &planned), []);
-    let expect =
-        ["+1 gcp/us-central1/c/h-8/on-demand", "-1 lambda/us-tx-1/regional/gpu_8x/on-demand"];
-    assert_eq!(summary(&planned), expect);
-    let last = planned.plan.steps.last().expect("a step");
-    assert_eq!(last.after.len(), 1, "the old goes only when the new is there");
+    assert_eq!(summary(&planned), ["+1 gcp/us-central1/c/h-8/on-demand"]);
+    assert!(matches!(planned.report.held[..], [Hold::SuccessorsNotUp { starting: 0, .. }]));
+    assert_eq!(planned.report.groups[0].after, Units::whole(8), "the old is on its way out");
+    let before: BTreeSet<MachineId> = world.observed.machines.keys().cloned().collect();
+    obey(&mut world, &planned, 30);
+    let new = |world: &mut Inputs, state: MachineState| {
+        let new = world.observed.machines.values_mut().filter(|one| !before.contains(&one.id));
+        new.for_each(|one| one.state = state);
+    };
+    new(&mut world, MachineState::Pending);
+    assert!(plan(&world).plan.is_empty(), "the new one is not up yet");
+    new(&mut world, MachineState::Running);
+    assert_eq!(summary(&plan(&world)), ["-1 lambda/us-tx-1/regional/gpu_8x/on-demand"]);
 }
 
 #[test]

@@ -95,7 +95,9 @@ fn what_ends_is_told_and_its_machines_make_way_for_spot() {
     let nothing = plan(&inputs);
     obey(&mut inputs, &nothing, 1800);
     let then = plan(&inputs);
-    assert_eq!(summary(&then), ["+1 aws/r2/c/t8.8/spot", "-1 aws/r1/a/t8.8/on-demand"]);
+    assert_eq!(summary(&then), ["+1 aws/r2/c/t8.8/spot"]);
+    obey(&mut inputs, &then, 600);
+    assert_eq!(summary(&plan(&inputs)), ["-1 aws/r1/a/t8.8/on-demand"]);
 }
 
 #[test]

@@ -197,8 +197,10 @@ fn a_remnant_follows_the_others_and_half_a_fleet_stays() {
     };
     grow(&mut few, 4);
     block(&mut few);
-    let moved = ["+4 aws/r1/a/p5.8/spot", "-1 gcp/r2/c/p5.8/spot"];
-    assert_eq!(summary(&plan(&few)), moved);
+    let moved = plan(&few);
+    assert_eq!(summary(&moved), ["+4 aws/r1/a/p5.8/spot"]);
+    obey(&mut few, &moved, 600);
+    assert_eq!(summary(&plan(&few)), ["-1 gcp/r2/c/p5.8/spot"]);
     // Two of four stay, and wait for the others to come.
     let mut half = together(2, Together::Zone);
     let first = plan(&half);
