@@ -133,6 +133,7 @@ pub(crate) async fn replace(world: &Arc<World>, desired: &Desired, wait: Duratio
         let first = (inputs, planned);
         let stop = Stop::default();
         let reach = Reach::Replacements;
+        process.world.judge(|judge| judge.waits(process.id));
         let done = session.converge(&process.holder(), first, reach, &stop, &|_| {}).await?;
         session.finish().await?;
         Ok(done.last)

@@ -36,6 +36,8 @@ pub(crate) struct Book {
     pub(crate) intents: BTreeMap<Token, Intent>,
     pub(crate) filled: BTreeMap<SlotName, Filled>,
     pub(crate) surplus: BTreeSet<MachineId>,
+    /// Machines that do not work, whatever their cloud says.
+    pub(crate) failed: BTreeSet<MachineId>,
     /// With the time at which they were written down, by the clock of the writer.
     pub(crate) blocks: Vec<(Timestamp, Block)>,
     /// The true time at which the last of them was.
@@ -178,8 +180,10 @@ impl Book {
             Event::AccountSeen { key, .. } => {
                 self.accounts.insert(key.cloud);
             }
+            Event::Failed { failed } => {
+                self.failed.extend(failed.iter().map(|one| one.machine.clone()));
+            }
             Event::Opened { .. }
-            | Event::Failed { .. }
             | Event::LabelsMeant { .. }
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }

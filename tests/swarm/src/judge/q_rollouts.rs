@@ -261,8 +261,7 @@ impl Judge {
         // What one group has beyond its share, the other need not have.
         let short = left + missing < wanted && stay.len() as u64 + missing < target;
         let ended = known.ended.len() as u64;
-        // One is tolerated: a process may rightly have seen one more than there is by now.
-        if ended > new + missing + 1 && short {
+        if ended > new + missing && short {
             self.fail(
                 'Q',
                 format!("{ended} old machines end, {new} new ones were ready, {left} of {wanted} are left"),
