@@ -87,7 +87,8 @@ impl Desired {
             placement: PlacementRules::anywhere(clouds),
             budget: Budget::default(),
             templates: BTreeMap::new(),
-            max_destroy: half(),
+            // Nobody lowered its target: a spec that is gone says nothing.
+            max_destroy: Share::NONE,
             schedule: Vec::new(),
             expires: None,
             health: Health::default(),

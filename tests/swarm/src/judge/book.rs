@@ -2,7 +2,7 @@
 //! it, so that a mistake there is not a mistake here.
 
 use fleet_model::{
-    Block, BlockScope, CapacityGoal, Cloud, Create, Desired, Event, MachineId, Operation, PoolId,
+    Block, BlockScope, CapacityGoal, Cloud, Create, Event, MachineId, Operation, PoolId,
     SlotName, Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,8 +54,7 @@ pub(crate) struct Book {
 
 impl Book {
     /// Whether a spec asks for less than the fleet was meant to hold.
-    pub(crate) fn is_lowered_by(&self, desired: &Desired) -> bool {
-        let now = desired.capacity;
+    pub(crate) fn is_lowered_by(&self, now: CapacityGoal) -> bool {
         self.reached.is_some_and(|was| was.unit == now.unit && now.target < was.target)
     }
 
