@@ -50,8 +50,7 @@ fn some(chance: &mut Chance, desired: &Desired) -> CapacityGoal {
 /// Whoever edits a spec may mean what is in it of the clock.
 pub(crate) fn edit(chance: &mut Chance, now: Timestamp, mut desired: Desired) -> Desired {
     if !desired.schedule.is_empty() && chance.percent(40) {
-        desired.schedule =
-            if chance.percent(25) { Vec::new() } else { schedule(chance, &desired) };
+        desired.schedule = if chance.percent(25) { Vec::new() } else { schedule(chance, &desired) };
     }
     if desired.expires.is_some() && chance.percent(40) {
         let later = now.checked_add(Duration::from_secs(60 * chance.between(10, 60))).ok();

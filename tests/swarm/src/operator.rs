@@ -51,7 +51,12 @@ pub(crate) fn engine(process: &Arc<Process>) -> Engine {
 }
 
 /// Runs a command in a process of its own.
-pub(crate) async fn command<F, W>(world: &Arc<World>, desired: &Desired, limits: Limits, work: F) -> Ended
+pub(crate) async fn command<F, W>(
+    world: &Arc<World>,
+    desired: &Desired,
+    limits: Limits,
+    work: F,
+) -> Ended
 where
     F: FnOnce(Arc<Process>) -> W,
     W: Future<Output = Result<Option<Planned>, RunError>>,

@@ -184,10 +184,15 @@ const FOUND_BY: &[(&str, u64)] = &[
     ("TurnsKeptOverSleep", 13623),
     ("ChecksumNotCompared", 262),
     ("StalePlanTaken", 270),
-    ("UnhealthyReplacedWithoutBound", 30491),
+    ("UnhealthyReplacedWithoutBound", 3278),
     ("FailedWaveIgnored", 645),
     ("WindowIgnored", 5162),
     ("FallbackFlaps", 428),
+    ("FreezeByHandIgnored", 42),
+    ("ScheduleKeepsPrevious", 11),
+    ("ExpiryIgnored", 5),
+    ("PruneUnasked", 31),
+    ("PruneUnlimited", 31),
 ];
 
 /// Each bug, until a world finds it. With a first seed of one's own, nothing but a search.

@@ -187,6 +187,17 @@ fn a_successor_that_must_not_be_touched_and_does_not_work_is_not_ready() {
     }
 }
 
+/// A wave has limits of its own. It is no way around the limit on destroys.
+#[test]
+fn a_fleet_that_is_to_have_nothing_has_no_rollout() {
+    let mut world = fleet(20);
+    change_to(&mut world, "two");
+    world.desired.capacity = desired(0, 0, Unit::Instances).capacity;
+    let planned = checked(&world);
+    assert_eq!(counts(&planned), (0, 2));
+    assert_eq!(planned.plan.rollout, Vec::new());
+}
+
 #[test]
 fn missing_some_for_a_while_needs_no_surge() {
     let mut world = fleet(20);

@@ -2,8 +2,8 @@
 //! it, so that a mistake there is not a mistake here.
 
 use fleet_model::{
-    Block, BlockScope, CapacityGoal, Cloud, Create, Event, MachineId, Operation, PoolId,
-    SlotName, Timestamp, Token,
+    Block, BlockScope, CapacityGoal, Cloud, Create, Event, MachineId, Operation, PoolId, SlotName,
+    Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;

@@ -48,8 +48,12 @@ impl Judge {
             }
         }
         let allowed = self.allowance(process);
+        // A change of template has limits of its own, unless there is no spec that could change.
         let replaced = &self.rollouts.replaced;
-        let counts = |facts: &super::Facts| facts.ended.difference(replaced).count() as u32;
+        let counts = |facts: &super::Facts| match facts.prunes {
+            Some(_) => facts.ended.len() as u32,
+            None => facts.ended.difference(replaced).count() as u32,
+        };
         let ended = self.processes.get(&process).map_or(0, counts);
         if ended > allowed {
             self.fail('G', format!("p{process} ended {ended} machines and may end {allowed}"));

@@ -191,7 +191,9 @@ impl Judge {
             return;
         }
         let first = self.rollouts.waves == 0 && updates.canary > 0;
-        let Some(goals) = self.processes.get(&process).map(|facts| self.goals(facts)) else { return };
+        let Some(goals) = self.processes.get(&process).map(|facts| self.goals(facts)) else {
+            return;
+        };
         let target = goals.most.target.0 / 1000;
         let most = match first {
             true => u64::from(updates.canary),

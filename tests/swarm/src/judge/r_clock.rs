@@ -137,8 +137,9 @@ impl Judge {
         if prunes == Some(false) {
             self.fail('R', format!("p{process} {does} of a fleet that nobody wants to prune"));
         }
-        if launches && goals.most.target.is_zero() {
-            self.fail('R', format!("p{process} launches for a fleet that is to have nothing"));
+        let wave = matches!(event, Event::Rollout { .. });
+        if (launches || wave) && goals.most.target.is_zero() {
+            self.fail('R', format!("p{process} {does} in a fleet that is to have nothing"));
         }
     }
 
