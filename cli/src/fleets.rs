@@ -237,7 +237,7 @@ pub(crate) fn by_name(fleet: &FleetName) -> Desired {
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
 fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
     let unspecified = digest("no-spec/1", [fleet.as_str().as_bytes()]);
-    Desired::nothing(fleet.clone(), clouds, unspecified)
+    Desired::without_spec(fleet.clone(), clouds, unspecified)
 }
 
 /// The one fleet that a command is for.

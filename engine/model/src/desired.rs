@@ -87,8 +87,7 @@ impl Desired {
             placement: PlacementRules::anywhere(clouds),
             budget: Budget::default(),
             templates: BTreeMap::new(),
-            // Nobody lowered its target: a spec that is gone says nothing.
-            max_destroy: Share::NONE,
+            max_destroy: half(),
             schedule: Vec::new(),
             expires: None,
             health: Health::default(),
@@ -98,6 +97,15 @@ impl Desired {
             rebalance: None,
             digest,
         }
+    }
+
+    /// A fleet whose spec is gone. Nobody lowered its target, so no more is destroyed at once than usual.
+    pub fn without_spec(
+        fleet: FleetName,
+        clouds: impl IntoIterator<Item = Cloud>,
+        digest: Digest,
+    ) -> Self {
+        Desired { max_destroy: Share::NONE, ..Desired::nothing(fleet, clouds, digest) }
     }
 
     /// What machines of a cloud carry: the fleet's labels, and its template's tags over them.

@@ -108,7 +108,7 @@ pub(crate) async fn prune(world: &Arc<World>, person: Person, wait: Duration) {
         (there, Pruning { asked, whole: true, readable })
     };
     let digest = digest("no-spec/1", [FLEET.as_bytes()]);
-    let nothing = &Desired::nothing(fleet.clone(), Cloud::ALL, digest);
+    let nothing = &Desired::without_spec(fleet.clone(), Cloud::ALL, digest);
     operator::command(world, nothing, Limits::default(), |process| async move {
         process.world.trace(format_args!("p{} finds a spec: {there}, {pruning:?}", process.id));
         let may = !there && pruning.asked && pruning.readable;

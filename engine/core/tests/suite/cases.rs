@@ -498,6 +498,6 @@ fn a_fleet_without_a_spec_is_destroyed_within_the_usual_limit() {
         world.observed.gone.insert(id, Some(cause));
     }
     let fleet = world.desired.fleet.clone();
-    world.desired = Desired::nothing(fleet, [Cloud::Aws], digest("no-spec/1", []));
+    world.desired = Desired::without_spec(fleet, [Cloud::Aws], digest("no-spec/1", []));
     assert_eq!(counts(&checked(&world)), (0, 1));
 }
