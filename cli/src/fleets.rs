@@ -8,6 +8,7 @@ use crate::output::common::Unmanaged;
 use crate::runs::failed;
 use crate::style::WARN;
 use crate::text::count;
+use fleet_core::{Pruning, prunes};
 use fleet_model::{Cloud, Desired, FleetName, digest};
 use fleet_run::Engine;
 use fleet_spec::{Diagnostics, Loaded};
@@ -91,7 +92,7 @@ fn is_whole(context: &Context, specs: &[PathBuf]) -> bool {
 }
 
 async fn not_named(engine: &Engine, known: Vec<FleetName>, named: &[&FleetName]) -> Vec<Unmanaged> {
-    let others = known.into_iter().filter(|fleet| !named.contains(&fleet));
+    let others = fleet_core::unmanaged(known, named);
     let counted = stream::iter(others).map(|fleet| async move {
         // A journal that cannot be read is another command's story.
         let machines = engine.standing(&fleet).await.unwrap_or_default() as u64;
@@ -180,14 +181,17 @@ pub(crate) fn pruned(
             .hint("name the folder of your specs, and no --fleet")
             .exit(Exit::Usage));
     }
-    let wanted = asked || loaded.policies.iter().any(|policy| policy.prune);
-    if !wanted || unmanaged.is_empty() {
-        return Ok(Vec::new());
-    }
-    if !loaded.broken.is_empty() {
+    let pruning = Pruning {
+        asked: asked || loaded.policies.iter().any(|policy| policy.prune),
+        whole: is_whole(context, specs),
+        readable: loaded.broken.is_empty(),
+    };
+    if pruning.asked && !pruning.readable && !unmanaged.is_empty() {
         out.aside(format!(
             "{WARN}note:{WARN:#} nothing is pruned: a spec that cannot be read may be about such a fleet."
         ));
+    }
+    if !prunes(pruning) {
         return Ok(Vec::new());
     }
     let clouds = context.clouds();
@@ -233,7 +237,7 @@ pub(crate) fn by_name(fleet: &FleetName) -> Desired {
 /// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
 fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
     let unspecified = digest("no-spec/1", [fleet.as_str().as_bytes()]);
-    Desired::nothing(fleet.clone(), clouds, unspecified)
+    Desired::without_spec(fleet.clone(), clouds, unspecified)
 }
 
 /// The one fleet that a command is for.

@@ -28,8 +28,8 @@ pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
 pub use offers::{Eligible, add_signals, eligible, eligible_beside, rejection, weight};
 pub use place::Certificate;
 pub use plan::{
-    Adoptee, Adoption, Planned, Stale, StepState, Unfit, Violation, Walk, adopt, check, premises,
-    same_steps, stale, unfit,
+    Adoptee, Adoption, Planned, Pruning, Stale, StepState, Unfit, Violation, Walk, adopt, check,
+    premises, prunes, same_steps, stale, unfit, unmanaged,
 };
 pub use record::{
     BOOT_FAILURES, Breaker, CannotUndo, FAILURES, TRIES_PER_HOUR, can_undo, fold, kept_template,

@@ -146,6 +146,16 @@ bugs! {
     UndoToWrongTemplate,
     /// Machines go back to spot as soon as there is some.
     FallbackFlaps,
+    /// A person's word that nothing be changed is not heard.
+    FreezeByHandIgnored,
+    /// The target that a schedule had before is kept.
+    ScheduleKeepsPrevious,
+    /// A fleet goes on after its end.
+    ExpiryIgnored,
+    /// Fleets without a spec are destroyed though nobody asked for it.
+    PruneUnasked,
+    /// There is no limit on destroys where nothing is wanted.
+    PruneUnlimited,
 }
 
 #[cfg(feature = "bugs")]

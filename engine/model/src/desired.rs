@@ -99,6 +99,15 @@ impl Desired {
         }
     }
 
+    /// A fleet whose spec is gone. Nobody lowered its target, so no more is destroyed at once than usual.
+    pub fn without_spec(
+        fleet: FleetName,
+        clouds: impl IntoIterator<Item = Cloud>,
+        digest: Digest,
+    ) -> Self {
+        Desired { max_destroy: Share::NONE, ..Desired::nothing(fleet, clouds, digest) }
+    }
+
     /// What machines of a cloud carry: the fleet's labels, and its template's tags over them.
     pub fn labels_on(&self, cloud: Cloud) -> Labels {
         let mut labels = self.labels.clone();

@@ -37,6 +37,11 @@ impl Chance {
         Chance::new(!seed ^ 0x0b5e_55ed_0000_0000)
     }
 
+    /// And for what changes by the clock and by a person's word, which came after that.
+    pub(crate) fn clockwork(seed: u64) -> Self {
+        Chance::new(!seed ^ 0xc10c_0000_0000_0000)
+    }
+
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.below(limit)

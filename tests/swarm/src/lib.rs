@@ -7,6 +7,7 @@
 
 mod bench;
 mod chance;
+mod clockwork;
 mod damage;
 mod habits;
 mod hooks;

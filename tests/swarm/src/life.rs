@@ -2,6 +2,7 @@
 //! rest.
 
 use crate::chance::Chance;
+use crate::clockwork;
 use crate::habits::habits;
 use crate::judge::Violation;
 use crate::operator::{self, Ended, Person};
@@ -49,6 +50,7 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         let wish = if seed % 8 == 3 { wish::labelled(wish) } else { wish };
         let wish = wish::upkeep(&mut Chance::upkeep(!seed), wish);
         let world = World::new(seed, (chance, later), &wish, keep_trace);
+        let wish = clockwork::wind(&mut Chance::clockwork(!seed), world.now(), wish);
         let wish = through_the_storm(&world, wish).await;
         if !world.is_broken() {
             rest::come_to_rest(&world, &wish).await;
@@ -111,6 +113,8 @@ async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
             2 => operator::sweep(&world, &desired).await,
             3..=7 => {
                 let edited = wish::edit(&mut world.lock().chance, &desired);
+                let now = world.now();
+                let edited = clockwork::edit(&mut world.lock().clockwork, now, edited);
                 world.trace(format_args!("the spec is edited"));
                 *wish.lock().unwrap_or_else(PoisonError::into_inner) = edited.clone();
                 operator::apply(&world, &edited, Limits::default(), person, wait).await;
@@ -123,6 +127,13 @@ async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
                 operator::apply_saved(&world, &desired, &later).await;
             }
             10..=11 if alone => damage::damage(&world, &desired).await,
+            // In some worlds only: the others go on as they did.
+            _ if world.seed() % 5 == 2 && world.lock().clockwork.percent(30) => {
+                clockwork::freeze_or_thaw(&world, &desired, wait).await;
+            }
+            _ if world.seed() % 9 == 4 && world.lock().clockwork.percent(30) => {
+                clockwork::prune(&world, person, wait).await;
+            }
             _ if world.lock().upkeep.percent(8) => {
                 operator::meddle(&world, &desired, wait).await;
             }

@@ -51,7 +51,12 @@ pub(crate) fn engine(process: &Arc<Process>) -> Engine {
 }
 
 /// Runs a command in a process of its own.
-async fn command<F, W>(world: &Arc<World>, desired: &Desired, limits: Limits, work: F) -> Ended
+pub(crate) async fn command<F, W>(
+    world: &Arc<World>,
+    desired: &Desired,
+    limits: Limits,
+    work: F,
+) -> Ended
 where
     F: FnOnce(Arc<Process>) -> W,
     W: Future<Output = Result<Option<Planned>, RunError>>,
@@ -95,19 +100,31 @@ pub(crate) async fn apply(
 ) -> Ended {
     command(world, desired, limits, |process| async move {
         let engine = engine(&process);
-        let session = engine.begin(desired, &process.holder(), wait, &|_| {}).await?;
-        let mut inputs = session.gather(limits).await?;
-        let mut planned = plan(&inputs);
-        judged(&process, &planned);
-        if person == Person::Agrees {
-            agree(&mut inputs.limits, &planned.report.held);
-            let limits = inputs.limits;
-            process.world.judge(|judge| judge.allows(process.id, limits));
-            planned = plan(&inputs);
-        }
-        carry_out(&process, session, inputs, planned).await
+        work(&process, &engine, desired, limits, person, wait).await
     })
     .await
+}
+
+/// The work of an apply.
+pub(crate) async fn work(
+    process: &Arc<Process>,
+    engine: &Engine,
+    desired: &Desired,
+    limits: Limits,
+    person: Person,
+    wait: Duration,
+) -> Result<Option<Planned>, RunError> {
+    let session = engine.begin(desired, &process.holder(), wait, &|_| {}).await?;
+    let mut inputs = session.gather(limits).await?;
+    let mut planned = plan(&inputs);
+    judged(process, &planned);
+    if person == Person::Agrees {
+        agree(&mut inputs.limits, &planned.report.held);
+        let limits = inputs.limits;
+        process.world.judge(|judge| judge.allows(process.id, limits));
+        planned = plan(&inputs);
+    }
+    carry_out(process, session, inputs, planned).await
 }
 
 /// `fleet replace`: a machine that is on record, successor first.
@@ -133,6 +150,7 @@ pub(crate) async fn replace(world: &Arc<World>, desired: &Desired, wait: Duratio
         let first = (inputs, planned);
         let stop = Stop::default();
         let reach = Reach::Replacements;
+        process.world.judge(|judge| judge.waits(process.id));
         let done = session.converge(&process.holder(), first, reach, &stop, &|_| {}).await?;
         session.finish().await?;
         Ok(done.last)

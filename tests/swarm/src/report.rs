@@ -168,26 +168,32 @@ fn holds_without(seed: u64) -> bool {
 /// its world no longer finds is searched for again.
 #[cfg(feature = "bugs")]
 const FOUND_BY: &[(&str, u64)] = &[
-    ("RereadIgnoresSlot", 202),
+    ("RereadIgnoresSlot", 1268),
     ("VanishedSpotFrozen", 217),
     ("RefusalOfResendBelieved", 7775),
     ("LeaseNotChecked", 2394),
     ("LeaseRevived", 364),
     ("SettleWindowFromIntent", 6783),
     ("MachinesCountedForSlots", 1675),
-    ("WallClockTrusted", 5457),
+    ("WallClockTrusted", 11220),
     ("DoubtWrittenOffBeforeChildren", 608),
     ("SilentEndsNotCounted", 4750),
     ("LostJournalIgnored", 276),
     ("BlocksOfRoundIgnored", 205),
     ("RetriesUnlimited", 545),
-    ("TurnsKeptOverSleep", 13623),
+    ("TurnsKeptOverSleep", 2123),
     ("ChecksumNotCompared", 262),
     ("StalePlanTaken", 270),
-    ("UnhealthyReplacedWithoutBound", 30491),
+    ("ChecksIgnored", 3599),
+    ("UnhealthyReplacedWithoutBound", 3278),
     ("FailedWaveIgnored", 645),
-    ("WindowIgnored", 5162),
+    ("WindowIgnored", 2049),
     ("FallbackFlaps", 428),
+    ("FreezeByHandIgnored", 42),
+    ("ScheduleKeepsPrevious", 11),
+    ("ExpiryIgnored", 5),
+    ("PruneUnasked", 31),
+    ("PruneUnlimited", 31),
 ];
 
 /// Each bug, until a world finds it. With a first seed of one's own, nothing but a search.

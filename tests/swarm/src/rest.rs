@@ -1,6 +1,7 @@
 //! O: when nothing goes wrong any more, everything comes to rest, soon, and stays there. D: and
 //! then nothing is left that nobody keeps track of.
 
+use crate::clockwork;
 use crate::operator::{self, Ended, Person};
 use crate::world::World;
 use fleet_core::Planned;
@@ -36,8 +37,14 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         tokio::time::sleep(left + Duration::from_secs(10)).await;
         world.look();
     }
+    clockwork::let_it_run(world, wish).await;
+    if world.is_broken() {
+        return;
+    }
     end_what_people_must_end(world);
     let mut last = None;
+    // What is wanted, and how often that changed meanwhile.
+    let (mut wanted, mut changes) = (world.judge(|judge| judge.as_of_now(wish)), 0);
     let mut pools = BTreeSet::new();
     // Plans that left a part of a replacement to the next apply.
     let mut spread = 0;
@@ -48,7 +55,8 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         // What is being ended takes its time to go.
         tokio::time::sleep(Duration::from_secs(120)).await;
         world.look();
-        let was_short = world.judge(|judge| judge.is_short(wish));
+        let before = world.judge(|judge| judge.as_of_now(wish));
+        let was_short = world.judge(|judge| judge.is_short(&before));
         let Ended::Done(Some(planned)) = operator::look(world, wish).await else {
             world.judge(|judge| judge.fail('O', "in calm weather a plan fails"));
             return;
@@ -56,9 +64,18 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         if world.is_broken() {
             return;
         }
+        let now = world.judge(|judge| judge.as_of_now(wish));
+        if now.capacity != wanted.capacity || now.capacity != before.capacity {
+            (wanted, changes) = (now, changes + USUAL);
+            if changes > MOST * USUAL {
+                // Its target changes faster than its clouds answer.
+                return;
+            }
+            continue;
+        }
         if world.lock().judge.book.last_block > calm {
             // A market that is short of its own accord is no calm weather: what can be had is had.
-            finish(world, wish, &planned, was_short).await;
+            finish(world, &wanted, &planned, was_short).await;
             return;
         }
         let (blocked, until) = blocked(&planned);
@@ -69,7 +86,7 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
             return;
         }
         if rests(&planned) && until.is_none() {
-            finish(world, wish, &planned, was_short).await;
+            finish(world, &wanted, &planned, was_short).await;
             return;
         }
         // Spot machines are taken back in calm weather, too.
@@ -89,7 +106,7 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         spread += u32::from(planned.plan.steps.iter().any(|step| late(&step)));
         let usual = USUAL + pools.len() as u32 + taken.count() as u32 + failed;
         let usual = usual.min(MOST);
-        let most = (usual + spread).min(2 * MOST) + u32::from(forgets);
+        let most = (usual + spread).min(2 * MOST) + u32::from(forgets) + changes;
         if reconcile >= most {
             // A replacement that budget, surge and the limit on destroys spread over applies goes on.
             let moves = |step: &Step| matches!(step.why, Why::Moved { .. });
@@ -229,6 +246,9 @@ async fn finish(world: &Arc<World>, wish: &Desired, planned: &Planned, was_short
     let all_done = planned.plan.steps.is_empty() && planned.report.unplaced.is_empty() && !held;
     if was_short && all_done {
         world.judge(|judge| judge.check_enough(wish));
+    }
+    if planned.plan.is_empty() && planned.report.held.is_empty() {
+        world.judge(|judge| judge.check_not_too_much(wish));
     }
     world.judge(|judge| judge.check_nothing_left());
     if !planned.report.held.iter().any(is_gap) && planned.plan.is_empty() {

@@ -144,6 +144,7 @@ impl Wire {
             Err(error) => error.code.clone(),
         };
         world.trace(format_args!("p{} lists {scope}: {word}", process.id));
+        world.look();
         world.judge(|judge| judge.told(process.id, scope, answer));
     }
 }
@@ -178,11 +179,14 @@ impl Provider for Wire {
 
     async fn offerings(&self, request: &OfferingsRequest<'_>) -> Result<Offered, Error> {
         tokio::time::sleep(Duration::from_millis(50)).await;
+        // Prices are the last that is asked for: what comes after is another look.
+        self.process.world.judge(|judge| judge.looked(self.process.id));
         self.cloud.offerings(request).await
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {
         let (process, world) = (&self.process, &self.process.world);
+        world.look();
         world.judge(|judge| {
             judge.asks(process.id, scope);
             judge.draws(process.id, scope, Operation::Look, 1);
@@ -207,6 +211,7 @@ impl Provider for Wire {
             return futures::future::join_all(scopes.iter().map(|scope| self.machines(scope)))
                 .await;
         };
+        world.look();
         world.judge(|judge| {
             scopes.iter().for_each(|scope| judge.asks(process.id, scope));
             // On Azure disks and interfaces are lists of their own.

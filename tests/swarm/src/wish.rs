@@ -103,7 +103,7 @@ pub(crate) fn tighten(later: &mut Chance, desired: Desired) -> Desired {
     desired
 }
 
-fn goal(unit: Unit, target: u64, base: u64) -> CapacityGoal {
+pub(crate) fn goal(unit: Unit, target: u64, base: u64) -> CapacityGoal {
     let (target, on_demand) = (Units::whole(target), Units::whole(base));
     CapacityGoal { unit, target, on_demand, spot: target - on_demand }
 }
@@ -163,7 +163,7 @@ pub(crate) fn labelled(mut desired: Desired) -> Desired {
 }
 
 /// With the fingerprint that goes with it.
-fn sealed(mut desired: Desired) -> Desired {
+pub(crate) fn sealed(mut desired: Desired) -> Desired {
     desired.digest = digest("spec/1", []);
     let text = format!("{desired:?}");
     desired.digest = digest("spec/1", [text.as_bytes()]);

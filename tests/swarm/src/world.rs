@@ -37,6 +37,8 @@ pub(crate) struct Inner {
     pub(crate) habits: Chance,
     /// And for how a fleet is kept right.
     pub(crate) upkeep: Chance,
+    /// And for what changes by the clock and by a person's word.
+    pub(crate) clockwork: Chance,
     pub(crate) seed: u64,
     /// The storm is over: machines are well, and checks tell the truth.
     pub(crate) calm: bool,
@@ -80,6 +82,7 @@ impl World {
                 last,
                 habits,
                 upkeep: Chance::upkeep(seed),
+                clockwork: Chance::clockwork(seed),
                 seed,
                 calm: false,
                 weather,
@@ -106,6 +109,10 @@ impl World {
     /// The true time, which no process knows exactly.
     pub(crate) fn now(&self) -> Timestamp {
         self.sim.now().unwrap_or(Timestamp::UNIX_EPOCH)
+    }
+
+    pub(crate) fn seed(&self) -> u64 {
+        self.lock().seed
     }
 
     /// Time passed in this world.

@@ -1,6 +1,7 @@
 //! Targets by the clock: what a schedule says at a moment, and when a fleet ends by itself.
 
 mod fires;
+mod seams;
 mod windows;
 
 pub(crate) use windows::{opens, window_open};
@@ -15,7 +16,7 @@ const ANNOUNCED: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 /// it has expired.
 pub fn in_force(desired: &Desired, now: Timestamp) -> Desired {
     let mut desired = desired.clone();
-    let expired = desired.expires.is_some_and(|at| at <= now);
+    let expired = seams::is_over(desired.expires, now);
     let scheduled = current(&desired.schedule, now).map(|(_, entry)| entry.goal);
     if expired {
         desired.capacity = CapacityGoal { unit: desired.capacity.unit, ..CapacityGoal::default() };
@@ -50,7 +51,7 @@ fn current(schedule: &[ScheduleEntry], now: Timestamp) -> Option<(Timestamp, &Sc
     let came = schedule
         .iter()
         .filter_map(|entry| Some((last(&entry.cron, &entry.time_zone, now)?, entry)));
-    came.max_by_key(|(at, _)| *at)
+    seams::holds(came)
 }
 
 /// When the target changes next. Entries that come and say what holds already change nothing.

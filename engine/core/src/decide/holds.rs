@@ -48,7 +48,7 @@ pub(crate) fn holds(situation: Situation<'_>, choice: &Choice, limited: Limited)
 
 /// The person's wish that nothing be changed, while it holds.
 pub(crate) fn by_hand(inputs: &Inputs) -> Option<&Freeze> {
-    let freeze = inputs.recorded.freeze.as_ref()?;
+    let freeze = seams::word_to_freeze(&inputs.recorded)?;
     freeze.until.is_none_or(|until| until > inputs.now).then_some(freeze)
 }
 

@@ -27,7 +27,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let unseen = unseen(situation, &free);
     let asked = wanted as u32 + unseen;
     let left = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
-    let allowed = seams::may_destroy(left);
+    let allowed = seams::may_destroy(left, inputs.desired.capacity.target);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
     // What the user's own lower target asks for has a limit of its own.
     let is_lowered = |why: &&Why| matches!(why, Why::TargetLowered { .. });

@@ -35,6 +35,10 @@ pub(crate) fn turn(inputs: &Inputs, inventory: &mut Inventory, budget: Units) ->
     if old.is_empty() {
         return finished(recorded, inventory, &templates);
     }
+    if inputs.desired.capacity.target.is_zero() {
+        // Nothing is replaced where nothing is wanted, and a wave is no way around the limit on destroys.
+        return Turn::default();
+    }
     let mut turn = Turn::default();
     let mut rollout = match recorded {
         Some(rollout) if is_this(rollout, inventory, &old, &templates) => rollout.clone(),

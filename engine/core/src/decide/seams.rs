@@ -2,6 +2,7 @@
 //! these does what its first line says.
 
 use fleet_model::bugs::{self, Bug};
+use fleet_model::{Freeze, Recorded, Units};
 
 /// How many failures keep a group from launching more: all that there were.
 pub(super) fn failures_counted(failures: u32) -> u32 {
@@ -14,8 +15,17 @@ pub(super) fn surge_is_unbounded() -> bool {
 }
 
 /// How many machines one apply may still destroy: as many as its limit leaves.
-pub(super) fn may_destroy(left: u32) -> u32 {
-    if bugs::on(Bug::DestroyLimitIgnored) { u32::MAX } else { left }
+pub(super) fn may_destroy(left: u32, target: Units) -> u32 {
+    let nothing_wanted = target.is_zero() && bugs::on(Bug::PruneUnlimited);
+    if bugs::on(Bug::DestroyLimitIgnored) || nothing_wanted { u32::MAX } else { left }
+}
+
+/// What a person said who wants nothing to be changed: what is on record.
+pub(super) fn word_to_freeze(recorded: &Recorded) -> Option<&Freeze> {
+    if bugs::on(Bug::FreezeByHandIgnored) {
+        return None;
+    }
+    recorded.freeze.as_ref()
 }
 
 /// How many machines of the fleet's name speak for a lost journal: all that there are.

@@ -85,7 +85,8 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     let answer = inventory.readiness(inputs, &asked);
                     unseen = seen.is_none();
                     starting = answer.readiness == Readiness::Launching;
-                    failing = answer.failing.is_some();
+                    failing = answer.failing.is_some()
+                        || readiness::serves_nobody(inputs, &standing, &answer, seen);
                     // One that is unhealthy has words of its own.
                     let told = !ending && answer.readiness != Readiness::Unhealthy;
                     if let Some(words) = answer.failing.as_ref().filter(|_| told) {

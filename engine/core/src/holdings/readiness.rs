@@ -96,6 +96,23 @@ impl Inventory {
     }
 }
 
+/// Whether a machine that must not be touched does not work: it counts, because nobody can replace it, and
+/// nothing may be destroyed in favour of it. Swarm seed 15570.
+pub(super) fn serves_nobody(
+    inputs: &Inputs,
+    standing: &Standing,
+    answer: &Answer,
+    seen: Option<&Machine>,
+) -> bool {
+    let works = |machine: &Machine| match machine.state {
+        MachineState::Pending | MachineState::Running => true,
+        MachineState::Failed => !inputs.desired.health.cloud,
+        MachineState::Stopped | MachineState::Stopping | MachineState::Terminated => false,
+    };
+    let broken = answer.readiness == Readiness::Unhealthy || !seen.is_none_or(works);
+    *standing == Standing::Fixed && broken
+}
+
 /// What is said of a machine that is not ready.
 pub(super) fn cause(failing: Option<String>) -> Cause {
     let words = failing.filter(|words| !words.is_empty());

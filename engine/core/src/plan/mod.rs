@@ -4,6 +4,8 @@
 mod adopt;
 mod check;
 mod planned;
+mod prune;
+mod seams;
 mod staleness;
 mod steps;
 mod token;
@@ -12,6 +14,7 @@ mod walk;
 pub use adopt::{Adoptee, Adoption, Unfit, adopt, unfit};
 pub use check::{Violation, check};
 pub use planned::Planned;
+pub use prune::{Pruning, prunes, unmanaged};
 pub use staleness::{Stale, premises, same_steps, stale};
 pub(crate) use steps::steps;
 pub use walk::{StepState, Walk};

@@ -490,3 +490,23 @@ fn a_region_that_takes_machines_back_and_a_price_that_rose_are_weak_signs() {
     let dearer = PoolBelief { usual_price, ..PoolBelief::default() };
     assert_eq!(believed("aws/r1/b/t.1", dearer), ["+1 aws/r2/a/t.1/spot"]);
 }
+
+/// A spec that is gone is not a target that somebody lowered: also where some machines are gone already, one
+/// in ten is destroyed, at least one. Swarm seed 1939.
+#[test]
+fn a_fleet_without_a_spec_is_destroyed_within_the_usual_limit() {
+    let pools: &[Row<'_>] = &[("aws/us-east-1/a/d.4", 0, Some(100_000), Some(30_000))];
+    let mut world = inputs(desired(8, 8, Unit::Instances), &catalog(pools));
+    let planned = checked(&world);
+    obey(&mut world, &planned, 600);
+    world.recorded.goal = Some(world.desired.capacity);
+    let gone: Vec<MachineId> = world.observed.machines.keys().take(5).cloned().collect();
+    for id in gone {
+        world.observed.machines.remove(&id);
+        let cause = Cause::new(CauseKind::Interrupted, "taken back");
+        world.observed.gone.insert(id, Some(cause));
+    }
+    let fleet = world.desired.fleet.clone();
+    world.desired = Desired::without_spec(fleet, [Cloud::Aws], digest("no-spec/1", []));
+    assert_eq!(counts(&checked(&world)), (0, 1));
+}

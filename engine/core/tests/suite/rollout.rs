@@ -169,6 +169,35 @@ fn a_canary_that_never_boots_is_late_and_stops_it() {
     assert_eq!(of_template(&world, "one"), (20, 20));
 }
 
+/// Its tags are gone, so nobody may destroy it, and it counts. It serves nobody all the same.
+#[test]
+fn a_successor_that_must_not_be_touched_and_does_not_work_is_not_ready() {
+    for state in [MachineState::Pending, MachineState::Failed, MachineState::Stopped] {
+        let mut world = fleet(2);
+        change_to(&mut world, "two");
+        assert_eq!(step(&mut world, true), (1, 0), "one canary");
+        wait(&mut world, 16 * 60);
+        for machine in world.observed.machines.values_mut() {
+            if machine.state == MachineState::Pending {
+                (machine.state, machine.owner) = (state, None);
+            }
+        }
+        assert_eq!(step(&mut world, false), (0, 0), "{state:?}");
+        assert_eq!(of_template(&world, "one"), (2, 2), "{state:?}");
+    }
+}
+
+/// A wave has limits of its own. It is no way around the limit on destroys.
+#[test]
+fn a_fleet_that_is_to_have_nothing_has_no_rollout() {
+    let mut world = fleet(20);
+    change_to(&mut world, "two");
+    world.desired.capacity = desired(0, 0, Unit::Instances).capacity;
+    let planned = checked(&world);
+    assert_eq!(counts(&planned), (0, 2));
+    assert_eq!(planned.plan.rollout, Vec::new());
+}
+
 #[test]
 fn missing_some_for_a_while_needs_no_surge() {
     let mut world = fleet(20);

@@ -2,8 +2,8 @@
 //! it, so that a mistake there is not a mistake here.
 
 use fleet_model::{
-    Block, BlockScope, CapacityGoal, Cloud, Create, Desired, Event, MachineId, Operation, PoolId,
-    SlotName, Timestamp, Token,
+    Block, BlockScope, CapacityGoal, Cloud, Create, Event, MachineId, Operation, PoolId, SlotName,
+    Timestamp, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -36,6 +36,8 @@ pub(crate) struct Book {
     pub(crate) intents: BTreeMap<Token, Intent>,
     pub(crate) filled: BTreeMap<SlotName, Filled>,
     pub(crate) surplus: BTreeSet<MachineId>,
+    /// Machines that do not work, whatever their cloud says.
+    pub(crate) failed: BTreeSet<MachineId>,
     /// With the time at which they were written down, by the clock of the writer.
     pub(crate) blocks: Vec<(Timestamp, Block)>,
     /// The true time at which the last of them was.
@@ -52,8 +54,7 @@ pub(crate) struct Book {
 
 impl Book {
     /// Whether a spec asks for less than the fleet was meant to hold.
-    pub(crate) fn is_lowered_by(&self, desired: &Desired) -> bool {
-        let now = desired.capacity;
+    pub(crate) fn is_lowered_by(&self, now: CapacityGoal) -> bool {
         self.reached.is_some_and(|was| was.unit == now.unit && now.target < was.target)
     }
 
@@ -178,8 +179,10 @@ impl Book {
             Event::AccountSeen { key, .. } => {
                 self.accounts.insert(key.cloud);
             }
+            Event::Failed { failed } => {
+                self.failed.extend(failed.iter().map(|one| one.machine.clone()));
+            }
             Event::Opened { .. }
-            | Event::Failed { .. }
             | Event::LabelsMeant { .. }
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }

@@ -48,8 +48,12 @@ impl Judge {
             }
         }
         let allowed = self.allowance(process);
+        // A change of template has limits of its own, unless there is no spec that could change.
         let replaced = &self.rollouts.replaced;
-        let counts = |facts: &super::Facts| facts.ended.difference(replaced).count() as u32;
+        let counts = |facts: &super::Facts| match facts.prunes {
+            Some(_) => facts.ended.len() as u32,
+            None => facts.ended.difference(replaced).count() as u32,
+        };
         let ended = self.processes.get(&process).map_or(0, counts);
         if ended > allowed {
             self.fail('G', format!("p{process} ended {ended} machines and may end {allowed}"));
@@ -60,8 +64,14 @@ impl Judge {
     pub(super) fn allowance(&self, process: u32) -> u32 {
         let Some(facts) = self.processes.get(&process) else { return 0 };
         let usual = (facts.most_live / 10).max(1);
-        // A target that the user lowered is the user's own word for half of the fleet.
-        let asked = if facts.lowered { facts.most_live / 2 } else { 0 };
+        // A target that the user lowered is the user's own word for half of the fleet, and the clock's for
+        // all of it. A spec that is gone is no such word.
+        let by_clock = !facts.desired.schedule.is_empty() || facts.desired.expires.is_some();
+        let asked = match (facts.lowered, facts.prunes) {
+            (false, _) | (_, Some(_)) => 0,
+            (true, None) if by_clock => facts.most_live,
+            (true, None) => facts.most_live / 2,
+        };
         facts.limits.allow_destroy.unwrap_or(0).max(usual + asked)
     }
 

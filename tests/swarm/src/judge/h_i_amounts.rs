@@ -50,7 +50,7 @@ impl Judge {
         let held = self.stands(desired) + self.under_way(desired, of_this);
         let target = match facts.limits.destroy_all {
             true => Units::default(),
-            false => desired.capacity.target.max(facts.stood_before),
+            false => self.goals(facts).most.target.max(facts.stood_before),
         };
         let most = Units(target.0 + self.spare(process, &intent.create.pool));
         if held > most {
@@ -85,7 +85,7 @@ impl Judge {
         let Some(facts) = self.processes.get(&process) else { return };
         let desired = &facts.desired;
         let held = self.held(desired);
-        let target = desired.capacity.target;
+        let target = self.goals(facts).most.target;
         let most = Units(target.max(facts.held_before).0 + self.spare(process, &create.pool));
         if held > most {
             self.fail('H', format!("p{process} would have {held} of {target}, {most} at most"));

@@ -24,6 +24,7 @@ impl Judge {
     /// A process asks a scope for its machines.
     pub(crate) fn asks(&mut self, process: u32, scope: &Scope) {
         self.counts_call(process);
+        self.looks(process);
         if let Some(facts) = self.processes.get_mut(&process) {
             facts.calls.again += u64::from(facts.calls.later.contains(scope));
         }

@@ -12,7 +12,9 @@ mod j_rates;
 mod k_failures;
 mod m_children;
 mod p_labels;
+mod q_health;
 mod q_rollouts;
+mod r_clock;
 
 use book::Book;
 use fleet_model::{
@@ -20,6 +22,7 @@ use fleet_model::{
     Timestamp, Token, Units,
 };
 use fleet_run::Record;
+use r_clock::Goals;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -71,6 +74,13 @@ pub(crate) struct Facts {
     /// It waits until machines are ready.
     waits: bool,
     rates: j_rates::Rates,
+    /// The last that was heard of it before its present look began, and whether that goes on: what it knows
+    /// and means is no older.
+    looked_from: Timestamp,
+    looking: bool,
+    heard_of: Timestamp,
+    /// Whether it may destroy the fleet because no spec names it; `None`: it has a spec.
+    prunes: Option<bool>,
     /// What answers said that their launch made.
     heard: BTreeMap<Token, Vec<MachineId>>,
 }
@@ -116,6 +126,8 @@ pub(crate) struct Judge {
     /// Whether prices stand still, so that money can be checked to the cent.
     fixed_prices: bool,
     rollouts: q_rollouts::Rollouts,
+    health: q_health::Health,
+    frozen: Option<r_clock::Frozen>,
 }
 
 impl Judge {
@@ -135,6 +147,8 @@ impl Judge {
             blurred: false,
             fixed_prices,
             rollouts: q_rollouts::Rollouts::default(),
+            health: q_health::Health::default(),
+            frozen: None,
         }
     }
 
@@ -146,12 +160,13 @@ impl Judge {
     /// A process begins to work towards something.
     pub(crate) fn begins(&mut self, process: u32, desired: &Desired, limits: Limits) {
         let (held_before, stood_before) = (self.held(desired), self.stands(desired));
+        let goals = Goals::between(desired, self.now, self.now, self.blurred);
         let facts = Facts {
             desired: desired.clone(),
             limits,
             looks: BTreeMap::new(),
             ended: BTreeSet::new(),
-            lowered: self.book.is_lowered_by(desired),
+            lowered: self.book.is_lowered_by(goals.least),
             most_live: self.book.live(),
             held_before,
             stood_before,
@@ -161,6 +176,10 @@ impl Judge {
             calls: j_k_calls::Calls::default(),
             waits: false,
             rates: j_rates::Rates::default(),
+            looked_from: self.now,
+            looking: false,
+            heard_of: self.now,
+            prunes: None,
             heard: BTreeMap::new(),
         };
         self.processes.insert(process, facts);
@@ -170,6 +189,23 @@ impl Judge {
     pub(crate) fn allows(&mut self, process: u32, limits: Limits) {
         if let Some(facts) = self.processes.get_mut(&process) {
             facts.limits = limits;
+        }
+    }
+
+    /// A process begins to look, or goes on with it.
+    pub(super) fn looks(&mut self, process: u32) {
+        if let Some(facts) = self.processes.get_mut(&process)
+            && !facts.looking
+        {
+            (facts.looking, facts.looked_from) = (true, facts.heard_of);
+        }
+    }
+
+    /// A process has looked at everything.
+    pub(crate) fn looked(&mut self, process: u32) {
+        let now = self.now;
+        if let Some(facts) = self.processes.get_mut(&process) {
+            (facts.looking, facts.heard_of) = (false, now);
         }
     }
 
@@ -202,6 +238,7 @@ impl Judge {
         let Some(record) = record else { return };
         for event in &record.events {
             self.check_event(process, event);
+            self.check_wishes(process, event);
             self.check_rollouts(process, event, record.at);
             self.book.fold(process, event, record.at, self.now);
             self.tell_twins_apart(event);
@@ -209,11 +246,14 @@ impl Judge {
             self.check_resends(process, event);
         }
         let live = self.book.live();
+        let (now, blurred) = (self.now, self.blurred);
         for facts in self.processes.values_mut() {
-            facts.lowered |= self.book.is_lowered_by(&facts.desired);
+            let goals = Goals::between(&facts.desired, facts.looked_from, now, blurred);
+            facts.lowered |= self.book.is_lowered_by(goals.least);
         }
         if let Some(facts) = self.processes.get_mut(&process) {
             facts.most_live = facts.most_live.max(live);
+            facts.heard_of = now;
         }
     }
 

@@ -23,6 +23,8 @@ impl Judge {
             self.book.filled.values().map(|filled| filled.machine.clone()).collect();
         // What does not work waits for its replacement as it is, and what is taken back goes as it is.
         let works = |machine: &&Machine| match machine.state {
+            // It did not come up in time, and that is on record.
+            MachineState::Pending if self.book.failed.contains(&machine.id) => false,
             MachineState::Pending | MachineState::Running => machine.notice.is_none(),
             MachineState::Stopped
             | MachineState::Failed

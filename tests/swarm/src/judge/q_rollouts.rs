@@ -1,11 +1,10 @@
 //! Q: a change of template begins with its canary, keeps to its budget and its windows, waits until new
-//! machines are ready, stops when they fail, and an undo returns to what was there before. Checks that fail
-//! everywhere replace nothing.
+//! machines are ready, stops when they fail, and an undo returns to what was there before.
 
 use super::Judge;
 use fleet_model::{
     Cloud, Create, Desired, Digest, Event, FallbackStep, Group, MachineId, MachineState, MoveWhy,
-    Part, RolloutNews, SlotId, SlotName, Spread, TemplateSet, Timestamp, Unit, UpdateStrategy,
+    Part, RolloutNews, SlotId, SlotName, TemplateSet, Timestamp, Unit, UpdateStrategy,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +15,11 @@ const SLACK: i64 = 900;
 #[derive(Debug, Default)]
 pub(crate) struct Rollouts {
     /// The template of each machine.
-    made_from: BTreeMap<MachineId, Digest>,
+    pub(super) made_from: BTreeMap<MachineId, Digest>,
     to: TemplateSet,
     from: TemplateSet,
     waves: u32,
-    wave: BTreeSet<SlotId>,
+    pub(super) wave: BTreeSet<SlotId>,
     /// What each group held when it began, in machines.
     level: BTreeMap<Group, u64>,
     /// Old machines that were ended for it.
@@ -38,7 +37,7 @@ pub(crate) struct Rollouts {
     /// Machines whose checks passed once.
     passed: BTreeSet<MachineId>,
     /// Machines whose checks fail, and since when, truly.
-    failing: BTreeMap<MachineId, Timestamp>,
+    pub(super) failing: BTreeMap<MachineId, Timestamp>,
 }
 
 impl Judge {
@@ -76,18 +75,19 @@ impl Judge {
                 self.rollouts.fell_back = Some(self.now);
             }
             Event::Rollout { news: RolloutNews::WaveBegan { slots, .. } } => {
-                self.check_wave(&desired, slots, at);
+                self.check_wave(process, &desired, slots, at);
             }
             Event::DestroyIntended { slots, .. } => {
                 let all = self.processes.get(&process).map(|facts| facts.limits.destroy_all);
                 if all == Some(false) {
-                    self.check_gate(&desired, slots);
+                    self.check_gate(process, &desired, slots);
                 }
-                self.check_sick(process, &desired, slots);
+                self.check_sick(process, slots);
             }
             _ => {}
         }
         self.note_rollout(event);
+        self.note_health(process, event);
     }
 
     fn note_rollout(&mut self, event: &Event) {
@@ -166,7 +166,13 @@ impl Judge {
         }
     }
 
-    fn check_wave(&mut self, desired: &Desired, slots: &BTreeSet<SlotId>, at: Timestamp) {
+    fn check_wave(
+        &mut self,
+        process: u32,
+        desired: &Desired,
+        slots: &BTreeSet<SlotId>,
+        at: Timestamp,
+    ) {
         let updates = &desired.updates;
         if updates.health_gate && !self.rollouts.failed.is_empty() {
             self.fail('Q', "a wave begins after new machines failed");
@@ -185,7 +191,10 @@ impl Judge {
             return;
         }
         let first = self.rollouts.waves == 0 && updates.canary > 0;
-        let target = desired.capacity.target.0 / 1000;
+        let Some(goals) = self.processes.get(&process).map(|facts| self.goals(facts)) else {
+            return;
+        };
+        let target = goals.most.target.0 / 1000;
         let most = match first {
             true => u64::from(updates.canary),
             false => {
@@ -198,7 +207,7 @@ impl Judge {
     }
 
     /// Old machines go when new ones were ready, or when enough is there without them.
-    fn check_gate(&mut self, desired: &Desired, slots: &[SlotId]) {
+    fn check_gate(&mut self, process: u32, desired: &Desired, slots: &[SlotId]) {
         let updates = &desired.updates;
         let all = self.of_wave(slots);
         self.rollouts.replaced.extend(all);
@@ -226,11 +235,13 @@ impl Judge {
             return;
         }
         let Some(group) = slots.first().map(|slot| slot.name.group) else { return };
-        let target = desired.capacity.target.0 / 1000;
+        let Some(facts) = self.processes.get(&process) else { return };
+        let (goal, looked_from) = (self.goals(facts).least, facts.looked_from);
+        let target = goal.target.0 / 1000;
         let missing = budget(updates.max_unavailable, target, 0);
         // A fleet that is short when a wave begins is not to have less for it.
         let level = |group: &Group| self.rollouts.level.get(group).copied().unwrap_or(u64::MAX);
-        let wanted = (desired.capacity.of(group).0 / 1000).min(level(&group));
+        let wanted = (goal.of(group).0 / 1000).min(level(&group));
         let held = Group::ALL.iter().map(level).fold(0, u64::saturating_add);
         let target = target.min(held);
         let checked = !desired.health.probes.is_empty();
@@ -245,10 +256,10 @@ impl Judge {
         let leaving: BTreeSet<SlotName> = slots.iter().map(|slot| slot.name).collect();
         // Whoever changed its tags, it serves.
         let serves = |id: &MachineId| {
-            let ready = !checked || known.passed.contains(id);
-            // One that was lost since the process looked served then.
-            let last = known.ran.get(id);
-            ready && last.is_some_and(|at| self.now.duration_since(*at).as_secs() < SLACK)
+            // One that was lost, or whose checks began to fail, since the process looked served then.
+            let fails = known.failing.get(id).is_some_and(|since| *since < looked_from);
+            let ready = !checked || known.passed.contains(id) && !fails;
+            ready && known.ran.get(id).is_some_and(|last| *last >= looked_from)
         };
         let stay: Vec<SlotName> = self
             .book
@@ -261,8 +272,7 @@ impl Judge {
         // What one group has beyond its share, the other need not have.
         let short = left + missing < wanted && stay.len() as u64 + missing < target;
         let ended = known.ended.len() as u64;
-        // One is tolerated: a process may rightly have seen one more than there is by now.
-        if ended > new + missing + 1 && short {
+        if ended > new + missing && short {
             self.fail(
                 'Q',
                 format!("{ended} old machines end, {new} new ones were ready, {left} of {wanted} are left"),
@@ -276,58 +286,9 @@ impl Judge {
         let machines = machines.filter_map(|slot| self.book.filled.get(&slot.name));
         machines.map(|filled| filled.machine.clone()).collect()
     }
-
-    /// Machines that work are not ended because checks of many fail.
-    fn check_sick(&mut self, process: u32, desired: &Desired, slots: &[SlotId]) {
-        let plain = desired.budget.hourly.is_none()
-            && desired.placement.together.is_none()
-            && desired.placement.spread == Spread::default()
-            && desired.placement.clouds.iter().all(|rule| rule.regions.is_empty());
-        let limits = self.processes.get(&process).map(|facts| facts.limits);
-        if !plain || limits.is_none_or(|limits| limits.destroy_all) {
-            return;
-        }
-        if self.blurred {
-            return;
-        }
-        // Clocks of processes differ by some minutes.
-        let long = i64::from(desired.health.unhealthy_after_seconds) + 300;
-        let known = &self.rollouts;
-        let sick = |machine: &MachineId| {
-            let since = known.failing.get(machine);
-            // One that never was ready has its time to become so.
-            known.passed.contains(machine)
-                && since.is_some_and(|since| self.now.duration_since(*since).as_secs() > long)
-        };
-        let live: Vec<_> = self.book.filled.values().filter(|filled| !filled.ending).collect();
-        let unhealthy = live.iter().filter(|filled| sick(&filled.machine)).count();
-        if unhealthy < 3 || unhealthy * 2 < live.len() {
-            return;
-        }
-        let wronged = slots.iter().find(|slot| {
-            let Some(filled) = self.book.filled.get(&slot.name) else { return false };
-            let cloud = filled.pool.place.cloud;
-            let new = known.made_from.get(&filled.machine) == Some(&template(desired, cloud));
-            let of_group = self.book.filled.keys().filter(|name| name.group == slot.name.group);
-            let wanted = desired.capacity.of(slot.name.group).0 / 1000;
-            let runs = self.truth.iter().any(|machine| {
-                machine.id == filled.machine && machine.state == MachineState::Running
-            });
-            let plenty =
-                of_group.count() as u64 > wanted || desired.capacity.unit != Unit::Instances;
-            !known.wave.contains(slot) && new && runs && !plenty && sick(&filled.machine)
-        });
-        if let Some(slot) = wronged {
-            let of = live.len();
-            self.fail(
-                'Q',
-                format!("{slot} ends while checks of {unhealthy} of {of} machines fail"),
-            );
-        }
-    }
 }
 
-fn template(desired: &Desired, cloud: Cloud) -> Digest {
+pub(super) fn template(desired: &Desired, cloud: Cloud) -> Digest {
     desired.templates.get(&cloud).cloned().unwrap_or_default().digest()
 }
 
