@@ -176,11 +176,9 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             let names: Vec<String> = slots.iter().take(5).map(ToString::to_string).collect();
             let more = if slots.len() > names.len() { ", …" } else { "" };
             said(
-                format!(
-                    "destroyed when a successor is up, as you asked: {}{more}",
-                    names.join(", ")
-                ),
-                "each apply goes on with it; `fleet replace FLEET SLOT --cancel` withdraws the request",
+                format!("destroyed when a successor is up: {}{more}", names.join(", ")),
+                "each apply and reconcile goes on with it; `fleet replace FLEET SLOT --cancel` withdraws a \
+                 request of yours",
             )
         }
         Hold::ManyUnhealthy { unhealthy, of } => upkeep::many_unhealthy(*unhealthy, *of),

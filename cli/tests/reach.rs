@@ -249,7 +249,7 @@ fn a_machine_is_replaced_the_new_one_first() {
 
     let out = place.expect(0, &["replace", "web", "burst-0", "--yes"]);
     assert!(out.contains("+ 1 because you asked to replace machines of burst"), "{out}");
-    assert!(out.contains("destroyed when a successor is up, as you asked: burst-0"), "{out}");
+    assert!(out.contains("destroyed when a successor is up: burst-0"), "{out}");
     assert!(out.contains("1 launched, 1 destroyed in 2 rounds"), "{out}");
     let live = place.live();
     let up = live.iter().filter(|one| one.state == MachineState::Running).count();

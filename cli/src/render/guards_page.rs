@@ -78,7 +78,7 @@ fn why_held(hold: &Hold) -> &'static str {
         Hold::Rollout { .. } => "a template that does not work must not reach the whole fleet",
         Hold::WaitingForReplacement { .. } => "capacity is replaced before it is taken away",
         Hold::SuccessorsNotUp { .. } => {
-            "a machine that a person wants replaced serves until its successor does"
+            "a machine that is to be replaced serves until its successor does"
         }
         Hold::Surge { .. } => "a change of every machine must not double the fleet and its cost",
         Hold::Frozen { .. } => {
@@ -118,7 +118,9 @@ fn when_held(hold: &Hold) -> &'static str {
             "the template changed, and a wave is not ready, pauses, waits for its window, or failed"
         }
         Hold::WaitingForReplacement { .. } => "a replacement is launched and does not run yet",
-        Hold::SuccessorsNotUp { .. } => "`fleet replace`, while successors are starting",
+        Hold::SuccessorsNotUp { .. } => {
+            "`fleet replace`, or a pool that the spec no longer allows, while successors are starting"
+        }
         Hold::Surge { .. } => "many machines are to be replaced at once",
         Hold::Frozen { .. } => {
             "more than three machines, and more than 30 %, are missing and their clouds do not say why"

@@ -37,11 +37,11 @@ fn longest_wait(desired: &Desired) -> Duration {
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Until the fleet is what its spec says, as far as that can be had now. What has to wait for machines
-    /// to be ready is left to the next run.
+    /// Until the fleet is what its spec says, as far as that can be had now: also until successors are ready
+    /// and what they replace is gone, since both are paid for meanwhile. A change of template that has to
+    /// wait is left to the next run.
     Spec,
-    /// The same, and on until successors are ready and the machines that they replace are gone: of
-    /// machines that a person wants replaced, and of a change of template.
+    /// The same, and to the end of a change of template.
     Replacements,
     /// One plan as it stands, and nothing after it.
     Plan,
@@ -83,9 +83,9 @@ impl Session<'_> {
             (round, left) = (round + 1, left - 1);
             if reach != Reach::Plan {
                 (inputs, planned) = self.until_seen(limits, (inputs, planned), stop).await?;
-            }
-            if reach == Reach::Replacements {
-                (inputs, planned) = self.until_up(limits, (inputs, planned), stop, on).await?;
+                let rolls = reach == Reach::Replacements;
+                let now = (inputs, planned);
+                (inputs, planned) = self.until_up(limits, now, rolls, stop, on).await?;
             }
             if planned.plan.is_empty() && !planned.plan.has_news() {
                 break;
@@ -141,12 +141,13 @@ impl Session<'_> {
         Ok(now)
     }
 
-    /// Waits until successors are ready, and until a rollout may go on. One that is not ready in time is
-    /// unhealthy, and then there is something to do.
+    /// Waits until successors are ready, and, if asked to, until a rollout may go on. One that is not ready in
+    /// time is unhealthy, and then there is something to do.
     async fn until_up(
         &self,
         limits: Limits,
         mut now: (Inputs, Planned),
+        rolls: bool,
         stop: &Stop,
         on: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Inputs, Planned), RunError> {
@@ -159,7 +160,7 @@ impl Session<'_> {
                 Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => {
                     Some(Progress::Starting { slots: slots.clone() })
                 }
-                Hold::Rollout { updated, left, waits } => match waits {
+                Hold::Rollout { updated, left, waits } if rolls => match waits {
                     RolloutWait::Ready { launching, failing, .. } if launching + failing > 0 => {
                         Some(Progress::Rolling { updated: *updated, left: *left })
                     }

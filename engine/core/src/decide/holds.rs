@@ -119,7 +119,9 @@ fn hidden_surplus(situation: Situation<'_>, choice: &Choice, group: Group) -> u3
     let Situation { inputs, inventory, .. } = situation;
     let stays = |(at, holding): &(usize, &Holding)| {
         let of_group = holding.slot.name.group == group;
-        of_group && holding.standing.counts() && !choice.victims.contains_key(at)
+        // What waits for its successor is on its way out.
+        let goes = choice.victims.contains_key(at) || choice.outgoing.misplaced.contains(at);
+        of_group && holding.standing.counts() && !goes
     };
     let kept: Vec<&Holding> =
         inventory.holdings.iter().enumerate().filter(stays).map(|(_, holding)| holding).collect();

@@ -15,7 +15,8 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let limits = inputs.limits;
     let free = choose(situation, Quota::ALL);
     // All that the spec asks to destroy, also what has to wait for room.
-    let idle = free.victims.is_empty() && !free.buys();
+    let goes = !free.victims.is_empty() || !free.outgoing.misplaced.is_empty();
+    let idle = !goes && !free.buys();
     let (wanted, end) = match idle || free.surged.is_zero() && free.waiting == 0 {
         true => (limited_victims(&free), free.usage.spend),
         false => {
