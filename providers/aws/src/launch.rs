@@ -120,7 +120,7 @@ pub(crate) fn credit(create: &Create) -> Option<&'static str> {
 }
 
 /// How a capacity block is named in a spec.
-const BLOCK: &str = "block:";
+pub(crate) const BLOCK: &str = "block:";
 
 /// The reservation to launch into: by id, or any of a group of them.
 fn reservation(named: &str) -> CapacityReservationSpecification {

@@ -4,6 +4,7 @@
 //! spec uses (zones, images, subnets) are looked up in between, once per run. The SDK's retries
 //! are off: the engine has the only layer that asks again.
 
+mod blocks;
 mod choice;
 mod create_fleet;
 mod doctor;

@@ -5,6 +5,7 @@
 //! machine of somebody else's nor make one that nobody owns.
 
 use crate::image::parameter_path;
+use crate::launch::BLOCK;
 use crate::network::Named;
 use crate::tags;
 use fleet_model::{Market, PoolId, Template};
@@ -165,6 +166,9 @@ fn look(uses: &Uses<'_>) -> Statement {
         "ec2:DescribeInstanceTypes",
         "ec2:DescribeInstances",
     ];
+    if uses.template.reservation.as_ref().is_some_and(|named| named.starts_with(BLOCK)) {
+        actions.push("ec2:DescribeCapacityReservations");
+    }
     if !security_groups.is_empty() {
         actions.push("ec2:DescribeSecurityGroups");
     }
@@ -219,7 +223,7 @@ fn launch_parts(uses: &Uses<'_>) -> Statement {
         parts.push(uses.own(&format!("key-pair/{key}")));
     }
     if let Some(reservation) = reservation {
-        let id = reservation.strip_prefix("block:").unwrap_or(reservation);
+        let id = reservation.strip_prefix(BLOCK).unwrap_or(reservation);
         let id = if id.starts_with("cr-") { id } else { "*" };
         parts.push(uses.own(&format!("capacity-reservation/{id}")));
     }

@@ -38,6 +38,16 @@ fn launch_templates() {
 }
 
 #[test]
+fn only_who_uses_a_capacity_block_asks_when_it_ends() {
+    let pools = pools(&["aws/us-east-1/use1-az4/p5.48xlarge/on-demand"]);
+    let asks = |reservation: Option<&str>| {
+        let template = Template { reservation: reservation.map(Into::into), ..Template::default() };
+        document(&Uses::of(&pools, &template, None)).contains("ec2:DescribeCapacityReservations")
+    };
+    assert_eq!([None, Some("cr-1"), Some("block:cr-1")].map(asks), [false, false, true]);
+}
+
+#[test]
 fn roles_and_parameters_are_named_exactly() {
     let pools = pools(&["aws/us-gov-west-1/usgw1-az1/m5.large/on-demand"]);
     let check = |role: &str, account, expect: &str| {

@@ -7,8 +7,8 @@ use crate::scores::{Asking, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_advisor::SpotAdvisor;
 use crate::{
-    choice, doctor, image, launch, launch_template, machines, network, price_list, relabel, status,
-    terminate, trace,
+    blocks, choice, doctor, image, launch, launch_template, machines, network, price_list, relabel,
+    status, terminate, trace,
 };
 use async_trait::async_trait;
 use fleet_model::{
@@ -241,13 +241,26 @@ impl Provider for Aws {
                 None => unreadable += 1,
             }
         }
-        let at_risk = |machine: &Machine| {
-            machine.market == Market::Spot && machine.state == MachineState::Running
-        };
+        let blocks = blocks::of_machines(&instances);
+        let runs = |machine: &Machine| machine.state == MachineState::Running;
+        let at_risk = |machine: &Machine| machine.market == Market::Spot && runs(machine);
         if list.iter().any(at_risk) {
             let notices = self.notices(&site).await;
             for machine in list.iter_mut().filter(|machine| at_risk(machine)) {
                 machine.notice = notices.get(&machine.id).copied();
+            }
+        }
+        if !blocks.is_empty() {
+            let named = blocks.values().cloned().collect();
+            match blocks::ending(&site, named, self.clock.now()).await {
+                Ok(ending) => {
+                    for machine in list.iter_mut().filter(|machine| runs(machine)) {
+                        let block = blocks.get(&machine.id);
+                        let notice = block.and_then(|block| ending.get(block)).copied();
+                        machine.notice = machine.notice.or(notice);
+                    }
+                }
+                Err(error) => tracing::warn!(%error, "the ends of capacity blocks are not known"),
             }
         }
         if list.iter().any(|machine| machine.state == MachineState::Running) {
