@@ -181,7 +181,7 @@ const FOUND_BY: &[(&str, u64)] = &[
     ("LostJournalIgnored", 276),
     ("BlocksOfRoundIgnored", 205),
     ("RetriesUnlimited", 545),
-    ("TurnsKeptOverSleep", 2123),
+    ("TurnsKeptOverSleep", 15500),
     ("ChecksumNotCompared", 262),
     ("StalePlanTaken", 270),
     ("ChecksIgnored", 3599),
