@@ -99,6 +99,7 @@ fn the_document_for_everything() {
         security_groups: vec!["web".into()],
         instance_role: Some("web-node".into()),
         key: Some("ops".into()),
+        reservation: Some("block:cr-0123456789abcdef0".into()),
         ..Template::default()
     };
     let uses = Uses { launch_templates: true, ..Uses::of(&pools, &template, Some("111122223333")) };
