@@ -25,7 +25,7 @@ except ImportError:
     sys.exit("error: PyTorch is not installed\nhint: pip install torch")
 
 FORMAT = 1
-# Adam keeps two values beside each parameter and its gradient.
+# A multiplication and an addition forward, and twice that backward.
 TRAINING_FLOPS_PER_PARAMETER = 6
 
 

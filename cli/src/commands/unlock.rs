@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, args: &UnlockArgs, out: &mut Out) -> 
 }
 
 /// Who holds a fleet of this state; a name that nobody knows is a mistake. One that has a lease and no
-/// journal is known: a first apply may have come to nothing.
+/// journal is known: a first apply may have failed before it wrote anything.
 async fn holder(context: &Context, fleet: &FleetName) -> Answer<Option<Held>> {
     let store = context.store()?;
     let of_lease = |cause: LeaseError| failed(cause.into());

@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(moved, [(60 * MINUTE, Moved::SpotToBetter)]);
         // What was taken back is replaced, not moved.
         assert!(moves(&[before(End::Taken(20)), after.clone()], one).is_empty());
-        // A spare that is let go is no move either: nothing was launched beside it lately.
+        // A spare that is destroyed is no move either: nothing was launched beside it lately.
         assert!(moves(&[before(End::Asked(30 + 71)), after], one).is_empty());
     }
 

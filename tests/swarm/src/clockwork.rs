@@ -47,7 +47,7 @@ fn some(chance: &mut Chance, desired: &Desired) -> CapacityGoal {
     goal(unit, target, if all_base { target } else { base.min(target) })
 }
 
-/// Whoever edits a spec may mean what is in it of the clock.
+/// An edit of a spec may change its schedule and its end.
 pub(crate) fn edit(chance: &mut Chance, now: Timestamp, mut desired: Desired) -> Desired {
     if !desired.schedule.is_empty() && chance.percent(40) {
         desired.schedule = if chance.percent(25) { Vec::new() } else { schedule(chance, &desired) };
@@ -124,8 +124,8 @@ pub(crate) async fn prune(world: &Arc<World>, person: Person, wait: Duration) {
     .await;
 }
 
-/// Before a world can come to rest: nobody holds the fleet back, its end has come if it has one, and its
-/// target has just changed, so that it stands for a while.
+/// Makes a world ready for its last check: the fleet is not frozen, it has expired if it has an end, and its
+/// target has just changed, so that it stays the same for a while.
 pub(crate) async fn let_it_run(world: &Arc<World>, wish: &Desired) {
     let frozen = world.judge(|judge| judge.frozen());
     if let Some(until) = frozen {
