@@ -78,10 +78,14 @@ impl HedgeInputs<'_> {
     }
 }
 
+/// How long ago a machine was launched, in seconds.
+fn age(inputs: &Inputs, holding: &Holding) -> i64 {
+    inputs.now.as_second() - holding.launched_at.as_second()
+}
+
 /// Whether a machine has had the time that it takes to be of use.
 pub(crate) fn is_ready(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
-    let age = inputs.now.as_second() - holding.launched_at.as_second();
-    age >= i64::from(hedge.ready_after_seconds)
+    age(inputs, holding) >= i64::from(hedge.ready_after_seconds)
 }
 
 /// What pools can supply, and at what price: the same however it is decided.
@@ -162,8 +166,7 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
 /// Whether a machine was launched since somebody last looked. What a look launched stands until the next
 /// one: a grant changes what is believed of its pool, and each look would overthrow the one before.
 pub(super) fn is_fresh(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
-    let age = inputs.now.as_second() - holding.launched_at.as_second();
-    age < i64::from(hedge.reconcile_every_seconds) / 2
+    age(inputs, holding) < i64::from(hedge.reconcile_every_seconds) / 2
 }
 
 /// Fresh machines stay, spot and cheapest first, up to what is wanted: where less is wanted than a moment
