@@ -3,6 +3,7 @@
 mod upkeep;
 
 pub(crate) use upkeep::{far, halted, rollout_news};
+pub(crate) mod budget;
 pub(crate) mod fallback;
 pub(crate) mod rebalance;
 
@@ -94,7 +95,7 @@ pub(crate) fn why(why: &Why) -> String {
         Why::PoolNotAllowed { because } => {
             format!("the spec no longer allows the pool ({})", rejection(because))
         }
-        Why::OverBudget { limit } => format!("the fleet costs more than its {limit}/h budget"),
+        Why::OverBudget { limit, cap } => budget::over(*limit, *cap),
         Why::TemplateChanged => "made from an older template, and its successor is ready".into(),
         Why::ReplaceRequested { group } => {
             format!("you asked to replace machines of {group}: their successors come first")
@@ -234,10 +235,10 @@ pub(crate) fn hold(hold: &Hold) -> Said {
             ),
             "`fleet thaw FLEET` lets it change again",
         ),
-        Hold::Budget { limit, needed } => said(
+        Hold::Budget { limit, needed, cap } => said(
             format!(
-                "budget: the target would cost {needed}/h, the budget is {limit}/h, and the spec says to \
-                 hold then"
+                "budget: the target would cost {needed}/h, {}, and the spec says to hold then",
+                budget::is(*limit, *cap)
             ),
             "raise the budget, lower capacity.target, or set budget.atCap: shrink-burst",
         ),
@@ -352,7 +353,7 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
         Rejection::NotCommitted => {
             "it is on demand in place of spot, and no commitment covers it any more".into()
         }
-        Rejection::BudgetReached { limit } => format!("the budget of {limit}/h is used up"),
+        Rejection::BudgetReached { limit, cap } => budget::reached(*limit, *cap),
         Rejection::Outranked { by } => format!("better pools were enough, the last of them {by}"),
     }
 }

@@ -27,6 +27,7 @@ const HOUSES: [House; 2] = [
             "clock",
             "offers",
             "holdings",
+            "budget",
             "place",
             "market",
             "record",

@@ -6,7 +6,9 @@ use super::common::{
     unplaced,
 };
 use super::reasons::{Counted, Hold, Notice, PoolReason, Said, Why, counted};
-use super::words::{Group, Market, Provider, SignalSource, Time, Unit, names, percent, usd};
+use super::words::{
+    BudgetCap, Group, Market, Provider, SignalSource, Time, Unit, names, percent, usd,
+};
 use fleet_model as model;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -70,6 +72,8 @@ pub(crate) struct FleetPlan {
     pub pools: Vec<Pool>,
     /// What to expect of the spot machines; `null` without any.
     pub outlook: Option<Outlook>,
+    /// Limits on what is spent, and how far they reach.
+    pub budgets: Vec<Budget>,
     /// How many pools the spec allows.
     pub candidates: u32,
     /// What rules out the other pools of the catalog.
@@ -328,6 +332,7 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         rejected,
         template_changes,
         outlook: expected,
+        budgets,
     } = report;
     FleetPlan {
         fleet: plan.fleet.to_string(),
@@ -349,6 +354,7 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         groups: groups.iter().map(group).collect(),
         pools: pools.iter().map(pool).collect(),
         outlook: expected.as_ref().map(outlook),
+        budgets: budgets.iter().map(Budget::of).collect(),
         candidates: *candidates,
         rejected: counted(rejected),
         template_changes: template_changes.iter().map(TemplateChange::of).collect(),
@@ -481,6 +487,53 @@ fn outlook(outlook: &model::Outlook) -> Outlook {
         },
         interruptions_per_day: *interruptions_per_day_milli as f64 / 1000.0,
         hourly_usd: Spread { p10: usd(*hourly_p10), p50: usd(*hourly_p50), p90: usd(*hourly_p90) },
+    }
+}
+
+/// A limit on what is spent, and how far it reaches.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Budget {
+    /// Which limit.
+    pub limit: BudgetCap,
+    /// How much.
+    pub limit_usd: f64,
+    /// What is spent of it by the journal; launches in doubt count at the dearest.
+    pub spent_usd: f64,
+    /// What the base costs to the end: it is set aside.
+    pub set_aside_usd: f64,
+    /// Until when it has to last; `null` if nothing says so.
+    pub until: Option<Time>,
+    /// What is spent by then at the plan's cost per hour; `null` without an end.
+    pub forecast_usd: Option<f64>,
+    /// When it is used up at the plan's cost per hour; `null` if that is not before the end.
+    pub used_up_at: Option<Time>,
+    /// The most that the fleet may cost per hour now, as far as launches of burst machines go.
+    pub hourly_limit_usd: f64,
+}
+
+impl Budget {
+    fn of(line: &model::BudgetLine) -> Self {
+        let model::BudgetLine {
+            cap,
+            limit,
+            spent,
+            set_aside,
+            until,
+            forecast,
+            used_up_at,
+            hourly_limit,
+        } = line;
+        Budget {
+            limit: (*cap).into(),
+            limit_usd: usd(*limit),
+            spent_usd: usd(*spent),
+            set_aside_usd: usd(*set_aside),
+            until: until.map(Time),
+            forecast_usd: forecast.map(usd),
+            used_up_at: used_up_at.map(Time),
+            hourly_limit_usd: usd(*hourly_limit),
+        }
     }
 }
 

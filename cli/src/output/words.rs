@@ -50,6 +50,10 @@ words! {
         LaunchFailed "launchFailed", NeverReady "neverReady", Unwell "unwell",
         NotReady "notReady",
     }
+    /// A limit of a budget.
+    BudgetCap of model::Cap {
+        Hourly "hourly", CalendarMonth "calendarMonth", Lifetime "lifetime",
+    }
     /// What a quota counts.
     QuotaUnit of model::QuotaUnit {
         Vcpus "vcpus", Accelerators "accelerators", Machines "machines",

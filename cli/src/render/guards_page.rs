@@ -6,7 +6,7 @@ use crate::runs::failed;
 use crate::sentences;
 use fleet_core::{Stale, Violation};
 use fleet_model::{
-    Cloud, Gap, GapCause, Group, HaltCause, Hold, MicroUsd, RolloutWait, Scope, SlotName,
+    Cap, Cloud, Gap, GapCause, Group, HaltCause, Hold, MicroUsd, RolloutWait, Scope, SlotName,
     Timestamp, Unit, Units,
 };
 use fleet_run::{JournalError, LeaseError, RunError};
@@ -52,7 +52,7 @@ fn holds() -> Vec<Hold> {
         Hold::JournalLost { machines: 8 },
         Hold::AttemptLimit { slot, tries: 60, until: noon() },
         Hold::BootFailures { group: Group::Base, failures: 3, until: noon() },
-        Hold::Budget { limit: dollars(1), needed: dollars(6) },
+        Hold::Budget { limit: dollars(1), needed: dollars(6), cap: Cap::Hourly },
         Hold::NotSeenYet { machines: 2 },
         Hold::Gap { scope: region(), machines: 3 },
     ]

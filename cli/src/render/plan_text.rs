@@ -57,6 +57,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     out.push('\n');
     out.push_str(&groups(report).render("  "));
     out.push_str(&money(&report.cost));
+    out.push_str(&budgets(plan, report));
     out.push_str(&outlook(report));
     out.push_str(&attention(report));
     out.push('\n');
@@ -356,6 +357,15 @@ fn groups(report: &Report) -> Columns {
         ]);
     }
     columns
+}
+
+/// Limits on what is spent, and how far they reach.
+fn budgets(plan: &Plan, report: &Report) -> String {
+    let line = |line| {
+        let text = sentences::budget::line(line, plan.premises.decided_at);
+        format!("  {DIM}budget{DIM:#}  {}\n", wrap("          ", &text).trim_start())
+    };
+    report.budgets.iter().map(line).collect()
 }
 
 /// What is to be expected, for fleets that say what it costs to be short: pool by pool what is

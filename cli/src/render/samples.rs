@@ -132,6 +132,7 @@ fn report() -> Report {
         rejected: vec![(Rejection::RegionNotAllowed, 900), (Rejection::FamilyNotAllowed, 4000)],
         template_changes: vec![],
         outlook: None,
+        budgets: Vec::new(),
     }
 }
 
@@ -160,7 +161,7 @@ fn troubled() -> (Plan, Report) {
         unit: Unit::Gpus,
         because: vec![
             (blocked, 7),
-            (Rejection::BudgetReached { limit: MicroUsd::dollars(400) }, 2),
+            (Rejection::BudgetReached { limit: MicroUsd::dollars(400), cap: Cap::Hourly }, 2),
         ],
     }];
     report.held = vec![

@@ -4,11 +4,12 @@
 //! one GPU that cannot be placed must not hide nine good nodes.
 //!
 //! The rooms, each of which uses only those above it: `clock` (what holds at a moment), `offers` (what could
-//! be bought), `holdings` (what we hold), `place` (how many from which pool), `market` (what spot is worth),
+//! be bought), `holdings` (what we hold), `budget` (what may still be spent), `place` (how many from which pool), `market` (what spot is worth),
 //! `record` (what the journal says), `fallback`
 //! (on-demand in the place of spot), `rebalance` (cheaper pools for what runs), `decide` (what to keep, launch and destroy), `plan` (steps in order),
 //! `report` (what it means).
 
+mod budget;
 mod clock;
 mod decide;
 mod fallback;

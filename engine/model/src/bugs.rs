@@ -156,6 +156,14 @@ bugs! {
     PruneUnasked,
     /// There is no limit on destroys where nothing is wanted.
     PruneUnlimited,
+    /// A machine is launched if its price fits, whatever it will cost until somebody looks again.
+    BudgetHoldsForgotten,
+    /// Launches in doubt cost nothing.
+    BudgetDoubtFree,
+    /// A month's money is counted from its second day on.
+    BudgetMonthLate,
+    /// Months begin at midnight in UTC, whatever the spec says.
+    BudgetZoneIgnored,
 }
 
 #[cfg(feature = "bugs")]

@@ -542,13 +542,100 @@ pub enum MaxSpotPrice {
 }
 
 /// What the fleet may cost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Budget {
     /// At most this much per hour: the tighter of the hourly and the monthly limit.
     pub hourly: Option<MicroUsd>,
+    /// At most this much may be spent in each month of the calendar.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calendar_month: Option<MicroUsd>,
+    /// At most this much may ever be spent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<MicroUsd>,
+    /// The zone in which months begin.
+    #[serde(skip_serializing_if = "is_utc")]
+    pub time_zone: TimeZoneName,
+    /// From one look at the fleet to the next: what is spent until then is spent already.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reconcile_every_seconds: Option<u32>,
     /// What happens when the target does not fit.
     pub at_cap: AtCap,
+}
+
+impl Budget {
+    /// Whether anything limits what the fleet costs.
+    pub fn is_limited(&self) -> bool {
+        self.hourly.is_some() || self.has_caps()
+    }
+
+    /// Whether there is a limit on what is spent, and not only on what is paid per hour.
+    pub fn has_caps(&self) -> bool {
+        self.calendar_month.is_some() || self.lifetime.is_some()
+    }
+
+    /// One of the limits.
+    pub fn limit(&self, cap: Cap) -> Option<MicroUsd> {
+        match cap {
+            Cap::Hourly => self.hourly,
+            Cap::CalendarMonth => self.calendar_month,
+            Cap::Lifetime => self.lifetime,
+        }
+    }
+
+    /// The same, to set it.
+    pub fn limit_mut(&mut self, cap: Cap) -> &mut Option<MicroUsd> {
+        match cap {
+            Cap::Hourly => &mut self.hourly,
+            Cap::CalendarMonth => &mut self.calendar_month,
+            Cap::Lifetime => &mut self.lifetime,
+        }
+    }
+
+    /// How often somebody looks after the fleet.
+    pub fn reconcile_every(&self) -> u32 {
+        self.reconcile_every_seconds.unwrap_or(Hedge::RECONCILE_EVERY_SECONDS)
+    }
+}
+
+/// The name of a time zone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TimeZoneName(pub String);
+
+impl Default for TimeZoneName {
+    fn default() -> Self {
+        TimeZoneName("UTC".into())
+    }
+}
+
+fn is_utc(zone: &TimeZoneName) -> bool {
+    zone.0 == "UTC"
+}
+
+/// Which limit of a budget.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "camelCase")]
+pub enum Cap {
+    /// What is paid per hour.
+    #[default]
+    Hourly,
+    /// What is spent in a month of the calendar.
+    CalendarMonth,
+    /// What is ever spent.
+    Lifetime,
+}
+
+impl Cap {
+    /// Every limit.
+    pub const ALL: [Cap; 3] = [Cap::Hourly, Cap::CalendarMonth, Cap::Lifetime];
+
+    /// For plans that were written when there was one limit.
+    pub fn is_hourly(&self) -> bool {
+        *self == Cap::Hourly
+    }
 }
 
 /// What happens when the target does not fit into the budget.

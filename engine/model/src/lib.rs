@@ -36,6 +36,7 @@ mod resources;
 mod secret;
 mod share;
 mod signal;
+mod spent;
 mod template;
 mod unusual;
 mod updates;
@@ -48,9 +49,9 @@ pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use clock::{ScheduleEntry, time_zone};
 pub use cron::Cron;
 pub use desired::{
-    AcceleratorRules, AtCap, Bounds, Budget, CapacityGoal, CloudRule, Commitment, Desired,
+    AcceleratorRules, AtCap, Bounds, Budget, Cap, CapacityGoal, CloudRule, Commitment, Desired,
     Fulfilment, Hedge, InstanceRules, Labels, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
-    Strategy, Together, Weight,
+    Strategy, TimeZoneName, Together, Weight,
 };
 pub use digest::{Digest, digest};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
@@ -86,7 +87,8 @@ pub use recorded::{
     Recorded, SlotRecord, SlotState,
 };
 pub use report::{
-    Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange, WhenDone,
+    BudgetLine, Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange,
+    WhenDone,
 };
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use secret::Secret;
@@ -95,6 +97,7 @@ pub use signal::{
     Heard, Heeded, Interrupted, SIGNALS, Says, SignalRecord, SignalRecords, SignalRow, SignalSet,
     SignalSource, Word,
 };
+pub use spent::Spent;
 pub use template::{Disk, Template, TemplateFields};
 pub use updates::{
     HaltCause, Part, Rollout, RolloutNews, RolloutState, TemplateSet, Undone, UpdateStrategy,

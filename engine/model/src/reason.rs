@@ -1,9 +1,9 @@
 //! Reasons, as values, from the decision to the screen.
 
 use crate::{
-    Architecture, BlockScope, Bounds, CauseKind, Cloud, Departure, FallbackWhy, FleetUid, Group,
-    HaltCause, InstanceType, MachineId, Market, MicroUsd, MoveWhy, PoolId, QuotaUnit, Region,
-    Scope, Share, SlotName, Strategy, Timestamp, Together, Token, Unit, Units, WayBack,
+    Architecture, BlockScope, Bounds, Cap, CauseKind, Cloud, Departure, FallbackWhy, FleetUid,
+    Group, HaltCause, InstanceType, MachineId, Market, MicroUsd, MoveWhy, PoolId, QuotaUnit,
+    Region, Scope, Share, SlotName, Strategy, Timestamp, Together, Token, Unit, Units, WayBack,
 };
 use serde::{Deserialize, Serialize};
 
@@ -70,8 +70,11 @@ pub enum Why {
     },
     /// The fleet costs more than its budget.
     OverBudget {
-        /// The limit per hour.
+        /// The limit per hour; of a month or a total, what is left of it per hour.
         limit: MicroUsd,
+        /// Which limit of the budget.
+        #[serde(default, skip_serializing_if = "Cap::is_hourly")]
+        cap: Cap,
     },
     /// Its cloud says that it does not work.
     Failed {
@@ -187,8 +190,11 @@ pub enum Hold {
     },
     /// The target does not fit into the budget, and the spec says to wait then.
     Budget {
-        /// The limit per hour.
+        /// The limit per hour; of a month or a total, what is left of it per hour.
         limit: MicroUsd,
+        /// Which limit of the budget.
+        #[serde(default, skip_serializing_if = "Cap::is_hourly")]
+        cap: Cap,
         /// What the target would cost.
         needed: MicroUsd,
     },
@@ -425,8 +431,11 @@ pub enum Rejection {
     NotCommitted,
     /// The budget is used up.
     BudgetReached {
-        /// The limit per hour.
+        /// The limit per hour; of a month or a total, what is left of it per hour.
         limit: MicroUsd,
+        /// Which limit of the budget.
+        #[serde(default, skip_serializing_if = "Cap::is_hourly")]
+        cap: Cap,
     },
     /// Other pools came first and were enough.
     Outranked {

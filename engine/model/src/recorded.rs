@@ -3,7 +3,8 @@
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Group, Labels,
     MachineId, Market, MicroUsd, Place, PoolId, Region, Rollout, SignalRecords, SlotHealth, SlotId,
-    SlotName, SpotRecord, Strategy, Template, TemplateFields, Timestamp, Token, Undone, Word,
+    SlotName, Spent, SpotRecord, Strategy, Template, TemplateFields, Timestamp, Token, Undone,
+    Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -79,6 +80,9 @@ pub struct Recorded {
     /// What was seen of the spot market as a whole: losses, refusals, and the fallback to on-demand.
     #[serde(skip_serializing_if = "SpotRecord::is_empty")]
     pub spot: SpotRecord,
+    /// What machines that are gone have cost.
+    #[serde(skip_serializing_if = "Spent::is_empty")]
+    pub spent: Spent,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]

@@ -1,8 +1,8 @@
 //! What a plan means, for people and programs.
 
 use crate::{
-    Cloud, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId, Rejection,
-    Share, Shortfall, Strategy, Unit, Units,
+    Cap, Cloud, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId,
+    Rejection, Share, Shortfall, Strategy, Timestamp, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,31 @@ pub struct Report {
     /// What is to be expected of the spot part; `None` without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outlook: Option<Outlook>,
+    /// Limits on what is spent, and how far they reach.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budgets: Vec<BudgetLine>,
+}
+
+/// A limit on what is spent, and how far it reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BudgetLine {
+    /// Which limit.
+    pub cap: Cap,
+    /// How much.
+    pub limit: MicroUsd,
+    /// What is spent of it by the journal; what is in doubt at the dearest.
+    pub spent: MicroUsd,
+    /// What the base costs to the end, which is set aside.
+    pub set_aside: MicroUsd,
+    /// Until when it has to last; `None`: nobody knows.
+    pub until: Option<Timestamp>,
+    /// What is spent by then, at what the plan costs per hour; `None` without an end.
+    pub forecast: Option<MicroUsd>,
+    /// When it is used up, at what the plan costs per hour, if that is before the end.
+    pub used_up_at: Option<Timestamp>,
+    /// The most that the fleet may cost per hour now for it.
+    pub hourly_limit: MicroUsd,
 }
 
 /// A field of the template that changed.

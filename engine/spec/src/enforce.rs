@@ -1,10 +1,11 @@
 //! Policies upon fleets: what a fleet leaves open is narrowed, what it names against a limit is an
 //! error at its place in the fleet's file.
 
+use crate::ceiling::{amount, under};
 use crate::fleet::{Draft, covers};
 use crate::policy::Policy;
 use crate::reader::near;
-use fleet_model::{Cloud, Commitment, MicroUsd, Pattern};
+use fleet_model::{Cap, Cloud, Commitment, Pattern};
 
 /// Holds one fleet against all of its policies.
 ///
@@ -21,6 +22,9 @@ pub(crate) fn enforce(draft: &mut Draft, policies: &[&Policy]) {
     }
     for policy in policies {
         narrow(draft, policy);
+        if policy.per_fleet.lifetime.is_some() {
+            lifetime_needs_end(draft, policy);
+        }
     }
     // The tightest holds, also where it is wider than what holds without a policy.
     if let Some(most) = policies.iter().filter_map(|policy| policy.max_destroy).min() {
@@ -120,21 +124,23 @@ fn machines(draft: &mut Draft, policy: &Policy) {
 }
 
 fn budget(draft: &mut Draft, policy: &Policy) {
-    let (Some(most), Some(budget)) = (policy.per_fleet, draft.desired.budget.hourly) else {
-        return;
-    };
-    if budget > most {
-        let what = format!("a budget of {} is too high", per_hour(budget));
-        let hint = format!("allows {} for each fleet", per_hour(most));
-        let path = budget_path(draft);
-        draft.refuse(policy, path, what, hint);
+    for cap in Cap::ALL {
+        let limits = (policy.per_fleet.limit(cap), draft.desired.budget.limit(cap));
+        let (Some(most), Some(budget)) = limits else { continue };
+        if budget > most {
+            let what = format!("a budget of {} is too high", amount(budget, cap));
+            let hint = format!("allows {} for each fleet", amount(most, cap));
+            let path = budget_path(draft, cap);
+            draft.refuse(policy, path, what, hint);
+        }
     }
 }
 
 /// What a fleet says is paid for counts nothing toward its budget: so whoever sets the ceiling must
 /// know of it.
 fn commitments(draft: &mut Draft, policy: &Policy) {
-    let limited = policy.per_fleet.is_some() || policy.total.is_some();
+    let limited =
+        policy.per_fleet.is_some() || policy.total.is_some() || !policy.by_label.is_empty();
     let unlimited = !limited && policy.commitments.is_empty();
     if unlimited || draft.is_broken("spec.placement.commitments") {
         return;
@@ -167,17 +173,26 @@ fn commitments(draft: &mut Draft, policy: &Policy) {
     }
 }
 
-/// The field that sets a fleet's budget.
-pub(crate) fn budget_path(draft: &Draft) -> &'static str {
-    ["spec.budget.hourlyUsd", "spec.budget.monthlyUsd", "spec.budget"]
-        .into_iter()
-        .find(|path| draft.places.has(path))
-        .unwrap_or("spec")
+/// A base is never destroyed for money: over a life without an end, no limit would hold.
+pub(crate) fn lifetime_needs_end(draft: &mut Draft, policy: &Policy) {
+    let desired = &draft.desired;
+    let endless = desired.budget.lifetime.is_some() && desired.expires.is_none();
+    if endless && !desired.capacity.on_demand.is_zero() && draft.problems.is_empty() {
+        let what = "a base under a lifetime limit needs an end: set spec.expires".into();
+        let hint = "limits what a fleet may cost over its life".into();
+        draft.refuse(policy, "spec", what, hint);
+    }
 }
 
-/// Both forms, because limits come in both.
-pub(crate) fn per_hour(price: MicroUsd) -> String {
-    format!("{price} per hour ({} per month)", price.per_month())
+/// The field that sets one limit of a fleet's budget, or where it would stand.
+pub(crate) fn budget_path(draft: &Draft, cap: Cap) -> &'static str {
+    let fields: &[&'static str] = match cap {
+        Cap::Hourly => &["spec.budget.hourlyUsd", "spec.budget.monthlyUsd"],
+        Cap::CalendarMonth => &["spec.budget.calendarMonthUsd"],
+        Cap::Lifetime => &["spec.budget.lifetimeUsd"],
+    };
+    let mut paths = fields.iter().copied().chain(["spec.budget"]);
+    paths.find(|path| draft.places.has(path)).unwrap_or("spec")
 }
 
 fn narrow(draft: &mut Draft, policy: &Policy) {
@@ -205,8 +220,8 @@ fn narrow(draft: &mut Draft, policy: &Policy) {
     let new = policy.exclude.iter().filter(|pattern| !instances.exclude.contains(pattern));
     let new: Vec<Pattern> = new.cloned().collect();
     instances.exclude.extend(new);
-    if desired.budget.hourly.is_none() {
-        desired.budget.hourly = policy.per_fleet;
+    for cap in Cap::ALL {
+        *desired.budget.limit_mut(cap) = under(&desired.budget, policy.per_fleet, cap);
     }
     let nothing = instances.families.is_empty() && instances.types.is_empty();
     let nowhere = desired.placement.clouds.is_empty();

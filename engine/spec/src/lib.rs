@@ -18,6 +18,7 @@
 //! *Invariant*: user data appears in no message.
 
 mod canonical;
+mod ceiling;
 mod diagnostic;
 mod enforce;
 mod fleet;
@@ -40,6 +41,7 @@ mod wire_scalar;
 mod words;
 mod yaml;
 
+pub use ceiling::{Ceiling, LabelCeiling};
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use load::{
     Broken, EffectiveLine, LoadOptions, Loaded, LoadedFleet, load, load_bytes, load_sound, load_str,

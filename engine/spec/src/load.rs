@@ -13,12 +13,13 @@ use crate::fleet::Draft;
 use crate::places::{Location, Places};
 use crate::policy::Policy;
 use crate::reader::near;
+use crate::total::Shared;
 use crate::variables::{Values, is_name};
 use crate::yaml::Node;
 use crate::{input, source::quote, total, yaml};
 use defaults::Document;
 use files::{Files, Found, Scope};
-use fleet_model::{Desired, FleetName, MicroUsd};
+use fleet_model::{Desired, FleetName};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -179,7 +180,7 @@ fn finish(mut files: Files, options: &LoadOptions) -> Result<Loaded, Diagnostics
     let errors = files.problems.iter().filter(|one| one.is_error());
     let unreadable: BTreeSet<PathBuf> = errors.map(|one| one.file.clone()).collect();
     // With a limit on the sum, every fleet counts.
-    let summed = files.policies.iter().any(|(policy, _)| policy.total.is_some());
+    let summed = files.policies.iter().any(|(policy, _)| sums(policy));
     let concerns_all = files.concerns_all || summed;
     let mut problems = files.problems;
     let mut broken: BTreeMap<FleetName, Diagnostics> = BTreeMap::new();
@@ -272,34 +273,49 @@ fn duplicates(files: &mut Files) {
     }
 }
 
+/// Whether a policy limits what several fleets cost together.
+fn sums(policy: &Policy) -> bool {
+    policy.total.is_some() || !policy.by_label.is_empty()
+}
+
 fn totals(files: &mut Files, values: &Values) {
     let policies = files.policies.clone();
-    for (policy, scope) in &policies {
-        if policy.total.is_none() {
-            continue;
+    for (policy, scope) in policies.iter().filter(|(policy, _)| sums(policy)) {
+        let others = others(scope, files, values);
+        let all = std::iter::once((policy.total, None));
+        let labelled = policy.by_label.iter().map(|one| (one.ceiling, Some(one)));
+        for (ceiling, label) in all.chain(labelled) {
+            let about =
+                |desired: &Desired| label.is_none_or(|label| label.is_about(&desired.labels));
+            let under = files.drafts.iter_mut().filter(|(_, file)| scope.covers(file.as_ref()));
+            let under = under.map(|(draft, _)| draft).filter(|draft| about(&draft.desired));
+            let who = match label {
+                None => "all fleets".to_owned(),
+                Some(one) => format!("fleets with {}: {}", quote(&one.label), one.value),
+            };
+            let others = others.iter().filter(|desired| about(desired));
+            let others = others.map(|desired| desired.budget.clone()).collect();
+            total::check(policy, Shared { ceiling, who, drafts: under.collect(), others });
         }
-        let others = others(policy, scope, files, values);
-        let under = files.drafts.iter_mut().filter(|(_, file)| scope.covers(file.as_ref()));
-        let mut under: Vec<&mut Draft> = under.map(|(draft, _)| draft).collect();
-        total::check(policy, &mut under, others);
     }
 }
 
 /// A budget that says what happens at the cap, and no cap, is probably not meant.
 fn unlimited(draft: &mut Draft) {
     let written = draft.places.has("spec.budget.atCap") && draft.broken.is_empty();
-    if written && draft.desired.budget.hourly.is_none() {
+    if written && !draft.desired.budget.is_limited() {
         let message = format!("fleet `{}`: its budget sets no limit", draft.desired.fleet);
-        let hint = Some("set hourlyUsd or monthlyUsd".to_owned());
+        let hint = "set hourlyUsd, monthlyUsd, calendarMonthUsd or lifetimeUsd";
+        let hint = Some(hint.to_owned());
         let diagnostic = draft.places.diagnostic("spec.budget", message, hint);
         draft.problems.push(diagnostic.into_warning());
     }
 }
 
-/// What fleets in a policy's folder that were not asked for may cost.
-fn others(policy: &Policy, scope: &Scope, files: &Files, values: &Values) -> MicroUsd {
+/// Fleets in a policy's folder that were not asked for.
+fn others(scope: &Scope, files: &Files, values: &Values) -> Vec<Desired> {
     let Scope::Folder(folder) = scope else {
-        return MicroUsd(0);
+        return Vec::new();
     };
     let named: BTreeSet<&str> =
         files.drafts.iter().map(|(draft, _)| draft.desired.fleet.as_str()).collect();
@@ -307,11 +323,8 @@ fn others(policy: &Policy, scope: &Scope, files: &Files, values: &Values) -> Mic
     all.add(folder);
     all.discover(folder);
     all.resolve(values);
-    all.drafts
-        .iter()
-        .filter(|(draft, _)| !named.contains(draft.desired.fleet.as_str()))
-        .filter_map(|(draft, _)| draft.desired.budget.hourly.or(policy.per_fleet))
-        .sum()
+    let drafts = all.drafts.into_iter().map(|(draft, _)| draft.desired);
+    drafts.filter(|desired| !named.contains(desired.fleet.as_str())).collect()
 }
 
 fn unknown(select: &[String], fleets: &[LoadedFleet]) -> Vec<Diagnostic> {

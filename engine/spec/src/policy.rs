@@ -1,13 +1,14 @@
 //! A document of kind `Policy` → an organisation's limits.
 
+use crate::ceiling::{self, Ceiling, LabelCeiling};
 use crate::diagnostic::Diagnostic;
-use crate::fleet::{commitments, metadata, subject, tighter};
+use crate::fleet::{commitments, metadata, subject};
 use crate::reader::{Field, Object, Reader};
 use crate::source::{Part, Source, quote};
 use crate::wire;
 use crate::words::CLOUDS;
 use crate::yaml::{Kind, Node};
-use fleet_model::{Cloud, Commitment, MicroUsd, Pattern, Share};
+use fleet_model::{Cloud, Commitment, Pattern, Share};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -28,10 +29,12 @@ pub struct Policy {
     pub families: Vec<Pattern>,
     /// What is never used.
     pub exclude: Vec<Pattern>,
-    /// The most one fleet may cost per hour.
-    pub per_fleet: Option<MicroUsd>,
-    /// The most all fleets under the policy may cost together per hour.
-    pub total: Option<MicroUsd>,
+    /// The most that one fleet may cost.
+    pub per_fleet: Ceiling,
+    /// The most that all fleets under the policy may cost together.
+    pub total: Ceiling,
+    /// The most that fleets with a label may cost together.
+    pub by_label: Vec<LabelCeiling>,
     /// How much of a fleet one apply may destroy because its target was lowered.
     pub max_destroy: Option<Share>,
     /// Fleets that no spec of the folder names are destroyed, as with `--prune`.
@@ -56,8 +59,9 @@ pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>
         regions: Vec::new(),
         families: Vec::new(),
         exclude: Vec::new(),
-        per_fleet: None,
-        total: None,
+        per_fleet: Ceiling::default(),
+        total: Ceiling::default(),
+        by_label: Vec::new(),
         max_destroy: None,
         prune: false,
         commitments: Vec::new(),
@@ -92,7 +96,7 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
         policy.exclude = reader.patterns(&field);
     }
     if let Some(field) = spec.get(reader, "budget") {
-        budget(reader, &field, policy);
+        (policy.per_fleet, policy.total, policy.by_label) = ceiling::read(reader, &field);
     }
     if let Some(field) = spec.get(reader, "maxDestroyPerApply") {
         policy.max_destroy = reader.share(&field);
@@ -105,26 +109,6 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
     }
     if let Some(field) = spec.get(reader, "requiredLabels") {
         policy.required_labels = required_labels(reader, &field);
-    }
-}
-
-fn budget(reader: &mut Reader<'_>, field: &Field<'_>, policy: &mut Policy) {
-    let Some(object) = reader.object(field, wire::PolicyBudget::FIELDS) else {
-        return;
-    };
-    if field.entries().next().is_none() {
-        let hint = format!("set one of: {}", wire::PolicyBudget::FIELDS.join(", "));
-        reader.error(field, "`budget` sets no limit".into(), Some(hint));
-    }
-    let mut usd = |name: &str| object.get(reader, name).and_then(|field| reader.usd(&field));
-    policy.per_fleet = tighter(usd("perFleetHourlyUsd"), usd("perFleetMonthlyUsd"));
-    policy.total = tighter(usd("totalHourlyUsd"), usd("totalMonthlyUsd"));
-    if let (Some(each), Some(total)) = (policy.per_fleet, policy.total)
-        && each > total
-    {
-        let message = format!("one fleet may cost {each} per hour, all together only {total}");
-        let hint = "lower the limit per fleet, or raise the total";
-        reader.warn(field, message, Some(hint.into()));
     }
 }
 

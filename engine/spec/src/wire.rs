@@ -341,13 +341,25 @@ wire! {
         "units" units: Positive,
     }
 
-    /// What the fleet may cost. With both limits, the tighter one holds; a month has 730 hours.
+    /// What the fleet may cost. Every limit holds. The first two limit what is paid per hour, the next
+    /// two what is spent. A machine is launched only if what it will cost, at the dearest, is left; when
+    /// little is left the fleet stops growing, then burst machines are destroyed, the dearest first. The
+    /// base is never destroyed for money: what it costs to the end of the month (or to `expires`) is set
+    /// aside first. A launch whose outcome is not known counts as if it stood.
     #[schemars(extend("minProperties" = 1))]
     Budget {
         /// Dollars per hour.
         "hourlyUsd" hourly_usd: Option<Usd>,
-        /// Dollars per month of 730 hours.
+        /// Dollars per month of 730 hours: the same as a 730th of it per hour.
         "monthlyUsd" monthly_usd: Option<Usd>,
+        /// Dollars to spend in each month of the calendar, counted from the journal.
+        "calendarMonthUsd" calendar_month_usd: Option<Usd>,
+        /// Dollars to spend in all, over the life of the fleet, counted from the journal. With a base it
+        /// needs `expires`: a base without an end costs without an end.
+        "lifetimeUsd" lifetime_usd: Option<Usd>,
+        /// The zone in which months begin, such as `America/Los_Angeles`. AWS and Azure bill by months in
+        /// UTC, Google by months in Pacific time. Default: `UTC`.
+        "timeZone" time_zone: Option<Text>,
         /// When the target does not fit: `shrink-burst` places what fits, base first; `hold`
         /// launches nothing more until all of it fits. Default: `shrink-burst`.
         "atCap" at_cap: Option<AtCapWord>,
@@ -541,6 +553,23 @@ wire! {
         "requiredLabels" required_labels: Option<RequiredLabels>,
     }
 
+    /// What fleets with a label may cost together: the budgets of these fleets add up to no more. One
+    /// fleet alone takes the ceiling as its budget; of several, each names its own part.
+    LabelBudget {
+        /// The label, such as `team`.
+        "label" label: Text,
+        /// The pattern that its value must match.
+        "value" value: Glob,
+        /// Dollars per hour.
+        "hourlyUsd" hourly_usd: Option<Usd>,
+        /// Dollars per month of 730 hours.
+        "monthlyUsd" monthly_usd: Option<Usd>,
+        /// Dollars in each month of the calendar.
+        "calendarMonthUsd" calendar_month_usd: Option<Usd>,
+        /// Dollars in all, over the lives of the fleets.
+        "lifetimeUsd" lifetime_usd: Option<Usd>,
+    }
+
     /// Ceilings in dollars. A fleet without a budget takes the ceiling as its budget.
     #[schemars(extend("minProperties" = 1))]
     PolicyBudget {
@@ -552,5 +581,15 @@ wire! {
         "totalHourlyUsd" total_hourly_usd: Option<Usd>,
         /// For all fleets under the policy together, per month of 730 hours.
         "totalMonthlyUsd" total_monthly_usd: Option<Usd>,
+        /// For each fleet, in each month of the calendar.
+        "perFleetCalendarMonthUsd" per_fleet_calendar_month_usd: Option<Usd>,
+        /// For each fleet, over its life.
+        "perFleetLifetimeUsd" per_fleet_lifetime_usd: Option<Usd>,
+        /// For all fleets under the policy together, in each month of the calendar.
+        "totalCalendarMonthUsd" total_calendar_month_usd: Option<Usd>,
+        /// For all fleets under the policy together, over their lives.
+        "totalLifetimeUsd" total_lifetime_usd: Option<Usd>,
+        /// For all fleets with a label together, such as those of a team.
+        "byLabel" by_label: Option<Vec<LabelBudget>>,
     }
 }

@@ -1,7 +1,7 @@
 //! Why something is held back.
 
 use super::Said;
-use crate::output::words::{Group, Provider, Time, Unit, usd};
+use crate::output::words::{BudgetCap, Group, Provider, Time, Unit, usd};
 use crate::sentences;
 use fleet_model as model;
 use schemars::JsonSchema;
@@ -109,8 +109,10 @@ pub(crate) enum Hold {
     },
     /// The target does not fit into the budget, and the spec says to wait then.
     Budget {
-        /// The limit per hour.
+        /// The limit per hour; of a month or a lifetime, what is left of it per hour.
         limit_hourly_usd: f64,
+        /// Which limit of the budget.
+        limit: BudgetCap,
         /// What the target would cost per hour.
         needed_hourly_usd: f64,
     },
@@ -201,8 +203,9 @@ impl From<&model::Hold> for Said<Hold> {
                 failures: *failures,
                 until: Time(*until),
             },
-            Model::Budget { limit, needed } => {
-                Hold::Budget { limit_hourly_usd: usd(*limit), needed_hourly_usd: usd(*needed) }
+            Model::Budget { limit, needed, cap } => {
+                let (limit_hourly_usd, needed_hourly_usd) = (usd(*limit), usd(*needed));
+                Hold::Budget { limit_hourly_usd, needed_hourly_usd, limit: (*cap).into() }
             }
             Model::NotSeenYet { machines } => Hold::NotSeenYet { machines: *machines },
             Model::Gap { scope, machines } => Hold::Gap {

@@ -1,7 +1,9 @@
 //! Why a pool is not used.
 
 use super::{BlockScope, DefaultRule, Said};
-use crate::output::words::{Market, Provider, QuotaUnit, Time, Together, Unit, percent, usd};
+use crate::output::words::{
+    BudgetCap, Market, Provider, QuotaUnit, Time, Together, Unit, percent, usd,
+};
 use crate::sentences;
 use crate::text::clean_line;
 use fleet_model as model;
@@ -140,8 +142,10 @@ pub(crate) enum Rejection {
     NotCommitted,
     /// The budget is used up.
     BudgetReached {
-        /// The limit per hour.
+        /// The limit per hour; of a month or a lifetime, what is left of it per hour.
         limit_hourly_usd: f64,
+        /// Which limit of the budget.
+        limit: BudgetCap,
     },
     /// Other pools came first and were enough.
     Outranked {
@@ -224,8 +228,8 @@ impl From<&model::Rejection> for Rejection {
             },
             Model::CannotLaunch { why } => Rejection::CannotLaunch { words: clean_line(why) },
             Model::NotCommitted => Rejection::NotCommitted,
-            Model::BudgetReached { limit } => {
-                Rejection::BudgetReached { limit_hourly_usd: usd(*limit) }
+            Model::BudgetReached { limit, cap } => {
+                Rejection::BudgetReached { limit_hourly_usd: usd(*limit), limit: (*cap).into() }
             }
             Model::Outranked { by } => Rejection::Outranked { by: by.to_string() },
         }

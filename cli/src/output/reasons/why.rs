@@ -1,7 +1,7 @@
 //! Why a step is in the plan.
 
 use super::{MoveWhy, Rejection, Said};
-use crate::output::words::{CauseKind, Group, usd};
+use crate::output::words::{BudgetCap, CauseKind, Group, usd};
 use crate::sentences;
 use fleet_model as model;
 use schemars::JsonSchema;
@@ -70,8 +70,10 @@ pub(crate) enum Why {
     },
     /// The fleet costs more than its budget.
     OverBudget {
-        /// The limit per hour.
+        /// The limit per hour; of a month or a lifetime, what is left of it per hour.
         limit_hourly_usd: f64,
+        /// Which limit of the budget.
+        limit: BudgetCap,
     },
     /// The cloud says that the machine does not work.
     Failed {
@@ -105,7 +107,9 @@ impl From<&model::Why> for Said<Why> {
             Model::PoolNotAllowed { because } => {
                 Why::PoolNotAllowed { because: Box::new(Said::from(because)) }
             }
-            Model::OverBudget { limit } => Why::OverBudget { limit_hourly_usd: usd(*limit) },
+            Model::OverBudget { limit, cap } => {
+                Why::OverBudget { limit_hourly_usd: usd(*limit), limit: (*cap).into() }
+            }
             Model::TemplateChanged => Why::TemplateChanged,
             Model::ReplaceRequested { group } => Why::ReplaceRequested { group: (*group).into() },
             Model::Requested => Why::Requested,

@@ -20,7 +20,7 @@ pub(crate) fn choose(situation: Situation<'_>, quota: Quota) -> Choice {
     let choice = burst_first(situation, quota, &choice).unwrap_or(choice);
     // Money set free by a replacement that is then not found may be spent already. Without
     // replacements everything that stays is paid for before anything is bought.
-    let over = inputs.desired.budget.hourly.is_some_and(|limit| choice.usage.spend > limit);
+    let over = choice.usage.is_over();
     let buys = choice.buys();
     if over && buys {
         return choose_with(situation, quota, Replace::No);
@@ -43,8 +43,10 @@ fn burst_first(situation: Situation<'_>, quota: Quota, choice: &Choice) -> Optio
     let inputs = situation.inputs;
     let short = |choice: &Choice, group| choice.taken.get(&group).map_or(Units(0), |t| t.short);
     let rules = &inputs.desired.placement;
-    // A hedge chooses for both groups, and what is committed counts for either: those have an order.
-    let ordered = rules.hedge.is_some() || !rules.commitments.is_empty();
+    // A hedge chooses for both groups, and what is committed counts for either: those have an order. What
+    // the base costs to the end of a month is set aside first.
+    let ordered =
+        rules.hedge.is_some() || !rules.commitments.is_empty() || inputs.desired.budget.has_caps();
     if short(choice, Group::Burst).is_zero() || ordered {
         return None;
     }
@@ -59,12 +61,12 @@ fn burst_first(situation: Situation<'_>, quota: Quota, choice: &Choice) -> Optio
 /// more than the surge would launch, and only if there are replacements that the budget then has
 /// room for. The next round launches them.
 fn make_room(situation: Situation<'_>, quota: Quota) -> Option<Choice> {
-    let Situation { inputs, inventory, .. } = situation;
+    let Situation { inventory, .. } = situation;
     // A few at a time: the budget may have room for one more, and not for all of them.
     let few = quota.any.min((inventory.recorded_live / 10).max(1));
     let wish = choose_with(situation, Quota { any: few, ..quota }, Replace::AtOnce);
-    let limit = inputs.desired.budget.hourly?;
-    if wish.replaced.is_empty() || wish.usage.spend > limit {
+    let limited = wish.usage.limit.is_some();
+    if !limited || wish.replaced.is_empty() || wish.usage.is_over() {
         return None;
     }
     let mut choice = keep_everything(situation);

@@ -1,5 +1,6 @@
 //! A decision, as data.
 
+use crate::budget::Allowance;
 use crate::holdings::Inventory;
 use crate::market::need::Portfolio;
 use crate::offers::Candidate;
@@ -16,6 +17,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) inputs: &'a Inputs,
     pub(crate) problem: &'a Problem<'a>,
     pub(crate) inventory: &'a Inventory,
+    pub(crate) allowance: &'a Allowance,
 }
 
 /// Everything that was decided, and what it was decided from.
@@ -39,6 +41,8 @@ pub(crate) struct Decision<'a> {
     pub(crate) drain: Vec<Labelled>,
     /// The end of the way, where this is a part of it.
     pub(crate) when_done: Option<WhenDone>,
+    /// What may be paid per hour.
+    pub(crate) allowance: Allowance,
 }
 
 impl<'a> Decision<'a> {

@@ -1,5 +1,6 @@
 //! From inputs to a decision.
 
+use crate::budget::allowance;
 use crate::decide::decision::{Decision, Limited, Situation};
 use crate::decide::holds::{by_hand, frozen, held_by_hand, holds};
 use crate::decide::limits::within_limits;
@@ -23,13 +24,16 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
     let problem =
         Problem::new(inputs, &inventory, commitments, &|offering| prospects.of(offering), certify);
     let problem = stand_together(inputs, problem, &mut inventory);
+    let allowance = allowance(inputs, &inventory);
     let budget = {
-        let situation = Situation { inputs, problem: &problem, inventory: &inventory };
+        let situation =
+            Situation { inputs, problem: &problem, inventory: &inventory, allowance: &allowance };
         let removals = Removals::new(situation, Quota::NONE);
         removals.update_surge() + removals.unavailable()
     };
     let mut turn = rollout::turn(inputs, &mut inventory, budget);
-    let situation = Situation { inputs, problem: &problem, inventory: &inventory };
+    let situation =
+        Situation { inputs, problem: &problem, inventory: &inventory, allowance: &allowance };
 
     let frozen = frozen(situation);
     let is_frozen = frozen.is_some();
@@ -81,6 +85,7 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
         rollout,
         drain,
         when_done,
+        allowance,
         inventory,
         problem,
     }

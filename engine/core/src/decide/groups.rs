@@ -26,7 +26,7 @@ pub(crate) fn choose_in(
     replace: Replace,
     order: [Group; 2],
 ) -> Choice {
-    let Situation { inputs, problem, inventory } = situation;
+    let Situation { inputs, problem, inventory, allowance: money } = situation;
     let goal = inputs.desired.capacity;
     let mut removals = Removals::new(situation, quota);
     removals.destroy_useless();
@@ -83,6 +83,11 @@ pub(crate) fn choose_in(
             Group::Base => goal.on_demand,
             // What the base gives beyond its share, the burst need not.
             Group::Burst => goal.spot.saturating_sub(base_after.saturating_sub(goal.on_demand)),
+        };
+        let burst = removals.pays(Group::Burst);
+        usage.limit = match group {
+            Group::Base => money.for_base(burst),
+            Group::Burst => money.for_burst(usage.spend - burst),
         };
         if resting(inputs, inventory, group).is_some() {
             // Nothing is launched, so nothing is ended in favour of it either.

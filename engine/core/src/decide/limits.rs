@@ -1,13 +1,14 @@
 //! The limits on a choice as a whole: how many machines one apply may destroy, and the budget.
 
+use crate::budget::{Allowance, Limit};
 use crate::decide::choose::{choose, choose_with};
 use crate::decide::decision::{Choice, Limited, Outgoing, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
-use crate::decide::removals::{Quota, keep_everything, target_lowered};
+use crate::decide::removals::{Quota, Removals, is_used_up, keep_everything, target_lowered};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
-use fleet_model::{AtCap, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
+use fleet_model::{AtCap, Budget, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
 pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
@@ -39,12 +40,16 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let share = inputs.desired.max_destroy.floor_of(inventory.recorded_live.into());
     let most = u32::try_from(share).unwrap_or(u32::MAX).saturating_sub(limits.already_destroyed);
     let besides = if lowered <= most { lowered } else { 0 };
+    // What is used up is used up, as the spec says: half of the fleet at a time, as with a lower target,
+    // because a limit may be a slip of the pen.
+    let shed = free.victims.values().filter(|why| is_used_up(why)).count() as u32;
+    let shed = shed.min(most.max(1));
     let mut limited = Limited::default();
-    let within = asked.saturating_sub(besides) <= allowed;
+    let within = asked.saturating_sub(besides + shed) <= allowed;
     let choice = if within || exact == Some(asked) {
         free
     } else {
-        let choice = choose(situation, Quota { any: allowed, lowered: besides });
+        let choice = choose(situation, Quota { any: allowed, lowered: besides, shed });
         let held = asked.saturating_sub(limited_victims(&choice) as u32);
         // Later rounds of the same apply count from what is left.
         let said = limits.allow_destroy.filter(|_| limits.already_destroyed == 0);
@@ -104,10 +109,11 @@ fn applies(mut live: u32, mut left: u32, mut lowered: u32, most: Share) -> u32 {
 /// The spec says to wait until the whole target fits the budget, and it does not.
 fn at_cap(situation: Situation<'_>, choice: &Choice) -> Option<Hold> {
     let Situation { inputs, problem, .. } = situation;
-    let limit = inputs.desired.budget.hourly?;
     if inputs.desired.budget.at_cap != AtCap::Hold {
         return None;
     }
+    let base = Removals::new(situation, Quota::NONE).pays(Group::Base);
+    let Limit { hourly: limit, cap } = situation.allowance.to_keep(base)?;
     let over = choice.usage.spend > limit;
     let capped = over
         || choice.taken.values().any(|taken| {
@@ -118,9 +124,11 @@ fn at_cap(situation: Situation<'_>, choice: &Choice) -> Option<Hold> {
         return None;
     }
     let mut unlimited = inputs.clone();
-    unlimited.desired.budget.hourly = None;
+    unlimited.desired.budget = Budget::default();
     let problem = problem.with_spec(&unlimited.desired);
-    let without_budget = Situation { inputs: &unlimited, problem: &problem, ..situation };
+    let allowance = &Allowance::default();
+    let without_budget =
+        Situation { inputs: &unlimited, problem: &problem, allowance, ..situation };
     let needed = choose(without_budget, Quota::ALL).usage.spend;
-    Some(Hold::Budget { limit, needed })
+    Some(Hold::Budget { limit, needed, cap })
 }

@@ -137,7 +137,7 @@ impl Removals<'_> {
                 self.victims.insert(*at, Why::Moved { why });
             }
             let mut placed = self.hold_kept();
-            placed.spend = usage.spend;
+            (placed.spend, placed.limit) = (usage.spend, usage.limit);
             for at in &some {
                 self.victims.remove(at);
             }

@@ -160,7 +160,7 @@ impl Removals<'_> {
         for one in gone() {
             self.victims.remove(&one);
         }
-        placed.spend = usage.spend;
+        (placed.spend, placed.limit) = (usage.spend, usage.limit);
         self.problem.take_all(&mut placed, all);
         let holding = &self.inventory.holdings[at];
         let taken = self.problem.fill_from(&mut placed, Market::Spot, holding.weight, Units(0));

@@ -1,5 +1,6 @@
 //! Which machines are to end, and which of them stay after all.
 
+use crate::budget::{Allowance, Limit};
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::rollout::part;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
@@ -14,10 +15,13 @@ pub(crate) struct Removals<'a> {
     pub(crate) inputs: &'a Inputs,
     pub(crate) problem: &'a Problem<'a>,
     pub(crate) inventory: &'a Inventory,
+    pub(crate) allowance: &'a Allowance,
     pub(crate) quota: Quota,
     pub(crate) victims: BTreeMap<usize, Why>,
     /// How many of them the lowered target asks for.
     lowered: u32,
+    /// How many of them go because the money is used up.
+    shed: u32,
     /// How many of them a change of template replaces: that has its own limits.
     updated: u32,
     /// How much may be missing while machines are replaced, and is not yet.
@@ -33,13 +37,15 @@ pub(crate) struct Quota {
     pub(crate) any: u32,
     /// Besides, because the user lowered the target.
     pub(crate) lowered: u32,
+    /// Besides, because the money of a month or of the fleet's life is used up.
+    pub(crate) shed: u32,
 }
 
 impl Quota {
     /// No limit.
-    pub(crate) const ALL: Quota = Quota { any: u32::MAX, lowered: 0 };
+    pub(crate) const ALL: Quota = Quota { any: u32::MAX, lowered: 0, shed: 0 };
     /// Nothing ends.
-    pub(crate) const NONE: Quota = Quota { any: 0, lowered: 0 };
+    pub(crate) const NONE: Quota = Quota { any: 0, lowered: 0, shed: 0 };
 }
 
 /// By how much the spec asks for less of a group than the fleet was last meant to hold: from, to.
@@ -59,15 +65,17 @@ pub(crate) fn keep_everything(situation: Situation<'_>) -> Choice {
 impl<'a> Removals<'a> {
     /// None yet; at most `quota`.
     pub(crate) fn new(situation: Situation<'a>, quota: Quota) -> Self {
-        let Situation { inputs, problem, inventory } = situation;
+        let Situation { inputs, problem, inventory, allowance } = situation;
         let victims = BTreeMap::new();
         let mut removals = Removals {
             inputs,
             problem,
             inventory,
+            allowance,
             quota,
             victims,
             lowered: 0,
+            shed: 0,
             updated: 0,
             spare: Units(0),
             leaving: BTreeSet::new(),
@@ -95,12 +103,17 @@ impl<'a> Removals<'a> {
             self.victims.insert(at, why);
             return true;
         }
+        if is_used_up(&why) && self.shed < self.quota.shed {
+            self.shed += 1;
+            self.victims.insert(at, why);
+            return true;
+        }
         if why == Why::TemplateChanged && self.quota != Quota::NONE {
             self.updated += 1;
             self.victims.insert(at, why);
             return true;
         }
-        let others = self.lowered + self.updated;
+        let others = self.lowered + self.shed + self.updated;
         let free = (self.victims.len() as u32).saturating_sub(others) < self.quota.any;
         if free {
             self.victims.insert(at, why);
@@ -311,15 +324,27 @@ impl<'a> Removals<'a> {
         Zones::new(holdings.filter(|(at, _)| !self.victims.contains_key(at)).map(|(_, h)| h), least)
     }
 
+    /// What machines of a group that stay cost per hour.
+    pub(crate) fn pays(&self, group: Group) -> MicroUsd {
+        self.paid().filter(|(_, h)| h.slot.name.group == group).filter_map(|(_, h)| h.bill()).sum()
+    }
+
+    /// Everything that is paid for and stays, as far as is decided.
+    fn paid(&self) -> impl Iterator<Item = (usize, &Holding)> {
+        let holdings = self.inventory.holdings.iter().enumerate();
+        holdings.filter(|(at, h)| h.standing.stands() && !self.victims.contains_key(at))
+    }
+
     /// Sheds burst, dearest first, until what is left fits the budget. Never the base.
     pub(crate) fn shed_over_budget(&mut self) {
-        let budget = self.inputs.desired.budget;
-        let (Some(limit), AtCap::ShrinkBurst) = (budget.hourly, budget.at_cap) else { return };
-        let counted =
-            self.inventory.holdings.iter().enumerate().filter(|(at, holding)| {
-                holding.standing.stands() && !self.victims.contains_key(at)
-            });
-        let mut spend: MicroUsd = counted.filter_map(|(_, holding)| holding.bill()).sum();
+        let base = self.pays(Group::Base);
+        let limit = match self.inputs.desired.budget.at_cap {
+            AtCap::ShrinkBurst => self.allowance.to_keep(base),
+            // What is used up is used up, whatever the spec says of prices per hour.
+            AtCap::Hold => self.allowance.of_caps().to_keep(base),
+        };
+        let Some(Limit { hourly: limit, cap }) = limit else { return };
+        let mut spend = base + self.pays(Group::Burst);
         if spend <= limit {
             return;
         }
@@ -331,7 +356,7 @@ impl<'a> Removals<'a> {
                 continue;
             }
             spend = spend - self.inventory.holdings[at].price.unwrap_or_default();
-            self.end(at, Why::OverBudget { limit });
+            self.end(at, Why::OverBudget { limit, cap });
         }
     }
 
@@ -429,6 +454,11 @@ impl<'a> Removals<'a> {
         }
         kept
     }
+}
+
+/// Whether a machine goes because the money of a month, or of the fleet's life, is used up.
+pub(crate) fn is_used_up(why: &Why) -> bool {
+    matches!(why, Why::OverBudget { cap, .. } if !cap.is_hourly())
 }
 
 /// Whether a change of template replaces a machine now.

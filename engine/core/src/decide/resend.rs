@@ -87,7 +87,8 @@ fn fits(situation: Situation<'_>, open: &BTreeMap<SlotId, Units>) -> bool {
     let attempts = inputs.recorded.in_doubt.values();
     let doubt: MicroUsd =
         attempts.map(|a| a.create.dearest().unwrap_or_default() * unfilled(a)).sum();
-    let paid = inputs.desired.budget.hourly.is_none_or(|limit| spent + doubt <= limit);
+    let limit = situation.allowance.to_keep(removals.pays(Group::Base));
+    let paid = limit.is_none_or(|limit| spent + doubt <= limit.hourly);
     paid && removals.standing() <= target + removals.surge()
 }
 

@@ -170,7 +170,7 @@ impl<'a> Judge<'a> {
         let desired = &self.inputs.desired;
         let Some(price) = offering.price else {
             // Without a price no limit can be kept.
-            let limited = desired.budget.hourly.is_some()
+            let limited = desired.budget.is_limited()
                 || pool.market == Market::Spot && desired.placement.max_spot_price.is_some();
             return limited.then_some(Rejection::Unpriced);
         };

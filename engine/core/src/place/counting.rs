@@ -1,11 +1,12 @@
 //! Counting machines against every limit, and back.
 
+use crate::budget::Limit;
 use crate::holdings::Holding;
 use crate::offers::{Candidate, Covered, commitment_for};
 use crate::place::need::Taken;
 use crate::place::problem::Problem;
 use crate::place::usage::Usage;
-use fleet_model::{MicroUsd, Place, PoolId, Units};
+use fleet_model::{Cap, MicroUsd, Place, PoolId, Units};
 
 impl Problem<'_> {
     /// The state in which nothing is taken.
@@ -18,6 +19,7 @@ impl Problem<'_> {
             quotas: self.quotas.iter().map(|q| q.limit.saturating_sub(q.used)).collect(),
             committed: self.commitments.iter().map(|one| Covered::new(one.count)).collect(),
             spend: MicroUsd(0),
+            limit: self.desired.budget.hourly.map(|hourly| Limit { hourly, cap: Cap::Hourly }),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What still fits every limit.
 
+use crate::budget::Limit;
 use crate::offers::Candidate;
 use crate::place::problem::Problem;
 use crate::place::shares::Caps;
@@ -32,13 +33,13 @@ impl Problem<'_> {
         {
             return Some(Rejection::ShareReached { of: "zone".into(), limit });
         }
-        if let Some(limit) = self.desired.budget.hourly {
+        if let Some(Limit { hourly: limit, cap }) = usage.limit {
             let price = match self.free(usage, at) {
                 0 => candidate.offering.price.unwrap_or_default(),
                 _ => MicroUsd(0),
             };
             if usage.spend + price > limit {
-                return Some(Rejection::BudgetReached { limit });
+                return Some(Rejection::BudgetReached { limit, cap });
             }
         }
         let mut quotas = self.quotas_of(candidate);
@@ -74,7 +75,7 @@ impl Problem<'_> {
             let room = share.saturating_sub(usage.zones[candidate.zone as usize]);
             fits = fits.min(room.0.div_ceil(weight));
         }
-        if let Some(limit) = self.desired.budget.hourly {
+        if let Some(Limit { hourly: limit, .. }) = usage.limit {
             let price = candidate.offering.price.unwrap_or_default();
             let within = if usage.spend > limit {
                 0

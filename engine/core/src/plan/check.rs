@@ -200,6 +200,14 @@ fn check_amounts(inputs: &Inputs, planned: &Planned, creates: bool, found: &mut 
     {
         found.push(Violation::OverBudget { limit, after });
     }
+    let launches_burst =
+        planned.report.groups.iter().any(|l| l.group == Group::Burst && l.create > 0);
+    for line in planned.report.budgets.iter().filter(|_| launches_burst) {
+        let (limit, after) = (line.hourly_limit, cost.hourly_after);
+        if after > limit {
+            found.push(Violation::OverBudget { limit, after });
+        }
+    }
     // Launches never take the fleet further above its target than one machine's overshoot per
     // group: that is what whole machines cost.
     let largest = inputs.offerings.iter().filter_map(|o| weight(&inputs.desired, &o.kind));

@@ -19,7 +19,7 @@ const MAX_PER_DESTROY: usize = 100;
 pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
     let inputs = decision.inputs;
     let mut actions: Vec<(Action, Why)> = Vec::new();
-    let limit = inputs.desired.budget.hourly;
+    let limit = decision.choice.usage.limit.map(|limit| limit.hourly);
     let mut spare = limit.map(|limit| limit.saturating_sub(decision.choice.usage.spend));
     for group in Group::ALL {
         creates(decision, group, &mut spare, &mut actions);

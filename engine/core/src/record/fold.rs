@@ -2,7 +2,7 @@
 
 use crate::market::{learn, signals};
 use crate::record::slots::{fill_vacant, filled, filled_by, record};
-use crate::record::{guards, handover, rollout, spot};
+use crate::record::{guards, handover, rollout, spend, spot};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
@@ -77,6 +77,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             set_ending(recorded, slots, false);
         }
         Event::Vacated { gone } => {
+            spend::closed(recorded, gone.iter().map(|one| (one.slot, &one.machine)), at);
             signals::gone(recorded, gone, at);
             spot::gone(recorded, gone, at);
             learn::gone(recorded, gone, at);
@@ -151,7 +152,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Adopted { machines, template, labels } => {
             machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
         }
-        Event::Released { machines } => handover::release(recorded, machines, at),
+        Event::Released { machines } => {
+            spend::closed(recorded, machines.iter().map(|one| (one.slot, &one.machine)), at);
+            handover::release(recorded, machines, at);
+        }
         Event::Fallback { step } => spot::stepped(&mut recorded.spot, *step, at),
         Event::Cheaper { pools } => spot::cheaper(&mut recorded.spot, pools, at),
         Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),

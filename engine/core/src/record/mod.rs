@@ -8,6 +8,7 @@ mod labels;
 mod rollout;
 mod seams;
 mod slots;
+mod spend;
 pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};

@@ -1,6 +1,7 @@
 //! What a decision means: groups, pools and their reasons, money, what is to be expected, and which
 //! constraint costs most.
 
+mod budgets;
 mod cost;
 mod explain;
 mod fallback;

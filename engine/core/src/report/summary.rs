@@ -6,6 +6,7 @@ use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
 use crate::record::undone_since;
+use crate::report::budgets::budgets;
 use crate::report::cost::cost;
 use crate::report::fallback::fallback;
 use crate::report::outlook::outlook;
@@ -92,6 +93,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         rejected: inputs.rejected.clone(),
         template_changes: template_changes(inputs),
         outlook,
+        budgets: budgets(decision),
     }
 }
 

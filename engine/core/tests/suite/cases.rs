@@ -236,12 +236,17 @@ fn a_budget_buys_the_cheapest_and_tells_the_rest() {
 #[test]
 fn at_the_cap_a_cautious_fleet_waits() {
     let mut world = inputs(desired(32, 8, Unit::Gpus), &catalog(WORLD));
-    world.desired.budget = Budget { hourly: Some(MicroUsd::dollars(60)), at_cap: AtCap::Hold };
+    world.desired.budget =
+        Budget { hourly: Some(MicroUsd::dollars(60)), at_cap: AtCap::Hold, ..Budget::default() };
     let planned = plan(&world);
     assert!(planned.plan.is_empty());
     assert_eq!(
         planned.report.held,
-        [Hold::Budget { limit: MicroUsd::dollars(60), needed: MicroUsd::dollars(75) }]
+        [Hold::Budget {
+            limit: MicroUsd::dollars(60),
+            needed: MicroUsd::dollars(75),
+            cap: Cap::Hourly
+        }]
     );
 }
 

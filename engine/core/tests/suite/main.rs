@@ -1,5 +1,6 @@
 //! The decisions, case by case and by law.
 
+mod budget;
 mod cases;
 mod commitments;
 mod defaults;

@@ -27,20 +27,32 @@ enum Base {
     Share(Share),
 }
 
-/// How much, how any other target would be split, and what it costs to be short of it.
-pub(super) fn read(
-    reader: &mut Reader<'_>,
-    spec: Option<&Object<'_>>,
-) -> (CapacityGoal, Split, Option<Hedge>) {
+/// What the capacity of a fleet says.
+pub(super) struct Read {
+    /// How much.
+    pub(super) goal: CapacityGoal,
+    /// How any other target would be split.
+    pub(super) split: Split,
+    /// What it costs to be short of it.
+    pub(super) hedge: Option<Hedge>,
+    /// How often somebody looks after the fleet, in seconds.
+    pub(super) every: Option<u32>,
+}
+
+/// Reads the capacity.
+pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Read {
     let no_base = Base::Units(Units(0));
     let nothing = Split { unit: Unit::Instances, base: no_base, spot: Share::ALL };
     let object = spec
         .and_then(|spec| spec.require(reader, "capacity"))
         .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
     let Some(object) = object else {
-        return (CapacityGoal::default(), nothing, None);
+        let goal = CapacityGoal::default();
+        return Read { goal, split: nothing, hedge: None, every: None };
     };
-    let hedge = hedge(reader, &object);
+    let every_at = object.get(reader, "reconcileEvery");
+    let every = every_at.as_ref().and_then(|field| reader.span(field, EVERY));
+    let hedge = hedge(reader, &object, every);
     let unit = object.get(reader, "unit").and_then(|field| reader.word(&field, "unit", UNITS));
     let unit = unit.unwrap_or(Unit::Instances);
     let target_at = object.require(reader, "target");
@@ -58,19 +70,18 @@ pub(super) fn read(
         .unwrap_or(Share::ALL);
     let split = Split { unit, base: base.unwrap_or(no_base), spot };
     let Some(target) = target else {
-        return (CapacityGoal { unit, ..CapacityGoal::default() }, split, hedge);
+        let goal = CapacityGoal { unit, ..CapacityGoal::default() };
+        return Read { goal, split, hedge, every };
     };
-    (split.goal(target), split, hedge)
+    Read { goal: split.goal(target), split, hedge, every }
 }
 
 /// How often a fleet may be looked after, in seconds.
 const EVERY: RangeInclusive<u32> = 1..=30 * 24 * 3600;
 
 /// What it costs to be short, if the spec says so.
-fn hedge(reader: &mut Reader<'_>, object: &Object<'_>) -> Option<Hedge> {
+fn hedge(reader: &mut Reader<'_>, object: &Object<'_>, every: Option<u32>) -> Option<Hedge> {
     const PENALTY: Number = Number { places: 3, min: 1, max: 10_000_000 };
-    let every_at = object.get(reader, "reconcileEvery");
-    let every = every_at.as_ref().and_then(|field| reader.span(field, EVERY));
     let looked_after = |hedge: Hedge| Hedge {
         reconcile_every_seconds: every.unwrap_or(hedge.reconcile_every_seconds),
         ..hedge

@@ -1,5 +1,6 @@
 //! A document of kind `Fleet` → what should exist.
 
+pub(crate) mod budget;
 mod capacity;
 mod clock;
 pub(crate) mod commitments;
@@ -18,9 +19,8 @@ use crate::places::Places;
 use crate::reader::{Field, Object, Reader};
 use crate::source::{Part, quote};
 use crate::wire;
-use crate::words::AT_CAP;
 use crate::yaml::{Kind, Node};
-use fleet_model::{Budget, Desired, FleetName, HOURS_PER_MONTH, MicroUsd, Share, Together, digest};
+use fleet_model::{Desired, FleetName, Share, Together, digest};
 use std::collections::BTreeMap;
 
 /// A fleet as read, before policies. Only without errors is it whole.
@@ -64,11 +64,11 @@ pub(crate) fn read(
         Reading::Defaults => object.get(&mut reader, "spec"),
     });
     let spec = spec.and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
-    let (capacity, split, hedge) = capacity::read(&mut reader, spec.as_ref());
+    let capacity::Read { goal: capacity, split, hedge, every } =
+        capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
     let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
     placement.hedge = hedge;
-    let budget = budget(&mut reader, spec.as_ref());
     let mut templates = template::read(&mut reader, spec.as_ref(), &placement.clouds);
     if placement.together == Some(Together::Zone) && !says_network(document) {
         for rule in &placement.clouds {
@@ -77,6 +77,8 @@ pub(crate) fn read(
     }
     let (health, updates, interruption) = upkeep::read(&mut reader, spec.as_ref());
     let (schedule, expires) = clock::read(&mut reader, spec.as_ref(), split);
+    let around = budget::Around { goal: capacity, every, ends: expires.is_some() };
+    let budget = budget::read(&mut reader, spec.as_ref(), around);
     let fallback = fallback::read(&mut reader, spec.as_ref());
     let rebalance = rebalance::read(&mut reader, spec.as_ref());
     let desired = Desired {
@@ -187,29 +189,4 @@ pub(crate) fn labels(reader: &mut Reader<'_>, field: &Field<'_>) -> BTreeMap<Str
         }
     }
     labels
-}
-
-fn budget(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Budget {
-    let Some(field) = spec.and_then(|spec| spec.get(reader, "budget")) else {
-        return Budget::default();
-    };
-    let Some(object) = reader.object(&field, wire::Budget::FIELDS) else {
-        return Budget::default();
-    };
-    let hourly = object.get(reader, "hourlyUsd").and_then(|field| reader.usd(&field));
-    let monthly = object.get(reader, "monthlyUsd").and_then(|field| reader.usd(&field));
-    let at_cap = object
-        .get(reader, "atCap")
-        .and_then(|field| reader.word(&field, "way to act at the cap", AT_CAP));
-    if field.entries().next().is_none() {
-        let hint = "set hourlyUsd or monthlyUsd, or remove budget";
-        reader.error(&field, "`budget` sets no limit".into(), Some(hint.into()));
-    }
-    Budget { hourly: tighter(hourly, monthly), at_cap: at_cap.unwrap_or_default() }
-}
-
-/// The tighter of an hourly and a monthly limit, per hour. Rounded down: never over a limit.
-pub(crate) fn tighter(hourly: Option<MicroUsd>, monthly: Option<MicroUsd>) -> Option<MicroUsd> {
-    let per_hour = monthly.map(|MicroUsd(month)| MicroUsd(month / HOURS_PER_MONTH));
-    hourly.into_iter().chain(per_hour).min()
 }

@@ -251,6 +251,11 @@ fn budget() {
         "budget",
         &[
             ("misspelt", "budget: { hourlyUSD: 400 }"),
+            (
+                "a base for ever",
+                "capacity: { target: 8, base: { onDemand: 2 } }\nbudget: { lifetimeUsd: 400 }",
+            ),
+            ("no such zone", "budget: { calendarMonthUsd: 400, timeZone: PST }"),
             ("no currency", "budget: { hourly: 400 }"),
             ("negative", "budget: { hourlyUsd: -400 }"),
             ("zero", "budget: { hourlyUsd: 0 }"),

@@ -203,3 +203,54 @@ fn a_policy_that_would_not_be_found_is_told() {
     let warnings = loaded.warnings.render(false);
     assert!(warnings.contains("is not found when a single file is named"), "{warnings}");
 }
+
+#[test]
+fn money_of_months_and_lives_is_shared_by_policy_and_label() {
+    let costs = |name: &str, team: &str, budget: &str| {
+        format!(
+            "apiVersion: fleet/v1\nkind: Fleet\nmetadata: {{ name: {name}, labels: {{ team: {team} }} }}\n\
+             spec: {{ capacity: {{ target: 1 }}{budget} }}\n"
+        )
+    };
+    let month = |usd: u32| format!(", budget: {{ calendarMonthUsd: {usd} }}");
+    let check = |limits: &str, fleets: &[String], refused: Option<&str>| {
+        let policy = policy(&format!("{{ budget: {{ {limits} }} }}"));
+        let names: Vec<String> = (0..fleets.len()).map(|at| format!("{at}.yaml")).collect();
+        let mut files = vec![("policy.yaml", policy.as_str())];
+        files.extend(names.iter().map(String::as_str).zip(fleets.iter().map(String::as_str)));
+        let tree = Tree::new(&files);
+        match (tree.load(&[""]), refused) {
+            (Ok(loaded), None) => Some(loaded.fleets[0].desired.budget.clone()),
+            (Err(found), Some(words)) => {
+                let found = found.to_string();
+                assert!(found.contains(words), "{found}");
+                None
+            }
+            (found, _) => panic!("{:?}, {refused:?}", found.err().map(|e| e.to_string())),
+        }
+    };
+    let (a, b) = (costs("a", "ml", &month(60)), costs("b", "ml", &month(50)));
+    let open = costs("c", "ml", "");
+    let ml = "byLabel: [{ label: team, value: \"m*\", calendarMonthUsd: 100 }]";
+    check(
+        ml,
+        &[a.clone(), b.clone()],
+        Some("fleets with team: m* may cost $110.00 in a calendar month"),
+    );
+    check(ml, &[a.clone(), costs("b", "web", &month(50))], None);
+    check(ml, &[a.clone(), open.clone()], Some("it needs a budget of its own"));
+    let alone = check(ml, std::slice::from_ref(&open), None).expect("valid");
+    assert_eq!(alone.calendar_month, Some(MicroUsd::dollars(100)));
+    let all = "totalCalendarMonthUsd: 90, perFleetCalendarMonthUsd: 80";
+    check(all, &[a.clone(), b], Some("all fleets may cost $110.00 in a calendar month"));
+    check(
+        all,
+        &[costs("d", "x", &month(85))],
+        Some("a budget of $85.00 in a calendar month is too high"),
+    );
+    let each = check("perFleetLifetimeUsd: 500", &[open], None).expect("valid");
+    assert_eq!(each.lifetime, Some(MicroUsd::dollars(500)));
+    let base = fleet("capacity: { target: 2, base: { onDemand: 1 } }");
+    check("perFleetLifetimeUsd: 500", &[base], Some("needs an end"));
+    check("byLabel: [{ label: team, value: x }]", &[a], Some("this sets no limit"));
+}

@@ -1,0 +1,76 @@
+//! What a fleet may still spend: the limits of its budget against what the journal says was spent.
+
+mod left;
+mod months;
+mod seams;
+mod spent;
+
+pub(crate) use left::{Allowance, Left, Limit, cost};
+
+use crate::holdings::Inventory;
+use crate::offers::find_offering;
+use fleet_model::{Cap, Group, Inputs, Market, MicroUsd};
+
+/// How long a machine may take until it is seen to be gone, in seconds.
+const GOING: u64 = 1800;
+/// A machine that is launched should be of use for so long at least, in seconds.
+const OF_USE: u64 = 3600;
+/// What a spot machine may come to cost where nobody knows its on-demand price, in thousandths: clouds
+/// speak of "up to 90 % off". A guess.
+const UNKNOWN_DEAREST: u64 = 10_000;
+
+/// What may be paid per hour.
+pub(crate) fn allowance(inputs: &Inputs, inventory: &Inventory) -> Allowance {
+    let budget = &inputs.desired.budget;
+    let hourly = budget.hourly;
+    if !budget.has_caps() {
+        return Allowance { hourly, ..Allowance::default() };
+    }
+    let every = u64::from(budget.reconcile_every());
+    let (keep, launch) = seams::horizons(2 * every + GOING, 2 * every + GOING + every.max(OF_USE));
+    Allowance {
+        hourly,
+        caps: caps(inputs),
+        dearest_milli: dearest(inputs, inventory),
+        keep,
+        launch,
+    }
+}
+
+/// What is left of every limit on what is spent.
+pub(crate) fn caps(inputs: &Inputs) -> Vec<Left> {
+    let budget = &inputs.desired.budget;
+    let now = inputs.now;
+    let mut caps = Vec::new();
+    if let Some(limit) = budget.calendar_month {
+        let (from, until) = months::around(now, &budget.time_zone);
+        let spent = spent::since(inputs, Some(from));
+        caps.push(Left { cap: Cap::CalendarMonth, limit, spent, rest: Some(seconds(now, until)) });
+    }
+    if let Some(limit) = budget.lifetime {
+        let rest = inputs.desired.expires.map(|end| seconds(now, end));
+        caps.push(Left { cap: Cap::Lifetime, limit, spent: spent::since(inputs, None), rest });
+    }
+    caps
+}
+
+fn seconds(now: fleet_model::Timestamp, until: fleet_model::Timestamp) -> u64 {
+    u64::try_from(until.duration_since(now).as_secs()).unwrap_or(0)
+}
+
+/// What a burst machine may come to cost before somebody looks again, in thousandths of its price: spot
+/// follows the market, and no further than on-demand.
+fn dearest(inputs: &Inputs, inventory: &Inventory) -> u64 {
+    let held = inventory.holdings.iter().filter(|h| h.slot.name.group == Group::Burst);
+    let held = held.filter_map(|h| find_offering(inputs, &h.pool));
+    let offered = inputs.offerings.iter();
+    let spot = held.chain(offered).filter(|offering| offering.pool.market == Market::Spot);
+    let rises = spot.filter_map(|offering| {
+        let price = offering.price.filter(|price| *price > MicroUsd(0))?;
+        Some(match offering.on_demand {
+            Some(list) => (list.0.saturating_mul(1000)).div_ceil(price.0).max(1000),
+            None => UNKNOWN_DEAREST,
+        })
+    });
+    rises.max().unwrap_or(1000).min(UNKNOWN_DEAREST)
+}

@@ -1,0 +1,243 @@
+//! A budget is not passed: fleets live for days around the turn of a month, prices jump, launches are in
+//! doubt, looks are missed, and a meter of the test's own counts what it all costs.
+
+use crate::world::{Row, catalog, checked, desired, inputs, obey};
+use fleet_core::plan;
+use fleet_model::*;
+use jiff::SignedDuration;
+use std::collections::BTreeMap;
+
+const ROWS: [Row<'static>; 4] = [
+    ("aws/us-east-1/a/m.8", 0, Some(100), Some(30)),
+    ("aws/us-east-1/b/m.8", 0, Some(104), Some(26)),
+    ("gcp/us-central1/a/n.8", 0, Some(96), Some(38)),
+    ("azure/eastus/regional/d.8", 0, Some(110), Some(25)),
+];
+
+/// Numbers that look like chance, and are the same each time.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit.max(1)
+    }
+
+    fn percent(&mut self, share: u64) -> bool {
+        self.below(100) < share
+    }
+}
+
+/// What machines really cost: seconds, at the price of the moment.
+#[derive(Default)]
+struct Purse {
+    all: f64,
+    month: f64,
+}
+
+impl Purse {
+    fn pay(&mut self, world: &Inputs, on_demand: &BTreeMap<MachineId, f64>, seconds: i64) {
+        let live = world.observed.machines.values().filter(|machine| machine.state.is_live());
+        let hourly: f64 = live
+            .map(|machine| {
+                let offering = world.offerings.iter().find(|o| o.pool == machine.pool());
+                match (machine.market, on_demand.get(&machine.id)) {
+                    (Market::OnDemand, Some(price)) => *price,
+                    _ => offering.and_then(|o| o.price).unwrap_or_default().as_f64(),
+                }
+            })
+            .sum();
+        self.all += hourly * seconds as f64 / 3600.0;
+        self.month += hourly * seconds as f64 / 3600.0;
+    }
+}
+
+struct Life {
+    world: Inputs,
+    dice: Dice,
+    purse: Purse,
+    zone: jiff::tz::TimeZone,
+    /// On-demand prices are those of the launch.
+    fixed: BTreeMap<MachineId, f64>,
+    base_prices: Vec<(PoolId, MicroUsd)>,
+}
+
+/// The end of a month in some zone, some hours before it.
+fn begin(dice: &mut Dice, zone: &jiff::tz::TimeZone) -> Timestamp {
+    let midnight = jiff::civil::date(2027, 3, 1).at(0, 0, 0, 0);
+    let turn = zone.to_ambiguous_timestamp(midnight).compatible().expect("a time");
+    turn - SignedDuration::from_hours(dice.below(40) as i64)
+}
+
+fn live(seed: u64) -> Result<(), String> {
+    let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    let name =
+        ["UTC", "America/Los_Angeles", "Asia/Kolkata", "Pacific/Auckland"][dice.below(4) as usize];
+    let zone = time_zone(name).expect("a zone");
+    let catalog = catalog(&ROWS);
+    let target = 2 + dice.below(9);
+    let base = if dice.percent(50) { 0 } else { dice.below(target.min(3) + 1) };
+    let mut spec = desired(target, base, Unit::Instances);
+    let start = begin(&mut dice, &zone);
+    // From money for hours to money for weeks; the base alone may be too dear.
+    let hours = 2 + dice.below(70);
+    let month = base * 110 * 745 / 100 + target * 40 * hours / 100;
+    if dice.percent(70) {
+        spec.budget.calendar_month = Some(MicroUsd::dollars(month.max(1)));
+    } else {
+        spec.expires = Some(start + SignedDuration::from_hours(48 + dice.below(60) as i64));
+        spec.budget.lifetime =
+            Some(MicroUsd::dollars(base * 2 * 108 + target * 40 * hours / 100 + 1));
+    }
+    if dice.percent(20) {
+        spec.budget.at_cap = AtCap::Hold;
+    }
+    spec.budget.time_zone = TimeZoneName(name.into());
+    let every = [900, 3600, 3600, 4 * 3600][dice.below(4) as usize];
+    spec.budget.reconcile_every_seconds = Some(every);
+    let caps = spec.budget.clone();
+    let expires = spec.expires;
+    let mut world = inputs(spec, &catalog);
+    (world.now, world.observed.taken_at) = (start, start);
+    let base_prices =
+        world.offerings.iter().filter_map(|o| Some((o.pool.clone(), o.price?))).collect();
+    let purse = Purse::default();
+    let mut life = Life { world, dice, purse, zone, fixed: BTreeMap::new(), base_prices };
+    let mut at_look = MicroUsd(0);
+    for look in 0..60 {
+        // Whoever runs it is away now and then, for one look.
+        let missed = life.dice.percent(12);
+        if !missed {
+            at_look = life.look(expires);
+        }
+        life.pass(i64::from(every));
+        let over = |limit: Option<MicroUsd>, spent: f64| {
+            limit.filter(|limit| spent > limit.as_f64() + 1e-6).map(|limit| (limit, spent))
+        };
+        let found =
+            over(caps.calendar_month, life.purse.month).or(over(caps.lifetime, life.purse.all));
+        if let Some((limit, spent)) = found {
+            return Err(format!("seed {seed}, look {look}: ${spent:.4} of {limit}; {at_look}/h"));
+        }
+    }
+    Ok(())
+}
+
+impl Life {
+    /// Plans and obeys. Some launches are in doubt: they are there, and nobody knows.
+    fn look(&mut self, expires: Option<Timestamp>) -> MicroUsd {
+        let over = expires.is_some_and(|end| end <= self.world.now);
+        if over {
+            let unit = self.world.desired.capacity.unit;
+            self.world.desired.capacity = CapacityGoal { unit, ..CapacityGoal::default() };
+            self.world.desired.max_destroy = Share::ALL;
+        }
+        let mut after = MicroUsd(0);
+        for _ in 0..3 {
+            let planned = checked(&self.world);
+            after = planned.report.cost.hourly_after;
+            let rests = planned.plan.is_empty();
+            let known: Vec<MachineId> = self.world.observed.machines.keys().cloned().collect();
+            obey(&mut self.world, &planned, 0);
+            for (id, machine) in &self.world.observed.machines {
+                if !known.contains(id) {
+                    let price = machine.price.unwrap_or_default().as_f64();
+                    self.fixed.insert(id.clone(), price);
+                }
+            }
+            if rests {
+                break;
+            }
+        }
+        after
+    }
+
+    /// Time passes: prices jump, spot is taken back, a month begins.
+    fn pass(&mut self, seconds: i64) {
+        let mut left = seconds;
+        while left > 0 {
+            let step = left.min(900);
+            let until = self.world.now + SignedDuration::from_secs(step);
+            let month =
+                |at: Timestamp, zone: &jiff::tz::TimeZone| at.to_zoned(zone.clone()).month();
+            if month(self.world.now, &self.zone) != month(until, &self.zone) {
+                self.purse.month = 0.0;
+            }
+            self.purse.pay(&self.world, &self.fixed, step);
+            self.world.now = until;
+            left -= step;
+            if self.dice.percent(3) {
+                self.jump();
+            }
+            if self.dice.percent(5) {
+                self.interrupt();
+            }
+        }
+        self.world.observed.taken_at = self.world.now;
+    }
+
+    /// Spot moves anywhere between a quarter of the list price and all of it.
+    fn jump(&mut self) {
+        let at = self.dice.below(self.world.offerings.len() as u64) as usize;
+        let share = 25 + self.dice.below(75);
+        let offering = &mut self.world.offerings[at];
+        if offering.pool.market == Market::Spot
+            && let Some(list) = offering.on_demand
+        {
+            offering.price = Some(MicroUsd(list.0 * share / 100));
+        }
+        let _ = &self.base_prices;
+    }
+
+    fn interrupt(&mut self) {
+        let live = self.world.observed.machines.values_mut();
+        let mut spot: Vec<&mut Machine> = live
+            .filter(|machine| machine.state.is_live() && machine.market == Market::Spot)
+            .collect();
+        let count = spot.len() as u64;
+        if count > 0 {
+            let one = self.dice.below(count) as usize;
+            spot[one].state = MachineState::Terminated;
+        }
+    }
+}
+
+#[test]
+fn no_budget_is_passed() {
+    let lives = if cfg!(debug_assertions) { 300 } else { 10_000 };
+    let lives = std::env::var("FLEET_LIVES").ok().and_then(|n| n.parse().ok()).unwrap_or(lives);
+    let broken: Vec<String> = (0..lives).filter_map(|seed| live(seed).err()).collect();
+    assert!(broken.is_empty(), "{} of {lives}: {}", broken.len(), broken[0]);
+}
+
+#[test]
+fn a_plan_says_how_far_the_money_reaches() {
+    let mut spec = desired(4, 1, Unit::Instances);
+    spec.budget.calendar_month = Some(MicroUsd::dollars(1000));
+    let mut world = inputs(spec, &catalog(&ROWS));
+    world.now = "2027-03-11T00:00:00Z".parse().expect("a moment");
+    let planned = plan(&world);
+    let [line] = planned.report.budgets[..] else { panic!("one budget") };
+    assert_eq!((line.cap, line.spent), (Cap::CalendarMonth, MicroUsd(0)));
+    assert_eq!(line.until.map(|at| at.to_string()).as_deref(), Some("2027-04-01T00:00:00Z"));
+    // 21 days of the base, and of all of it.
+    let hourly = planned.report.cost.hourly_after;
+    assert_eq!(line.forecast, Some(hourly * 504));
+    assert_eq!(line.set_aside, MicroUsd(960_000) * 504);
+    assert_eq!(line.used_up_at, None);
+}
+
+#[test]
+fn a_base_that_no_month_can_pay_is_not_launched() {
+    let mut spec = desired(2, 2, Unit::Instances);
+    // One machine of the two: 745 hours of 0.96 come to 715.
+    spec.budget.calendar_month = Some(MicroUsd::dollars(800));
+    let world = inputs(spec, &catalog(&ROWS));
+    let planned = checked(&world);
+    assert_eq!(planned.report.groups[0].create, 1);
+    let short = &planned.report.unplaced[0];
+    let month =
+        |why: &Rejection| matches!(why, Rejection::BudgetReached { cap: Cap::CalendarMonth, .. });
+    assert!(short.because.iter().any(|(why, _)| month(why)), "{short:?}");
+}
