@@ -269,6 +269,7 @@ impl From<&model::Cost> for Cost {
             unpriced,
             committed,
             when_done,
+            range: _,
         } = cost;
         Cost {
             hourly_before_usd: usd(*hourly_before),
@@ -333,6 +334,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a model::Cost>) -> model::
         unpriced: 0,
         committed: 0,
         when_done: None,
+        range: None,
     };
     // Each fleet has an end of its own, and a number of its own to allow.
     let costs = costs.map(|cost| model::Cost { when_done: None, ..*cost });
@@ -345,6 +347,7 @@ pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a model::Cost>) -> model::
         unpriced: sum.unpriced + cost.unpriced,
         committed: sum.committed + cost.committed,
         when_done: None,
+        range: None,
     });
     sum.unwrap_or(nothing)
 }

@@ -322,6 +322,8 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         groups,
         pools,
         cost,
+        cost_lines: _,
+        uncounted: _,
         held,
         unplaced: short,
         in_doubt: doubts,

@@ -469,6 +469,7 @@ pub(crate) fn money(cost: &Cost) -> String {
         unpriced,
         committed,
         when_done,
+        range: _,
     } = cost;
     let change = |before: String, after: String| {
         if hourly_before == hourly_after { after } else { format!("{before} → {after}") }

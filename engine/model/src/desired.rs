@@ -258,6 +258,31 @@ pub struct PlacementRules {
     /// What was bought ahead of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub commitments: Vec<Commitment>,
+    /// What the fleet is expected to send and receive.
+    #[serde(default, skip_serializing_if = "Traffic::is_nothing")]
+    pub traffic: Traffic,
+}
+
+/// What a fleet is expected to send and receive. A unit of capacity has its part of it: as much as it is
+/// of the target.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Traffic {
+    /// Where the data is: the cloud and the cloud's own name of the region. `None`: on the internet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<(Cloud, String)>,
+    /// What leaves the place of the data for the machines, in thousandths of a GiB a day. Without such a
+    /// place: what leaves the machines for the internet.
+    pub egress_milli_gib: u64,
+    /// What machines send back to the place of the data, in thousandths of a GiB a day.
+    pub returned_milli_gib: u64,
+}
+
+impl Traffic {
+    /// Whether nothing is expected.
+    pub fn is_nothing(&self) -> bool {
+        self.egress_milli_gib == 0 && self.returned_milli_gib == 0
+    }
 }
 
 /// Machines that are paid for whether they run or not: reserved instances, committed use. On-demand
@@ -398,6 +423,7 @@ impl PlacementRules {
             hedge: None,
             ignore_signals: SignalSet::default(),
             commitments: Vec::new(),
+            traffic: Traffic::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Everything a decision is made from, in one value that can be saved and replayed.
 
 use crate::{
-    Beliefs, Desired, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded,
+    Beliefs, Desired, Extras, FleetUid, InstanceKind, Observed, Offering, PoolId, Quota, Recorded,
     Rejection, SignalRecords, Timestamp,
 };
 use serde::{Deserialize, Serialize};
@@ -69,4 +69,7 @@ pub struct HeldPool {
     pub kind: Option<Arc<InstanceKind>>,
     /// What in the spec rules it out; `None`: nothing does, so its machines stay.
     pub rejection: Option<Rejection>,
+    /// What one machine costs beside its price.
+    #[serde(default, skip_serializing_if = "Extras::is_nothing")]
+    pub extras: Extras,
 }

@@ -12,9 +12,11 @@ pub mod bugs;
 mod capacity;
 mod catalog;
 mod clock;
+mod cost;
 mod cron;
 mod desired;
 mod digest;
+mod extras;
 mod facts;
 mod fallback;
 mod health;
@@ -47,13 +49,15 @@ pub use belief::{Beliefs, PoolBelief, SlotRun, Throttle};
 pub use capacity::{Unit, Units};
 pub use catalog::{Catalog, CatalogRow, InstanceKind};
 pub use clock::{ScheduleEntry, time_zone};
+pub use cost::{Change, Cost, CostLine, CostRange, Tier, WhenDone, sum_lines};
 pub use cron::Cron;
 pub use desired::{
     AcceleratorRules, AtCap, Bounds, Budget, Cap, CapacityGoal, CloudRule, Commitment, Desired,
     Fulfilment, Hedge, InstanceRules, Labels, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
-    Strategy, TimeZoneName, Together, Weight,
+    Strategy, TimeZoneName, Together, Traffic, Weight,
 };
 pub use digest::{Digest, digest};
+pub use extras::{CostKind, Extra, Extras, NoPrice, Uncounted};
 pub use facts::{Billing, Bucket, CloudFacts, Rates, SETTLE_WINDOW, TokenRule};
 pub use fallback::{
     Fallback, FallbackStep, FallbackWhy, FallenBack, MoveWhy, Moved, Moving, SpotRecord, Times,
@@ -87,8 +91,7 @@ pub use recorded::{
     Recorded, SlotRecord, SlotState,
 };
 pub use report::{
-    BudgetLine, Cost, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange,
-    WhenDone,
+    BudgetLine, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange,
 };
 pub use resources::{Accelerators, Architecture, Maker, Resources};
 pub use secret::Secret;

@@ -1,8 +1,8 @@
 //! What can be bought now, and what the clouds say about getting it.
 
 use crate::{
-    Cloud, InstanceKind, Interrupted, Market, MicroUsd, PoolId, Region, Share, SignalSource,
-    Timestamp,
+    Cloud, Extras, InstanceKind, Interrupted, Market, MicroUsd, PoolId, Region, Share,
+    SignalSource, Timestamp,
 };
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -19,6 +19,9 @@ pub struct Offering {
     pub price: Option<MicroUsd>,
     /// The on-demand price of the same type in the same place.
     pub on_demand: Option<MicroUsd>,
+    /// What one machine costs beside: its disk, its address, its traffic.
+    #[serde(default, skip_serializing_if = "Extras::is_nothing")]
+    pub extras: Extras,
     /// What the cloud says of it besides.
     pub signals: Signals,
     /// The image that a launch here uses: what the template's name stood for when we looked.

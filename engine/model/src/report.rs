@@ -1,8 +1,8 @@
 //! What a plan means, for people and programs.
 
 use crate::{
-    Cap, Cloud, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice, Obtainability, PoolId,
-    Rejection, Share, Shortfall, Strategy, Timestamp, Unit, Units,
+    Cap, Cloud, Cost, CostLine, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice, Obtainability,
+    PoolId, Rejection, Share, Shortfall, Strategy, Timestamp, Uncounted, Unit, Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +18,13 @@ pub struct Report {
     pub pools: Vec<PoolLine>,
     /// Money.
     pub cost: Cost,
+    /// The same, line by line: they add up to `cost`. Plans that were saved before there were lines have
+    /// none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cost_lines: Vec<CostLine>,
+    /// What no amount counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<Uncounted>,
     /// What is held back, and why.
     pub held: Vec<Hold>,
     /// What could not be placed, and why.
@@ -233,44 +240,6 @@ pub enum PoolReason {
     Hedge,
     /// On demand, because spot is too likely to be missing.
     InPlaceOfSpot,
-}
-
-/// Money, before and after. Unpriced machines are counted apart, not as zero.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Cost {
-    /// Per hour before.
-    pub hourly_before: MicroUsd,
-    /// Per hour after.
-    pub hourly_after: MicroUsd,
-    /// The same at the prices of now: spot machines that stand are counted above at what they cost when
-    /// they were launched. Plans that were saved before this was counted read back as they were written.
-    #[serde(default, skip_serializing_if = "is_free")]
-    pub hourly_at_present: MicroUsd,
-    /// The same machines at on-demand prices, after.
-    pub hourly_on_demand: MicroUsd,
-    /// The limit per hour.
-    pub hourly_limit: Option<MicroUsd>,
-    /// Machines without a known price, after.
-    pub unpriced: u32,
-    /// Machines that are paid for already, after: they add nothing to the price.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub committed: u32,
-    /// Where this plan is only a part of the way: what the fleet costs at its end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when_done: Option<WhenDone>,
-}
-
-/// The end of a way that takes several plans.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct WhenDone {
-    /// Per hour, at the prices of now.
-    pub hourly: MicroUsd,
-    /// About how many applies it takes, this one included.
-    pub applies: u32,
-    /// The number of machines to allow so that one apply does.
-    pub allow_destroy: Option<u32>,
 }
 
 fn is_free(price: &MicroUsd) -> bool {

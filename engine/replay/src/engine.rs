@@ -352,6 +352,8 @@ fn offerings(trace: &Trace) -> Vec<Offering> {
                 kind: Arc::new(InstanceKind { cloud, name, resources }),
                 price: Some(micro(price)),
                 on_demand: Some(micro(trace.on_demand)),
+                // Recordings are of prices alone.
+                extras: Default::default(),
                 signals: Signals::default(),
                 image: None,
                 refusal: None,

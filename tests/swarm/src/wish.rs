@@ -68,6 +68,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
             hedge: None,
             ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
+            traffic: fleet_model::Traffic::default(),
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),

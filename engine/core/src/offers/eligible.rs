@@ -4,9 +4,9 @@ use crate::offers::defaults::{Defaults, place_rule};
 use crate::offers::names::matches_kind;
 use crate::offers::weights::weight;
 use fleet_model::{
-    AcceleratorRules, Bounds, Catalog, CatalogRow, CloudRule, Desired, Inputs, InstanceKind,
-    InstanceRules, LocalDiskRule, Market, Offering, Pattern, Place, PoolId, Recorded, Rejection,
-    Resources, Signals,
+    AcceleratorRules, Bounds, Catalog, CatalogRow, CloudRule, Desired, Extras, Inputs,
+    InstanceKind, InstanceRules, LocalDiskRule, Market, Offering, Pattern, Place, PoolId, Recorded,
+    Rejection, Resources, Signals,
 };
 use std::collections::BTreeMap;
 
@@ -146,6 +146,7 @@ fn offering(catalog: &Catalog, row: &CatalogRow, market: Market) -> Offering {
             Market::Spot => row.spot,
         },
         on_demand: row.on_demand,
+        extras: Extras::default(),
         signals: Signals::default(),
         image: None,
         refusal: None,

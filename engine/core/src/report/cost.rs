@@ -48,5 +48,6 @@ pub(crate) fn cost(decision: &Decision<'_>) -> Cost {
         unpriced,
         committed: decision.choice.usage.committed.iter().map(Covered::used).sum(),
         when_done: decision.when_done,
+        range: None,
     }
 }

@@ -83,6 +83,8 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         groups: Group::ALL.into_iter().map(|group| group_line(decision, plan, group)).collect(),
         pools,
         cost,
+        cost_lines: Vec::new(),
+        uncounted: Vec::new(),
         held: decision.held.clone(),
         unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
         in_doubt: in_doubt(decision),

@@ -92,6 +92,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             hedge: None,
             ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
+            traffic: fleet_model::Traffic::default(),
         },
         budget: Budget::default(),
         templates: BTreeMap::new(),
@@ -154,7 +155,9 @@ pub(crate) fn respec(inputs: &mut Inputs, desired: Desired, catalog: &Catalog) {
             .find(|k| k.cloud == pool.place.cloud && k.name == pool.instance_type)
             .cloned();
         let because = kind.as_ref().and_then(|k| rejection(&inputs.desired, &pool.place, k));
-        inputs.held_pools.insert(pool.clone(), HeldPool { kind, rejection: because });
+        inputs
+            .held_pools
+            .insert(pool.clone(), HeldPool { kind, rejection: because, ..HeldPool::default() });
     }
 }
 

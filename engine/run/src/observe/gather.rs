@@ -249,7 +249,7 @@ impl Engine {
     fn held_pool(&self, desired: &Desired, pool: &PoolId) -> HeldPool {
         let kind = self.kind(pool);
         let rejection = kind.as_ref().and_then(|kind| rejection(desired, &pool.place, kind));
-        HeldPool { kind, rejection }
+        HeldPool { kind, rejection, extras: Default::default() }
     }
 
     fn kind(&self, pool: &PoolId) -> Option<Arc<InstanceKind>> {

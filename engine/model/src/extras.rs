@@ -1,0 +1,151 @@
+//! What a machine costs beside its own price: its disk, its public address, its share of the traffic.
+
+use crate::{Cloud, MicroUsd};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What one machine costs per hour beside its own price.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Extras {
+    /// The boot disk.
+    #[serde(skip_serializing_if = "Extra::is_nothing")]
+    pub disk: Extra,
+    /// The public IPv4 address.
+    #[serde(skip_serializing_if = "Extra::is_nothing")]
+    pub address: Extra,
+    /// Its share of the traffic that the spec expects.
+    #[serde(skip_serializing_if = "Extra::is_nothing")]
+    pub egress: Extra,
+}
+
+/// One of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Extra {
+    /// Per hour; nothing if there is none, or if it is in the price of the machine.
+    Hourly(MicroUsd),
+    /// There is one, and nobody can tell what it costs.
+    Unknown(NoPrice),
+}
+
+impl Default for Extra {
+    fn default() -> Self {
+        Extra::Hourly(MicroUsd(0))
+    }
+}
+
+impl Extra {
+    /// The price per hour, if it is known.
+    pub fn hourly(self) -> Option<MicroUsd> {
+        match self {
+            Extra::Hourly(price) => Some(price),
+            Extra::Unknown(_) => None,
+        }
+    }
+
+    /// Why its price is not known.
+    pub fn unknown(self) -> Option<NoPrice> {
+        match self {
+            Extra::Hourly(_) => None,
+            Extra::Unknown(why) => Some(why),
+        }
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Extra::default()
+    }
+}
+
+impl Extras {
+    /// Whether there is nothing beside the machine.
+    pub fn is_nothing(&self) -> bool {
+        *self == Extras::default()
+    }
+
+    /// Each with its kind.
+    pub fn each(self) -> [(CostKind, Extra); 3] {
+        let Extras { disk, address, egress } = self;
+        [(CostKind::Disk, disk), (CostKind::Address, address), (CostKind::Egress, egress)]
+    }
+
+    /// What is known of them, per hour. What is not known is not counted, and told apart.
+    pub fn known(self) -> MicroUsd {
+        self.each().into_iter().filter_map(|(_, extra)| extra.hourly()).sum()
+    }
+
+    /// What is left to pay of a machine that is shut down: its disk.
+    pub fn when_stopped(self) -> Self {
+        Extras { disk: self.disk, ..Extras::default() }
+    }
+}
+
+/// Why nobody can tell what something costs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum NoPrice {
+    /// Neither the catalog nor the cloud tells the price of the machine.
+    Machine,
+    /// The image decides how large the disk is, because the template does not.
+    ImageDecides,
+    /// There is no price for this kind of disk.
+    DiskKind,
+    /// There is no price for a disk of this size.
+    DiskSize,
+    /// The subnet decides whether there is a public address.
+    SubnetDecides,
+    /// There is no price for traffic on this way.
+    Route,
+    /// There is no price for so much traffic.
+    Volume,
+}
+
+/// What a line of a bill is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum CostKind {
+    /// The machine itself, with its accelerators.
+    Machine,
+    /// Its boot disk.
+    Disk,
+    /// Its public IPv4 address.
+    Address,
+    /// Its share of the traffic.
+    Egress,
+}
+
+impl CostKind {
+    /// Every kind.
+    pub const ALL: [CostKind; 4] =
+        [CostKind::Machine, CostKind::Disk, CostKind::Address, CostKind::Egress];
+
+    /// The word as users read it, for several of them.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            CostKind::Machine => "machines",
+            CostKind::Disk => "disks",
+            CostKind::Address => "public addresses",
+            CostKind::Egress => "traffic",
+        }
+    }
+}
+
+impl fmt::Display for CostKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// Something that no amount counts, because nobody can tell its price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Uncounted {
+    /// What.
+    pub kind: CostKind,
+    /// Why.
+    pub because: NoPrice,
+    /// On which cloud.
+    pub cloud: Cloud,
+    /// Of how many machines, after the plan.
+    pub machines: u32,
+}
