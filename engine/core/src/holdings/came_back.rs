@@ -4,7 +4,7 @@ use crate::holdings::holding::{Holding, Inventory};
 use crate::holdings::pools::{PoolFacts, pool_facts};
 use crate::holdings::standing::{Standing, owned};
 use fleet_model::{
-    Departed, Inputs, MachineState, NewMachine, Notice, NoticeKind, PoolId, Readopt, SlotName,
+    Departed, Inputs, Machine, MachineId, MachineState, NewMachine, Notice, NoticeKind, PoolId, Readopt, SlotName,
     SlotState, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,7 @@ pub(super) fn came_back(
     pools: &mut BTreeMap<PoolId, PoolFacts>,
 ) {
     let mut taken: BTreeSet<SlotName> = BTreeSet::new();
-    for (id, departed) in &inputs.recorded.departed {
-        let Some(seen) = inputs.observed.machines.get(id) else { continue };
+    for (id, departed, seen) in seen_again(inputs) {
         let Departed { slot, pool, launched_at, price, template, at: _ } = departed;
         let there = seen.state.is_live() && seen.state != MachineState::Stopping;
         let complete = inputs.observed.is_complete(&pool.place.scope());
@@ -69,5 +68,16 @@ pub(super) fn came_back(
             unseen: false,
             leaving: Why::Requested,
         });
+    }
+}
+
+/// Machines that departed and are seen, in the order of their ids. Whatever there is less of is looked
+/// through: a fleet that loses many machines remembers far more of them than it holds.
+fn seen_again(inputs: &Inputs) -> Vec<(&MachineId, &Departed, &Machine)> {
+    let (departed, seen) = (&inputs.recorded.departed, &inputs.observed.machines);
+    if departed.len() < seen.len() {
+        departed.iter().filter_map(|(id, gone)| Some((id, gone, seen.get(id)?))).collect()
+    } else {
+        seen.iter().filter_map(|(id, seen)| Some((id, departed.get(id)?, seen))).collect()
     }
 }

@@ -1,18 +1,18 @@
 //! The exact search: steepest descent over single machines. Add one, drop one, move one.
 //!
 //! Slots of a pool are nested, so one machine more helps exactly when all before it are up: what it saves
-//! follows from what the *other* pools leave missing. Those distributions are made once for each step of
-//! the search, and every question after that is two lookups.
+//! follows from what the *other* pools lose. Those distributions are made once for each step of the
+//! search, and every question after that is a few lookups.
 
 use crate::market::choice::Choice;
 use crate::market::moved::Moved;
 use crate::market::need::{Need, Portfolio};
-use crate::market::shortage::{Survival, all_but_one};
+use crate::market::shortage::{Losses, Pool};
 
-/// Less than this is nothing.
-const LEAST: f64 = 1e-9;
-/// Moves between two pools that both hold machines look at four distributions; so many are looked at
-/// closely, those that save most at first sight.
+/// Less than this is nothing, as a share of what one missing costs: so much is lost to rounding.
+const LEAST: f64 = 1e-12;
+/// Moves between two pools that both hold machines look at what the others lose without both; so many are
+/// looked at closely, those that save most at first sight.
 const CLOSE_LOOKS: usize = 6;
 
 /// One step of the search.
@@ -51,32 +51,47 @@ pub(super) struct Search<'a> {
     pub(super) on_demand: usize,
 }
 
-/// One pool that holds something, and what of the others survives.
-struct Active {
+/// One pool that holds something, and what the others lose.
+struct Active<'a> {
     at: usize,
-    others: Survival,
+    pool: &'a Pool,
+    others: Losses,
 }
 
 impl Search<'_> {
     /// Goes down as far as single steps lead.
     pub(super) fn descend(mut self) -> Portfolio {
         let most = 4 * (self.need.wanted + self.choices.len()) + 64;
+        let mut pools = self.pools();
         for _ in 0..most {
-            let Some(step) = self.best_move() else { break };
+            let Some(step) = self.best_move(&pools) else { break };
             self.take(step);
+            for at in [step.add, step.drop].into_iter().flatten() {
+                pools[at] = Pool::new(&self.choices[at], self.counts[at]);
+            }
         }
-        self.portfolio()
+        self.come_to(&pools)
     }
 
     /// What it comes to.
     pub(super) fn portfolio(self) -> Portfolio {
-        let all = self.survival(None).summed();
-        let left = self.need.wanted.saturating_sub(self.on_demand);
-        let missing = all.missing(left);
+        let pools = self.pools();
+        self.come_to(&pools)
+    }
+
+    fn pools(&self) -> Vec<Pool> {
+        let all = self.choices.iter().zip(&self.counts);
+        all.map(|(choice, count)| Pool::new(choice, *count)).collect()
+    }
+
+    fn come_to(self, pools: &[Pool]) -> Portfolio {
+        let spares = self.spares(self.left());
+        let all = Losses::of(pools.iter(), usize::try_from(spares).unwrap_or(0));
+        let missing = all.beyond(spares).max(0.0);
         Portfolio {
             cost: self.paid() + self.need.missing * missing + self.need.moved * self.moved().both(),
             missing,
-            whole: (1.0 - all.short(left)).clamp(0.0, 1.0),
+            whole: all.whole(spares).clamp(0.0, 1.0),
             counts: self.counts,
             on_demand: self.on_demand,
         }
@@ -105,20 +120,6 @@ impl Search<'_> {
         after.both() - before.both()
     }
 
-    /// What survives of all of it, after a step.
-    fn survival(&self, step: Option<Move>) -> Survival {
-        let step = step.unwrap_or_default();
-        let mut sum = Survival::nothing(self.need.wanted);
-        for (at, choice) in self.choices.iter().enumerate() {
-            let mut count = self.counts[at] + usize::from(step.add == Some(at));
-            count -= usize::from(step.drop == Some(at));
-            if count > 0 {
-                sum = sum.with(choice, count);
-            }
-        }
-        sum
-    }
-
     fn take(&mut self, step: Move) {
         if let Some(at) = step.add {
             self.counts[at] += 1;
@@ -130,18 +131,20 @@ impl Search<'_> {
     }
 
     /// The single step that saves most, if any does.
-    fn best_move(&self) -> Option<Move> {
-        let held: Vec<usize> = (0..self.counts.len()).filter(|&at| self.counts[at] > 0).collect();
-        let pools: Vec<_> = held.iter().map(|&at| (&self.choices[at], self.counts[at])).collect();
-        let others = all_but_one(&pools, self.need.wanted);
-        let all = match (held.first(), others.first()) {
-            (Some(&at), Some(others)) => others.with(&self.choices[at], self.counts[at]),
-            _ => Survival::nothing(self.need.wanted),
+    fn best_move(&self, pools: &[Pool]) -> Option<Move> {
+        // No step changes the number of spares by more than two machines.
+        let heaviest = self.choices.iter().map(|choice| choice.weight).max().unwrap_or(1).max(1);
+        let most = usize::try_from(self.spares(self.left())).unwrap_or(0) + 2 * heaviest;
+        let held = |at: &usize| self.counts[*at] > 0;
+        let all = Losses::of((0..pools.len()).filter(held).map(|at| &pools[at]), most);
+        let active = |at: usize| {
+            let others = (0..pools.len()).filter(|&other| held(&other) && other != at);
+            let others = all.without(&pools[at], others.map(|at| &pools[at]));
+            Active { at, pool: &pools[at], others }
         };
-        let all = all.summed();
-        let active: Vec<Active> =
-            held.into_iter().zip(others).map(|(at, others)| Active { at, others }).collect();
-        let mut best = Best { change: -LEAST, step: None, moved: self.moved() };
+        let active: Vec<Active<'_>> = (0..pools.len()).filter(held).map(active).collect();
+        let least = LEAST * self.need.missing;
+        let mut best = Best { change: -least, step: None, moved: self.moved() };
         self.on_demand_alone(&all, &mut best);
         // What one more of each pool that holds some would change, for moves between those.
         let mut added = Vec::with_capacity(active.len());
@@ -164,52 +167,48 @@ impl Search<'_> {
         self.need.wanted.saturating_sub(self.on_demand)
     }
 
+    /// How much more than this is held. Below nought: less.
+    fn spares(&self, left: usize) -> isize {
+        self.have() as isize - left as isize
+    }
+
     /// More or less on demand, and nothing else.
-    fn on_demand_alone(&self, all: &Survival, best: &mut Best) {
+    fn on_demand_alone(&self, all: &Losses, best: &mut Best) {
         let bought = self.need.bought(self.on_demand);
-        let now = all.missing(self.left());
-        if self.need.sells(self.on_demand + 1) {
-            let on_demand = self.on_demand + 1;
+        let now = all.beyond(self.spares(self.left()));
+        let mut consider = |on_demand: usize, step: isize| {
             let left = self.need.wanted.saturating_sub(on_demand);
-            let change = self.need.bought(on_demand) - bought
-                + self.need.missing * (all.missing(left) - now);
-            best.consider(self, change, Move { on_demand: 1, ..Move::default() });
+            let short = all.beyond(self.spares(left)) - now;
+            let change = self.need.bought(on_demand) - bought + self.need.missing * short;
+            best.consider(self, change, Move { on_demand: step, ..Move::default() });
+        };
+        if self.need.sells(self.on_demand + 1) {
+            consider(self.on_demand + 1, 1);
         }
         if let Some(on_demand) = self.on_demand.checked_sub(1) {
-            let left = self.need.wanted.saturating_sub(on_demand);
-            let change = self.need.bought(on_demand) - bought
-                + self.need.missing * (all.missing(left) - now);
-            best.consider(self, change, Move { on_demand: -1, ..Move::default() });
+            consider(on_demand, -1);
         }
     }
 
     /// One more of a pool, alone and in the place of on-demand. Tells what it changes alone.
-    fn add(
-        &self,
-        at: usize,
-        others: &Survival,
-        all: &Survival,
-        room: bool,
-        best: &mut Best,
-    ) -> f64 {
+    fn add(&self, at: usize, others: &Losses, all: &Losses, room: bool, best: &mut Best) -> f64 {
         let choice = &self.choices[at];
         let Some(slot) = choice.slot(self.counts[at]) else { return f64::INFINITY };
-        if !room {
-            return slot.cost;
-        }
-        let carried = self.counts[at] * choice.weight;
-        let saved = |left: usize| {
-            slot.stays * others.missing_without(left.saturating_sub(carried), choice.weight)
-        };
-        let left = self.left();
+        let weight = choice.weight as isize;
+        let saved =
+            |spares: isize| slot.stays * (others.beyond(spares) - others.beyond(spares + weight));
+        let spares = self.spares(self.left());
         let add = Move { add: Some(at), ..Move::default() };
-        let alone = slot.cost - self.need.missing * saved(left);
+        let alone = slot.cost - self.need.missing * saved(spares);
+        if !room {
+            return alone;
+        }
         best.consider(self, alone, add);
         let swap = choice.weight.min(self.on_demand);
         if swap > 0 {
             let less = self.on_demand - swap;
-            let wider = self.need.wanted.saturating_sub(less);
-            let short = all.missing(wider) - saved(wider) - all.missing(left);
+            let fewer = self.spares(self.need.wanted.saturating_sub(less));
+            let short = all.beyond(fewer) - saved(fewer) - all.beyond(spares);
             let paid = self.need.bought(less) - self.need.bought(self.on_demand);
             let change = slot.cost + paid + self.need.missing * short;
             best.consider(self, change, Move { on_demand: -(swap as isize), ..add });
@@ -218,23 +217,27 @@ impl Search<'_> {
     }
 
     /// One less of a pool: alone, for on-demand, and for one more of another.
-    fn drops(&self, active: &[Active], all: &Survival, added: &[f64], best: &mut Best) {
-        let left = self.left();
-        let now = all.missing(left);
-        let mut between: Vec<(f64, Move)> = Vec::new();
-        for pool in active {
+    fn drops(&self, active: &[Active<'_>], all: &Losses, added: &[f64], best: &mut Best) {
+        let spares = self.spares(self.left());
+        let now = all.beyond(spares);
+        let mut closest = Closest::default();
+        for (from, pool) in active.iter().enumerate() {
             let at = pool.at;
             let choice = &self.choices[at];
-            let count = self.counts[at];
-            let Some(slot) = choice.slot(count - 1) else { continue };
+            let Some(slot) = choice.slot(self.counts[at] - 1) else { continue };
             let drop = Move { drop: Some(at), ..Move::default() };
-            let without = pool.others.with(choice, count - 1).summed();
-            let alone = self.need.missing * (without.missing(left) - now) - slot.cost;
+            let weight = choice.weight as isize;
+            // Missing without it. It matters exactly when it is up.
+            let without = |spares: isize| {
+                let gone = pool.others.beyond(spares - weight) - pool.others.beyond(spares);
+                all.beyond(spares) + slot.stays * gone
+            };
+            let alone = self.need.missing * (without(spares) - now) - slot.cost;
             best.consider(self, alone, drop);
             if self.need.sells(self.on_demand + choice.weight) {
                 let more = self.on_demand + choice.weight;
-                let narrower = self.need.wanted.saturating_sub(more);
-                let short = without.missing(narrower) - now;
+                let narrower = self.spares(self.need.wanted.saturating_sub(more));
+                let short = without(narrower) - now;
                 let paid = self.need.bought(more) - self.need.bought(self.on_demand);
                 let change = paid - slot.cost + self.need.missing * short;
                 best.consider(self, change, Move { on_demand: choice.weight as isize, ..drop });
@@ -244,26 +247,60 @@ impl Search<'_> {
                     continue;
                 }
                 let Some(first) = other.slot(0) else { continue };
-                let saved = first.stays * without.missing_without(left, other.weight);
+                let more = spares + other.weight as isize;
+                let saved = first.stays * (without(spares) - without(more));
                 let change = alone + first.cost - self.need.missing * saved;
                 best.consider(self, change, Move { add: Some(to), ..drop });
             }
-            for (to, change) in active.iter().zip(added) {
-                if to.at != at && change.is_finite() {
-                    between.push((alone + change, Move { add: Some(to.at), ..drop }));
+            for (to, change) in added.iter().enumerate() {
+                if to != from && change.is_finite() {
+                    closest.consider(Between { from, to, change: alone + change });
                 }
             }
         }
-        between.sort_by(|(a, _), (b, _)| a.total_cmp(b));
-        for &(_, step) in between.iter().take(CLOSE_LOOKS) {
-            let (Some(add), Some(drop)) = (step.add, step.drop) else { continue };
-            let (added, dropped) = (
-                self.choices[add].slot(self.counts[add]),
-                self.choices[drop].slot(self.counts[drop] - 1),
-            );
-            let (Some(added), Some(dropped)) = (added, dropped) else { continue };
-            let short = self.survival(Some(step)).summed().missing(left) - now;
-            best.consider(self, added.cost - dropped.cost + self.need.missing * short, step);
+        for between in closest.0 {
+            let (from, to) = (&active[between.from], &active[between.to]);
+            let change = between.change + self.need.missing * self.cross(active, from, to);
+            best.consider(self, change, Move { add: Some(to.at), drop: Some(from.at), on_demand: 0 });
         }
+    }
+
+    /// What is missing because both slots of a move matter at once: the one that goes, and the one that
+    /// comes.
+    fn cross(&self, active: &[Active<'_>], from: &Active<'_>, to: &Active<'_>) -> f64 {
+        let (source, target) = (&self.choices[from.at], &self.choices[to.at]);
+        let going = source.slot(self.counts[from.at] - 1).map_or(0.0, |slot| slot.stays);
+        let coming = target.slot(self.counts[to.at]).map_or(0.0, |slot| slot.stays);
+        let rest = active.iter().filter(|one| one.at != from.at && one.at != to.at);
+        let rest = from.others.without(to.pool, rest.map(|one| one.pool));
+        let spares = self.spares(self.left());
+        let (less, more) = (source.weight as isize, target.weight as isize);
+        let both = rest.beyond(spares + more - less) + rest.beyond(spares);
+        going * coming * (both - rest.beyond(spares + more) - rest.beyond(spares - less))
+    }
+}
+
+/// A move between two pools that hold machines, by their positions among those, and what it changes at
+/// first sight.
+#[derive(Debug, Clone, Copy)]
+struct Between {
+    from: usize,
+    to: usize,
+    change: f64,
+}
+
+/// The moves that save most at first sight, the best first.
+#[derive(Default)]
+struct Closest(Vec<Between>);
+
+impl Closest {
+    fn consider(&mut self, between: Between) {
+        let full = self.0.len() == CLOSE_LOOKS;
+        if full && self.0.last().is_some_and(|last| last.change <= between.change) {
+            return;
+        }
+        let rank = self.0.partition_point(|other| other.change <= between.change);
+        self.0.truncate(CLOSE_LOOKS - 1);
+        self.0.insert(rank, between);
     }
 }

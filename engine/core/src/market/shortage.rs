@@ -1,96 +1,113 @@
-//! The distribution of what survives, and what is missing then. Exact: pools fail independently of each
+//! The distribution of what is lost, and what is missing then. Exact: pools fail independently of each
 //! other, the slots of one pool together.
+//!
+//! Losses are counted, not survivors, and only as far as there are spares: what is missing beyond that
+//! follows from the mean. So it costs as much as there are spares, however large the fleet is.
 
 use crate::market::choice::Choice;
 
-/// Chances of what survives, up to what is wanted; what is more counts as that.
+/// A pool is taken out of a sum by division where it is whole more often than this. Below, the error of
+/// each term would grow into the next.
+const WHOLE: f64 = 0.6;
+
+/// One pool in a sum: how much it loses, and how likely that is. What differs is listed, the least first.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pool {
+    whole: f64,
+    losses: Vec<(usize, f64)>,
+    mean: f64,
+}
+
+impl Pool {
+    /// So many machines of a pool.
+    pub(super) fn new(choice: &Choice, count: usize) -> Self {
+        let carried = count * choice.weight;
+        let mut losses: Vec<(usize, f64)> =
+            choice.survivors(count).map(|(survive, chance)| (carried - survive, chance)).collect();
+        losses.reverse();
+        let mean = losses.iter().map(|(lost, chance)| *lost as f64 * chance).sum();
+        let whole = match losses.first() {
+            Some((0, chance)) => *chance,
+            _ => 0.0,
+        };
+        losses.retain(|(lost, _)| *lost > 0);
+        Pool { whole, losses, mean }
+    }
+}
+
+/// Chances of losses up to some amount, and their mean, which knows of those beyond.
 #[derive(Debug, Clone)]
-pub(super) struct Survival {
+pub(super) struct Losses {
     chances: Vec<f64>,
+    mean: f64,
     /// Sums of sums of chances, for questions about what is missing.
     below: Vec<f64>,
 }
 
-impl Survival {
-    /// Nothing, of at most `wanted`.
-    pub(super) fn nothing(wanted: usize) -> Self {
-        let mut chances = vec![0.0; wanted + 1];
+impl Losses {
+    /// Of some pools together, for questions about up to `most` spares.
+    pub(super) fn of<'a>(pools: impl Iterator<Item = &'a Pool>, most: usize) -> Self {
+        let mut chances = vec![0.0; most + 1];
+        let mut before = chances.clone();
         chances[0] = 1.0;
-        Survival { chances, below: Vec::new() }
-    }
-
-    /// The same, with `count` machines of a pool besides.
-    pub(super) fn with(&self, choice: &Choice, count: usize) -> Self {
-        let wanted = self.chances.len() - 1;
-        let mut chances = vec![0.0; wanted + 1];
-        for (survive, chance) in choice.survivors(count) {
-            if survive > wanted {
-                chances[wanted] += chance;
-                continue;
+        let mut mean = 0.0;
+        for pool in pools {
+            mean += pool.mean;
+            std::mem::swap(&mut chances, &mut before);
+            for (then, now) in chances.iter_mut().zip(&before) {
+                *then = now * pool.whole;
             }
-            let (low, high) = self.chances.split_at(wanted + 1 - survive);
-            for (sum, before) in chances[survive..].iter_mut().zip(low) {
-                *sum += before * chance;
+            for &(lost, chance) in pool.losses.iter().take_while(|(lost, _)| *lost <= most) {
+                for (then, now) in chances[lost..].iter_mut().zip(&before) {
+                    *then += now * chance;
+                }
             }
-            chances[wanted] += chance * high.iter().sum::<f64>();
         }
-        Survival { chances, below: Vec::new() }
+        Losses { chances, mean, below: before }.summed()
     }
 
-    /// Ready for questions.
-    pub(super) fn summed(mut self) -> Self {
+    /// The same without one of the pools. `others` are the rest of them.
+    pub(super) fn without<'a>(&self, pool: &Pool, others: impl Iterator<Item = &'a Pool>) -> Self {
+        let most = self.chances.len() - 1;
+        if pool.whole < WHOLE {
+            return Losses::of(others, most);
+        }
+        let mut chances = self.chances.clone();
+        let per_whole = 1.0 / pool.whole;
+        for at in 0..=most {
+            let found = chances[at] * per_whole;
+            chances[at] = found;
+            for &(lost, chance) in &pool.losses {
+                let Some(then) = chances.get_mut(at + lost) else { break };
+                *then -= found * chance;
+            }
+        }
+        Losses { chances, mean: self.mean - pool.mean, below: vec![0.0; most + 1] }.summed()
+    }
+
+    fn summed(mut self) -> Self {
         let (mut sum, mut of_sums) = (0.0, 0.0);
-        let add = |chance: &f64| {
+        for (below, chance) in self.below.iter_mut().zip(&self.chances) {
             sum += chance;
             of_sums += sum;
-            of_sums
-        };
-        self.below = self.chances.iter().map(add).collect();
+            *below = of_sums;
+        }
         self
     }
 
-    /// How much of `wanted` is expected to be missing.
-    pub(super) fn missing(&self, wanted: usize) -> f64 {
-        match wanted {
-            0 => 0.0,
-            wanted => self.below[wanted - 1],
-        }
+    /// How much is expected to be missing with so many spares: losses beyond them. Below nought: so much
+    /// is missing already.
+    pub(super) fn beyond(&self, spares: isize) -> f64 {
+        let met = match usize::try_from(spares) {
+            Ok(0) | Err(_) => 0.0,
+            Ok(spares) => self.below[spares - 1],
+        };
+        self.mean - spares as f64 + met
     }
 
-    /// How much less of `wanted` is missing if `more` is there for certain.
-    pub(super) fn missing_without(&self, wanted: usize, more: usize) -> f64 {
-        self.missing(wanted) - self.missing(wanted.saturating_sub(more))
-    }
-
-    /// Chance that less than `wanted` survives.
-    pub(super) fn short(&self, wanted: usize) -> f64 {
-        match wanted {
-            0 => 0.0,
-            1 => self.below[0],
-            wanted => self.below[wanted - 1] - self.below[wanted - 2],
-        }
-    }
-}
-
-/// What survives of all of some pools but one, for each of them. Half of them are added at a time, so
-/// that every sum is used for as many as possible.
-pub(super) fn all_but_one(pools: &[(&Choice, usize)], wanted: usize) -> Vec<Survival> {
-    let mut found = Vec::with_capacity(pools.len());
-    halves(pools, Survival::nothing(wanted), &mut found);
-    found
-}
-
-fn halves(pools: &[(&Choice, usize)], others: Survival, found: &mut Vec<Survival>) {
-    match pools {
-        [] => {}
-        [_] => found.push(others.summed()),
-        _ => {
-            let (first, second) = pools.split_at(pools.len() / 2);
-            let with = |some: &[(&Choice, usize)]| {
-                some.iter().fold(others.clone(), |sum, (choice, count)| sum.with(choice, *count))
-            };
-            halves(first, with(second), found);
-            halves(second, with(first), found);
-        }
+    /// Chance that nothing is missing with so many spares.
+    pub(super) fn whole(&self, spares: isize) -> f64 {
+        let Ok(spares) = usize::try_from(spares) else { return 0.0 };
+        self.chances[..=spares].iter().sum()
     }
 }
