@@ -67,6 +67,7 @@ spec:
             accounts: BTreeMap::new(),
             orphans: BTreeMap::new(),
             probed: BTreeMap::new(),
+            readings: Default::default(),
         },
         offerings,
         rejected: found.rejected,

@@ -48,6 +48,7 @@ spec:
             accounts: BTreeMap::new(),
             orphans: BTreeMap::new(),
             probed: BTreeMap::new(),
+            readings: Default::default(),
         },
         offerings: found.offerings,
         rejected: found.rejected,

@@ -119,6 +119,8 @@ pub(crate) enum EventKind {
     Cheaper,
     /// Machines are moved: each is destroyed when its successor is up.
     Moving,
+    /// Prices of pools that hold machines moved.
+    Priced,
     /// Something refused a launch, and is not retried for a while.
     Blocked,
     /// A round of changes ended.

@@ -3,9 +3,10 @@
 use super::columns::{Columns, left};
 use crate::sentences::{self, block_scope, fallback};
 use crate::style::{BOLD, DIM, WARN};
-use crate::text::{clean_line, count, markdown as md, thousands};
+use crate::text::{clean_line, count, markdown as md, thousands, when};
 use fleet_model::{Departure, Event, FallbackStep, RolloutNews, SlotId, Timestamp};
 use fleet_run::Record;
+use std::collections::BTreeSet;
 
 /// An event: its short name, what happened, and whether it is trouble.
 pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
@@ -136,6 +137,18 @@ pub(crate) fn words(event: &Event) -> (&'static str, String, bool) {
                 pools => format!("machines of {} are worth moving", count(pools, "pool")),
             };
             ("cheaper", text, false)
+        }
+        Event::Priced { prices } => {
+            let text = match prices.as_slice() {
+                [one] => {
+                    format!("{} costs {} an hour since {}", one.pool, one.price, when(one.since))
+                }
+                many => {
+                    let pools: BTreeSet<_> = many.iter().map(|one| &one.pool).collect();
+                    format!("prices of {} moved", count(pools.len() as u64, "pool"))
+                }
+            };
+            ("price", text, false)
         }
         Event::Moving { moving } => {
             ("moving", format!("{}: {}", fallback::moved(moving.why), slots(&moving.slots)), false)

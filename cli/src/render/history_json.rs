@@ -122,6 +122,13 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
         Event::Frozen { .. } => (EventKind::Frozen, none(), none(), None),
         Event::Fallback { .. } => (EventKind::Fallback, none(), none(), None),
         Event::Cheaper { .. } => (EventKind::Cheaper, none(), none(), None),
+        Event::Priced { prices } => {
+            let pool = match prices.as_slice() {
+                [one] => Some(one.pool.to_string()),
+                _ => None,
+            };
+            (EventKind::Priced, none(), none(), pool)
+        }
         Event::Moving { moving } => (EventKind::Moving, names(&moving.slots), none(), None),
         Event::Thawed => (EventKind::Thawed, none(), none(), None),
         Event::Renamed { .. } => (EventKind::Renamed, none(), none(), None),

@@ -188,8 +188,9 @@ const AZURE: CloudFacts = CloudFacts {
     // "Troubleshooting VM provisioning with cloud-init": OSProvisioningTimedOut.
     gives_up_after: Some(seconds(2400)),
     ready_within: seconds(3600),
-    // Microsoft's own page says whole minutes; others say seconds with a minute at least.
-    billing: Billing { step: seconds(60), least: seconds(60) },
+    // Microsoft's own page says whole minutes, spare seconds dropped; others say seconds with a minute at
+    // least. The second is dearer, so it is the one to reckon with.
+    billing: Billing { step: seconds(1), least: seconds(60) },
     // A look is three reads (machines, disks, interfaces) of 250 at once and 25 a second; Resource Manager
     // allows ten changes a second, Compute 500 a minute.
     rates: Rates {

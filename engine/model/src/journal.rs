@@ -2,8 +2,8 @@
 
 use crate::{
     AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FallbackStep, FleetName,
-    FleetUid, HealthNews, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, RolloutNews, SlotId,
-    SlotName, Strategy, Template, TemplateFields, Timestamp, Token,
+    FleetUid, HealthNews, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, PriceStep,
+    RolloutNews, SlotId, SlotName, Strategy, Template, TemplateFields, Timestamp, Token, Worth,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -42,6 +42,9 @@ pub enum Event {
         /// What the clouds' signals said of the pools that it launches from.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         heard: Vec<Heard>,
+        /// What machines of those pools are worth, for the ledger.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        worth: Vec<Worth>,
     },
     /// A launch is about to be sent.
     CreateIntended {
@@ -224,6 +227,12 @@ pub enum Event {
         /// Which, and why.
         moving: Moving,
     },
+    /// Prices of pools that hold machines moved. Only what the bill follows: prices that are fixed at
+    /// launch are on record with it.
+    Priced {
+        /// Which, since when.
+        prices: Vec<PriceStep>,
+    },
     /// A scope said no.
     Blocked {
         /// Which, and until when.
@@ -297,6 +306,12 @@ pub struct Vacated {
     pub machine: MachineId,
     /// How it went.
     pub how: Departure,
+    /// When it began to run, where its cloud tells and bills from there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub started: Option<Timestamp>,
+    /// When it ended by its cloud's own word. `None`: nobody said; it was noticed when this was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<Timestamp>,
 }
 
 /// How a machine went.

@@ -2,7 +2,7 @@
 
 use crate::{
     Access, Cloud, Digest, FleetName, FleetUid, InstanceType, MachineId, Market, MicroUsd, Place,
-    PoolId, Probed, Scope, SlotId, Timestamp, Token,
+    PoolId, Probed, Readings, Scope, SlotId, Timestamp, Token,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,6 +201,9 @@ pub struct Observed {
     /// What checks of the user's own said. Only those who may change the fleet make them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub probed: BTreeMap<MachineId, Probed>,
+    /// What the ledger wants to know: prices as they moved, and when machines ran.
+    #[serde(default, skip_serializing_if = "Readings::is_empty")]
+    pub readings: Readings,
 }
 
 impl Observed {

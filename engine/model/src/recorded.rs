@@ -2,9 +2,9 @@
 
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Group, Labels,
-    MachineId, Market, MicroUsd, Place, PoolId, Region, Rollout, SignalRecords, SlotHealth, SlotId,
-    SlotName, Spent, SpotRecord, Strategy, Template, TemplateFields, Timestamp, Token, Undone,
-    Word,
+    MachineId, Market, MicroUsd, Place, PoolId, PricedAt, Region, Rollout, SignalRecords,
+    SlotHealth, SlotId, SlotName, Spent, SpotRecord, Strategy, Template, TemplateFields, Timestamp,
+    Token, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,6 +77,9 @@ pub struct Recorded {
     /// Machines that were let go and run on. Where a cloud keeps our tags on them, these say nothing.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub released: BTreeSet<MachineId>,
+    /// Prices of pools that hold machines, as last written down: what the bill follows.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub priced: BTreeMap<PoolId, PricedAt>,
     /// What was seen of the spot market as a whole: losses, refusals, and the fallback to on-demand.
     #[serde(skip_serializing_if = "SpotRecord::is_empty")]
     pub spot: SpotRecord,
@@ -87,6 +90,21 @@ pub struct Recorded {
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]
     pub early_ends: BTreeMap<Group, Vec<EarlyEnds>>,
+}
+
+impl Recorded {
+    /// From when on a machine of a pool is not in `spent`, and its price per hour since then.
+    pub fn unsettled(
+        &self,
+        pool: &PoolId,
+        launched_at: Timestamp,
+        price: Option<MicroUsd>,
+    ) -> (Timestamp, Option<MicroUsd>) {
+        match self.priced.get(pool) {
+            Some(last) if last.since > launched_at => (last.since, Some(last.price)),
+            Some(_) | None => (launched_at, price),
+        }
+    }
 }
 
 /// A person wants nothing of a fleet to be changed.

@@ -1,4 +1,13 @@
 //! Money, as pure arithmetic: how clouds bill, what was spent, what comes beside the price of a machine,
 //! and what a job costs. Every fact of a cloud has its source beside it.
 
+pub mod billing;
+pub mod calendar;
 pub mod chart;
+pub mod entry;
+pub mod ledger;
+pub mod meter;
+pub mod report;
+mod spend;
+
+pub use spend::Spend;

@@ -77,6 +77,7 @@ impl Engine {
                 accounts: BTreeMap::new(),
                 orphans: BTreeMap::new(),
                 probed: BTreeMap::new(),
+                readings: Default::default(),
             },
             offerings,
             rejected: Vec::new(),
@@ -237,7 +238,7 @@ impl Engine {
         for victim in &destroy.victims {
             self.inputs.observed.machines.remove(&victim.machine);
             let (slot, machine) = (victim.slot.name, victim.machine.clone());
-            gone.push(Vacated { slot, machine, how: Departure::Ended });
+            gone.push(Vacated { slot, machine, how: Departure::Ended, started: None, at: None });
         }
         self.note(Event::Vacated { gone });
     }

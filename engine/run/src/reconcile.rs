@@ -112,6 +112,8 @@ impl Session<'_> {
                 break;
             }
         }
+        let begun = !converged.rounds.is_empty();
+        self.note_prices(holder, &inputs, begun).await?;
         self.journal.snapshot().await?;
         self.tidy(&inputs).await;
         beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await?;

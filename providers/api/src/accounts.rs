@@ -8,10 +8,12 @@ mod handover;
 use crate::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination,
     ExamineRequest, Handover, Listed, Listing, Missing, Offered, OfferingsRequest,
-    PriceListRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
+    PriceListRequest, Provider, ReadingsRequest, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 use async_trait::async_trait;
-use fleet_model::{Access, Cloud, Create, Machine, MachineId, Orphans, PoolId, Region, Scope};
+use fleet_model::{
+    Access, Cloud, Create, Machine, MachineId, Orphans, PoolId, Readings, Region, Scope, Timestamp,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -237,6 +239,30 @@ impl Provider for Accounts {
     fn handover(&self) -> Result<&dyn Handover, Error> {
         self.home.handover()?;
         Ok(self)
+    }
+
+    async fn readings(&self, request: &ReadingsRequest<'_>) -> Result<Readings, Error> {
+        type Part = (Vec<(PoolId, Timestamp)>, Vec<(MachineId, Scope)>);
+        let mut accounts: BTreeMap<Option<&str>, Part> = BTreeMap::new();
+        for (pool, since) in request.pools {
+            let of = accounts.entry(pool.place.region.account()).or_default();
+            of.0.push((bare_pool(pool), *since));
+        }
+        for (machine, scope) in request.gone {
+            let of = accounts.entry(scope.region.account()).or_default();
+            of.1.push((machine.clone(), bare_scope(scope)));
+        }
+        let mut readings = Readings::default();
+        for (account, (pools, gone)) in accounts {
+            let asked = ReadingsRequest { pools: &pools, gone: &gone };
+            let mut told = self.of(account).readings(&asked).await?;
+            for step in &mut told.prices {
+                named(&mut step.pool.place.region, account);
+            }
+            readings.prices.append(&mut told.prices);
+            readings.ran.append(&mut told.ran);
+        }
+        Ok(readings)
     }
 
     async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {

@@ -29,6 +29,6 @@ pub use handover::{
 pub use judgement::{Asked, LOOK_AGAIN, in_one_line, not_the_machine, with_causes};
 pub use provider::{
     ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Listing, Missing, Offered,
-    OfferingsRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
+    OfferingsRequest, Provider, ReadingsRequest, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
 pub use survey::{Examination, ExamineRequest, Finding, Listed, PriceListRequest, Verdict};

@@ -6,8 +6,8 @@ use crate::{
 use async_trait::async_trait;
 use fleet_model::{
     Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels,
-    Machine, MachineId, Orphans, PoolId, Quota, Quote, Scope, SignalSet, SignalSource, SlotId,
-    Template, Timestamp, Victim,
+    Machine, MachineId, Orphans, PoolId, Quota, Quote, Readings, Scope, SignalSet, SignalSource,
+    SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,6 +102,12 @@ pub trait Provider: Send + Sync {
         Ok(0)
     }
 
+    /// For the ledger: how prices of pools moved, and when machines ran that are gone. What a cloud does not
+    /// tell is left out; the ledger then counts what we noticed ourselves, and says so.
+    async fn readings(&self, _: &ReadingsRequest<'_>) -> Result<Readings, Error> {
+        Ok(Readings::default())
+    }
+
     /// Looks an account over for `fleet doctor`: who we are, what answers, what we may do, what
     /// is left. Changes nothing. A twin has no account to look over.
     async fn examine(&self, _: &ExamineRequest<'_>) -> Examination {
@@ -113,6 +119,15 @@ pub trait Provider: Send + Sync {
         let words = "this cloud has no price list to read";
         Err(Error::new(self.cloud(), Class::Invalid, "NoPriceList", words))
     }
+}
+
+/// What the ledger wants to know, all of it on this provider's cloud.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadingsRequest<'a> {
+    /// Pools that hold machines whose bill follows the market, and since when changes are wanted.
+    pub pools: &'a [(PoolId, Timestamp)],
+    /// Machines that are gone, and where they stood.
+    pub gone: &'a [(MachineId, Scope)],
 }
 
 /// Which pools to quote.

@@ -12,6 +12,7 @@
 //! there are no tokens, and say of every code what the caller can do about it.
 
 mod address;
+mod bill;
 mod chance;
 mod classify;
 mod clock;
@@ -28,6 +29,7 @@ mod pattern;
 mod pools;
 mod provider;
 mod quote;
+mod readings;
 mod settings;
 mod sim;
 mod store;
@@ -39,6 +41,7 @@ mod tx;
 mod vm;
 mod world;
 
+pub use bill::Billed;
 pub use chance::Chance;
 pub use fault::{Area, Fault};
 pub use life::Life;

@@ -5,14 +5,15 @@ use crate::cloud::{self, Launch, name_of};
 use crate::event::Refusal;
 use crate::pools::launch_signal;
 use crate::quote;
+use crate::readings::readings;
 use crate::sim::Sim;
 use crate::tx::Tx;
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, MachineId, Orphans, Scope, SlotId};
+use fleet_model::{Cloud, Machine, MachineId, Orphans, Readings, Scope, SlotId};
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Handover,
-    LAMBDA_KEEPS_TAGS, Listing, Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest,
-    Traced, no_handover, with_causes,
+    LAMBDA_KEEPS_TAGS, Listing, Offered, OfferingsRequest, Provider, ReadingsRequest,
+    RelabelRequest, TraceRequest, Traced, no_handover, with_causes,
 };
 use std::time::Duration;
 
@@ -339,6 +340,10 @@ impl Provider for SimProvider {
         }
         // Sent again without harm: what is not answered is asked once more.
         self.call(Asked::Read, |tx| cloud::relabel(tx, request)).await
+    }
+
+    async fn readings(&self, request: &ReadingsRequest<'_>) -> Result<Readings, Error> {
+        self.call(Asked::Read, |tx| Ok(readings(tx, self.cloud, request))).await
     }
 
     fn handover(&self) -> Result<&dyn Handover, Error> {

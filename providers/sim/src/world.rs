@@ -1,6 +1,7 @@
 //! All four clouds as one value.
 
 use crate::address;
+use crate::bill::Past;
 use crate::event::{Event, Launched, Refusal};
 use crate::fault::Fault;
 use crate::index::{Due, Index};
@@ -41,6 +42,11 @@ pub(crate) struct Deed {
 }
 
 impl Deed {
+    /// The fleet that it was for.
+    pub(crate) fn name(&self) -> &FleetName {
+        &self.name
+    }
+
     /// The tags that its machines carry.
     pub(crate) fn owner(&self, vm: &Vm) -> Option<Ownership> {
         vm.tagged.then(|| match &vm.owner {
@@ -79,6 +85,9 @@ pub(crate) struct World {
     /// What machines left behind, and since when.
     #[serde(rename = "remains")]
     pub(crate) orphans: BTreeMap<MachineId, (Orphans, Ms)>,
+    /// Machines that are forgotten, for the bill.
+    #[serde(default)]
+    pub(crate) past: Vec<Past>,
     #[serde(skip)]
     pub(crate) index: Index,
 }
@@ -97,6 +106,7 @@ impl World {
             levels: BTreeMap::new(),
             faults: Vec::new(),
             orphans: BTreeMap::new(),
+            past: Vec::new(),
             index: Index::default(),
         }
     }
@@ -170,6 +180,8 @@ impl World {
                     && let Some(vm) = self.vms.remove(&serial)
                     && let Some(deed) = self.deeds.get(&vm.deed)
                 {
+                    let gone = vm.gone.unwrap_or(self.now).min(self.now);
+                    self.past.push(Past::of(&vm, deed, Some(gone)));
                     self.index.leave(serial, &vm, deed);
                     self.index.purge(serial, &vm, deed);
                 }
@@ -346,6 +358,7 @@ impl World {
                     if let Some(vm) = self.vms.remove(&serial)
                         && let Some(deed) = self.deeds.get(&vm.deed)
                     {
+                        self.past.push(Past::of(&vm, deed, vm.gone));
                         self.index.purge(serial, &vm, deed);
                     }
                 }

@@ -7,11 +7,11 @@ use crate::weather::Kind;
 use async_trait::async_trait;
 use fleet_model::{
     Cloud, Create, FleetName, FleetUid, Machine, MachineId, MachineState, Operation, Orphans,
-    Scope, Template, Token, Victim,
+    Readings, Scope, Template, Token, Victim,
 };
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Listing,
-    Offered, OfferingsRequest, Provider, RelabelRequest, TraceRequest, Traced,
+    Offered, OfferingsRequest, Provider, ReadingsRequest, RelabelRequest, TraceRequest, Traced,
 };
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -182,6 +182,13 @@ impl Provider for Wire {
         // Prices are the last that is asked for: what comes after is another look.
         self.process.world.judge(|judge| judge.looked(self.process.id));
         self.cloud.offerings(request).await
+    }
+
+    async fn readings(&self, request: &ReadingsRequest<'_>) -> Result<Readings, Error> {
+        match self.is_elsewhere() {
+            true => Ok(Readings::default()),
+            false => self.cloud.readings(request).await,
+        }
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

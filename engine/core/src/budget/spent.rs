@@ -14,8 +14,8 @@ pub(super) fn since(inputs: &Inputs, from: Option<Timestamp>) -> MicroUsd {
     };
     let open = recorded.slots.values().filter_map(|record| match &record.state {
         SlotState::Filled { pool, launched_at, price, .. } => {
-            let hourly = dearer(inputs, pool, (*price)?);
-            Some(cost(hourly, counted(*launched_at)))
+            let (since, price) = recorded.unsettled(pool, *launched_at, *price);
+            Some(cost(dearer(inputs, pool, price?), counted(since)))
         }
         SlotState::Vacant | SlotState::InDoubt { .. } => None,
     });
@@ -26,11 +26,11 @@ pub(super) fn since(inputs: &Inputs, from: Option<Timestamp>) -> MicroUsd {
     recorded.spent.since(from) + open.sum() + seams::doubt(doubt.sum())
 }
 
-/// The price of a machine, which may have moved since its launch.
-fn dearer(inputs: &Inputs, pool: &PoolId, launched_at: MicroUsd) -> MicroUsd {
+/// The price of a machine, which may have moved since it was last written down.
+fn dearer(inputs: &Inputs, pool: &PoolId, written: MicroUsd) -> MicroUsd {
     let present = match pool.market {
         Market::Spot => find_offering(inputs, pool).and_then(|offering| offering.price),
         Market::OnDemand | Market::Reserved => None,
     };
-    present.map_or(launched_at, |present| present.max(launched_at))
+    present.map_or(written, |present| present.max(written))
 }

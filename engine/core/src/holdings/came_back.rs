@@ -4,8 +4,8 @@ use crate::holdings::holding::{Holding, Inventory};
 use crate::holdings::pools::{PoolFacts, pool_facts};
 use crate::holdings::standing::{Standing, owned};
 use fleet_model::{
-    Departed, Inputs, Machine, MachineId, MachineState, NewMachine, Notice, NoticeKind, PoolId, Readopt, SlotName,
-    SlotState, Why,
+    Departed, Inputs, Machine, MachineId, MachineState, NewMachine, Notice, NoticeKind, PoolId,
+    Readopt, SlotName, SlotState, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -66,8 +66,13 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                                 }
                                 let Some(orphans) = leftovers::of_machine(inputs, machine, pool)
                                 else {
-                                    let machine = machine.clone();
-                                    inventory.vacate.push(Vacated { slot: name, machine, how });
+                                    inventory.vacate.push(Vacated {
+                                        slot: name,
+                                        machine: machine.clone(),
+                                        how,
+                                        started: None,
+                                        at: None,
+                                    });
                                     continue;
                                 };
                                 inventory.leftovers.push(Leftover { orphans, how });

@@ -261,7 +261,11 @@ impl Search<'_> {
         for between in closest.0 {
             let (from, to) = (&active[between.from], &active[between.to]);
             let change = between.change + self.need.missing * self.cross(active, from, to);
-            best.consider(self, change, Move { add: Some(to.at), drop: Some(from.at), on_demand: 0 });
+            best.consider(
+                self,
+                change,
+                Move { add: Some(to.at), drop: Some(from.at), on_demand: 0 },
+            );
         }
     }
 

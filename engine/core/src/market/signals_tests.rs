@@ -72,6 +72,7 @@ impl History {
             destroy: 0,
             hourly_after: MicroUsd(0),
             heard,
+            worth: Vec::new(),
         });
         self.fold(Event::CreateIntended {
             create: Create {
@@ -108,7 +109,9 @@ impl History {
     fn end(&mut self, slot: SlotId, after_minutes: i64, how: Departure) {
         self.minute += after_minutes;
         let machine = MachineId::new(format!("m{}", slot.name.ordinal));
-        self.fold(Event::Vacated { gone: vec![Vacated { slot: slot.name, machine, how }] });
+        self.fold(Event::Vacated {
+            gone: vec![Vacated { slot: slot.name, machine, how, started: None, at: None }],
+        });
     }
 
     fn weight(&self, source: SignalSource) -> f64 {
@@ -234,7 +237,14 @@ fn nothing_is_learned_of_what_nobody_said() {
     let heard = Vec::new();
     let spec = digest("test/1", []);
     let hourly_after = MicroUsd(0);
-    history.fold(Event::RoundStarted { spec, create: 0, destroy: 0, hourly_after, heard });
+    history.fold(Event::RoundStarted {
+        spec,
+        create: 0,
+        destroy: 0,
+        hourly_after,
+        heard,
+        worth: Vec::new(),
+    });
     assert!(history.recorded.heard.is_empty());
 }
 

@@ -2,11 +2,11 @@
 
 use crate::market::{learn, signals};
 use crate::record::slots::{fill_vacant, filled, filled_by, record};
-use crate::record::{guards, handover, rollout, spend, spot};
+use crate::record::{guards, handover, prices, rollout, spend, spot};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
-    Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token,
+    Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token, Vacated,
 };
 use std::collections::BTreeSet;
 
@@ -21,6 +21,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             | Event::RoundStarted { .. }
             | Event::RoundEnded { .. }
             | Event::HealthSeen { .. }
+            | Event::Priced { .. }
     ) {
         recorded.changes += 1;
     }
@@ -77,7 +78,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             set_ending(recorded, slots, false);
         }
         Event::Vacated { gone } => {
-            spend::closed(recorded, gone.iter().map(|one| (one.slot, &one.machine)), at);
+            let ended = |one: &Vacated| one.at.map_or(at, |told| told.min(at));
+            spend::closed(recorded, gone.iter().map(|one| (one.slot, &one.machine, ended(one))));
             signals::gone(recorded, gone, at);
             spot::gone(recorded, gone, at);
             learn::gone(recorded, gone, at);
@@ -153,12 +155,16 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
         }
         Event::Released { machines } => {
-            spend::closed(recorded, machines.iter().map(|one| (one.slot, &one.machine)), at);
+            spend::closed(recorded, machines.iter().map(|one| (one.slot, &one.machine, at)));
             handover::release(recorded, machines, at);
         }
         Event::Fallback { step } => spot::stepped(&mut recorded.spot, *step, at),
         Event::Cheaper { pools } => spot::cheaper(&mut recorded.spot, pools, at),
         Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),
+        Event::Priced { prices } => {
+            spend::priced(recorded, prices);
+            prices::fold_prices(recorded, prices);
+        }
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };
             let over = |old: &Block| at.duration_since(old.until) > DAY;

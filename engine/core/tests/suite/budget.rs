@@ -2,7 +2,7 @@
 //! doubt, looks are missed, and a meter of the test's own counts what it all costs.
 
 use crate::world::{Row, catalog, checked, desired, inputs, obey};
-use fleet_core::plan;
+use fleet_core::{fold, plan, prices_seen};
 use fleet_model::*;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
@@ -60,7 +60,8 @@ struct Life {
     zone: jiff::tz::TimeZone,
     /// On-demand prices are those of the launch.
     fixed: BTreeMap<MachineId, f64>,
-    base_prices: Vec<(PoolId, MicroUsd)>,
+    /// When prices moved last.
+    moved: BTreeMap<PoolId, Timestamp>,
 }
 
 /// The end of a month in some zone, some hours before it.
@@ -100,10 +101,9 @@ fn live(seed: u64) -> Result<(), String> {
     let expires = spec.expires;
     let mut world = inputs(spec, &catalog);
     (world.now, world.observed.taken_at) = (start, start);
-    let base_prices =
-        world.offerings.iter().filter_map(|o| Some((o.pool.clone(), o.price?))).collect();
     let purse = Purse::default();
-    let mut life = Life { world, dice, purse, zone, fixed: BTreeMap::new(), base_prices };
+    let mut life =
+        Life { world, dice, purse, zone, fixed: BTreeMap::new(), moved: BTreeMap::new() };
     let mut at_look = MicroUsd(0);
     for look in 0..60 {
         // Whoever runs it is away now and then, for one look.
@@ -135,6 +135,9 @@ impl Life {
         }
         let mut after = MicroUsd(0);
         for _ in 0..3 {
+            if let Some(event) = prices_seen(&self.world) {
+                fold(&mut self.world.recorded, &event, self.world.now);
+            }
             let planned = checked(&self.world);
             after = planned.report.cost.hourly_after;
             let rests = planned.plan.is_empty();
@@ -177,17 +180,29 @@ impl Life {
         self.world.observed.taken_at = self.world.now;
     }
 
-    /// Spot moves anywhere between a quarter of the list price and all of it.
+    /// Spot moves anywhere between a quarter of the list price and all of it. AWS tells when; with the
+    /// others it happens once a day at most.
     fn jump(&mut self) {
         let at = self.dice.below(self.world.offerings.len() as u64) as usize;
         let share = 25 + self.dice.below(75);
-        let offering = &mut self.world.offerings[at];
-        if offering.pool.market == Market::Spot
-            && let Some(list) = offering.on_demand
-        {
-            offering.price = Some(MicroUsd(list.0 * share / 100));
+        let (now, offering) = (self.world.now, &mut self.world.offerings[at]);
+        let Some(list) = offering.on_demand.filter(|_| offering.pool.market == Market::Spot) else {
+            return;
+        };
+        let pool = offering.pool.clone();
+        let seldom = pool.place.cloud != Cloud::Aws;
+        let last = self.moved.get(&pool).copied();
+        let lately = |last: Timestamp| now.duration_since(last) < SignedDuration::from_hours(24);
+        if seldom && last.is_some_and(lately) {
+            return;
         }
-        let _ = &self.base_prices;
+        let price = MicroUsd(list.0 * share / 100);
+        offering.price = Some(price);
+        self.moved.insert(pool.clone(), now);
+        if !seldom {
+            let prices = &mut self.world.observed.readings.prices;
+            prices.push(PriceStep { pool, since: now, price });
+        }
     }
 
     fn interrupt(&mut self) {

@@ -119,6 +119,7 @@ pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
         accounts: BTreeMap::new(),
         orphans: BTreeMap::new(),
         probed: BTreeMap::new(),
+        readings: Default::default(),
     };
     let found = eligible(&desired, catalog);
     Inputs {

@@ -8,6 +8,7 @@ mod handover;
 mod launch;
 mod outcome;
 mod probe;
+mod readings;
 mod recover;
 mod relabel;
 mod rename;

@@ -254,6 +254,7 @@ mod tests {
                 accounts: BTreeMap::new(),
                 orphans: BTreeMap::new(),
                 probed: BTreeMap::new(),
+                readings: Default::default(),
             };
             verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()
         };

@@ -4,7 +4,9 @@ use crate::apply::session::Session;
 use crate::apply::step::{Blocked, Ended};
 use crate::error::RunError;
 use crate::progress::{Progress, StepResult, Stop};
-use fleet_core::{Planned, StepState, Walk, labels_meant, templates_meant};
+use fleet_core::{
+    Planned, StepState, Walk, labels_meant, prices_seen, templates_meant, with_times, worth,
+};
 use fleet_model::{
     AccountKey, Action, BlockScope, CapacityGoal, Event, Heard, Inputs, Labelled, Plan, PoolId,
     Readopt, Step, StepId, Victim, Why, Word,
@@ -162,8 +164,10 @@ impl Session<'_> {
         if !plan.failed.is_empty() {
             events.push(Event::Failed { failed: plan.failed.clone() });
         }
+        // Before ends: what machines cost until then follows from it.
+        events.extend(prices_seen(inputs));
         if !plan.vacate.is_empty() {
-            events.push(Event::Vacated { gone: plan.vacate.clone() });
+            events.push(Event::Vacated { gone: with_times(inputs, &plan.vacate) });
         }
         if !plan.health.is_empty() {
             events.push(Event::HealthSeen { news: plan.health.clone() });
@@ -182,7 +186,8 @@ impl Session<'_> {
         let hourly_after = planned.report.cost.hourly_after;
         let spec = plan.premises.spec;
         let heard = heard(inputs, plan);
-        events.push(Event::RoundStarted { spec, create, destroy, hourly_after, heard });
+        let worth = worth(inputs, plan);
+        events.push(Event::RoundStarted { spec, create, destroy, hourly_after, heard, worth });
         events
     }
 

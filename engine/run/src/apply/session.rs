@@ -95,11 +95,14 @@ impl Engine {
             recorded.push(Ok((&session.desired, session.journal.recorded().await, *limits)));
         }
         let mut inputs = self.gather_from_all(recorded).await;
-        let probed = sessions
-            .iter()
-            .zip(&mut inputs)
-            .filter_map(|((session, _), one)| one.as_mut().ok().map(|one| session.probe(one)));
-        join_all(probed).await;
+        let looked = sessions.iter().zip(&mut inputs).filter_map(|((session, _), one)| {
+            let one = one.as_mut().ok()?;
+            Some(async {
+                session.probe(one).await;
+                session.read_meters(one).await;
+            })
+        });
+        join_all(looked).await;
         inputs
     }
 }
@@ -144,6 +147,7 @@ impl Session<'_> {
         let recorded = self.journal.recorded().await;
         let mut inputs = self.engine.gather_from(&self.desired, recorded, limits).await?;
         self.probe(&mut inputs).await;
+        self.read_meters(&mut inputs).await;
         Ok(inputs)
     }
 

@@ -88,5 +88,6 @@ fn nothing_seen(taken_at: Timestamp) -> Observed {
         accounts: BTreeMap::new(),
         orphans: BTreeMap::new(),
         probed: BTreeMap::new(),
+        readings: Default::default(),
     }
 }

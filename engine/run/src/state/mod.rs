@@ -4,6 +4,7 @@
 pub(crate) mod beliefs;
 mod journal;
 mod lease;
+mod ledger;
 pub(crate) mod moving;
 mod origin;
 mod record;
@@ -14,6 +15,7 @@ mod store_errors;
 
 pub use journal::{Journal, JournalError};
 pub use lease::{Held, Lease, LeaseError, Waiting};
+pub use ledger::read_ledger;
 pub use origin::{Origin, SIMULATED_MARK};
 pub use record::Record;
 pub use store::{Store, StoreError, shown};

@@ -97,6 +97,7 @@ impl Book {
                 | Event::RoundStarted { .. }
                 | Event::RoundEnded { .. }
                 | Event::HealthSeen { .. }
+                | Event::Priced { .. }
         );
         self.changes += u64::from(news);
         match event {
@@ -196,6 +197,7 @@ impl Book {
             | Event::Renamed { .. }
             | Event::Fallback { .. }
             | Event::Cheaper { .. }
+            | Event::Priced { .. }
             | Event::Moving { .. }
             | Event::RoundStarted { .. }
             | Event::CreateUnknown { .. }

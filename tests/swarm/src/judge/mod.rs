@@ -298,6 +298,7 @@ impl Judge {
             | Event::Released { .. }
             | Event::Fallback { .. }
             | Event::Cheaper { .. }
+            | Event::Priced { .. }
             | Event::Moving { .. }
             | Event::Failed { .. }
             | Event::Readopted { .. }

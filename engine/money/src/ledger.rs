@@ -1,0 +1,196 @@
+//! The ledger of one fleet: its journal, entry by entry, turned into charges with everything that a report
+//! asks of them.
+
+use crate::entry::{Created, Entry, Intended};
+use crate::meter::{self, Charge, Launch};
+use fleet_model::{
+    Cloud, Departure, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp, Token, Worth,
+};
+use std::collections::BTreeMap;
+
+/// So many price steps are kept before old ones are settled.
+const STEPS_KEPT: usize = 4_096;
+
+/// An end that is told later than this after it happened is not taken back.
+const SETTLED_AFTER: i64 = 3 * 86_400_000;
+
+/// What a report hears of, in the order of the journal.
+pub trait Sink {
+    /// A stretch of a machine's life.
+    fn charge(&mut self, charge: Charge<'_>, labels: Option<&Labels>);
+
+    /// Capacity that an interruption took, until the slot was filled again.
+    fn lost(&mut self, lost: &Lost, until: i64, labels: Option<&Labels>);
+}
+
+/// Capacity that an interruption took.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lost {
+    /// The machine.
+    pub machine: MachineId,
+    /// Where it came from.
+    pub pool: PoolId,
+    /// When it went, in milliseconds since 1970.
+    pub at: i64,
+    /// What it cost per hour.
+    pub hourly: Option<MicroUsd>,
+    /// The version of its cloud's labels that it carried.
+    pub labels: u32,
+}
+
+/// A launch that was about to be sent.
+#[derive(Debug, Clone)]
+struct Sent {
+    pool: PoolId,
+    image: Option<String>,
+    labels: u32,
+}
+
+/// What is known of a fleet after so many entries.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    meter: Meter,
+    sent: BTreeMap<Token, Sent>,
+    /// By version, from 1.
+    labels: BTreeMap<Cloud, Vec<Labels>>,
+    worth: BTreeMap<PoolId, Worth>,
+    lost: BTreeMap<SlotName, Lost>,
+    unit: Option<String>,
+    surplus: Vec<MachineId>,
+}
+
+impl Ledger {
+    /// Takes in an entry that was written down at a moment.
+    pub fn take(&mut self, entry: Entry, at: Timestamp, sink: &mut impl Sink) {
+        match entry {
+            Entry::Intended(Intended { token, pool, image }) => {
+                let labels = self.labels.get(&pool.place.cloud).map_or(0, Vec::len) as u32;
+                self.sent.insert(token, Sent { pool, image, labels });
+            }
+            Entry::Refused(token) => {
+                self.sent.remove(&token);
+            }
+            Entry::Created(Created { token, machines, surplus }) => {
+                self.surplus.extend(surplus);
+                let Some(sent) = self.sent.remove(&token) else { return };
+                for new in &machines {
+                    self.refilled(new.slot.name, new.launched_at, sink);
+                    let pool = new.pool.as_ref().unwrap_or(&sent.pool);
+                    let launch = Launch {
+                        pool,
+                        image: sent.image.as_deref(),
+                        labels: sent.labels,
+                        worth: self.worth.get(pool),
+                    };
+                    meter::launched(&mut self.meter, new, launch, None);
+                }
+            }
+            Entry::Asked(slots) => meter::asked(&mut self.meter, &slots, Some(at)),
+            Entry::NotEnded(slots) => meter::asked(&mut self.meter, &slots, None),
+            Entry::Gone(gone) => {
+                for vacated in &gone {
+                    let (labels, lost) = (&self.labels, &mut self.lost);
+                    meter::gone(&mut self.meter, vacated, at, &mut |charge: Charge<'_>| {
+                        if charge.ended == Some(Departure::Interrupted) {
+                            let pool = charge.life.pool.clone();
+                            let (machine, hourly) = (vacated.machine.clone(), charge.hourly);
+                            let went = vacated.at.map_or(charge.to, Timestamp::as_millisecond);
+                            let version = charge.labels;
+                            let one = Lost { machine, pool, at: went, hourly, labels: version };
+                            lost.insert(vacated.slot, one);
+                        }
+                        sink.charge(
+                            charge,
+                            of_version(labels, charge.life.pool.place.cloud, charge.labels),
+                        );
+                    });
+                }
+            }
+            Entry::Labels(cloud, labels) => self.labels.entry(cloud).or_default().push(labels),
+            Entry::Relabelled(version, slots) => {
+                meter::relabelled(&mut self.meter, &slots, version, at);
+            }
+            Entry::Returned(machine) => {
+                self.lost.remove(&machine.slot.name);
+                meter::returned(&mut self.meter, &machine);
+            }
+            Entry::Adopted(machines, version) => {
+                for new in &machines {
+                    let Some(pool) = &new.pool else { continue };
+                    let worth = self.worth.get(pool);
+                    let launch = Launch { pool, image: None, labels: version, worth };
+                    meter::launched(&mut self.meter, new, launch, Some(at));
+                }
+            }
+            Entry::Released(machines) => {
+                let labels = &self.labels;
+                for one in &machines {
+                    meter::released(&mut self.meter, one, at, &mut |charge: Charge<'_>| {
+                        sink.charge(
+                            charge,
+                            of_version(labels, charge.life.pool.place.cloud, charge.labels),
+                        );
+                    });
+                }
+            }
+            Entry::Priced(prices) => {
+                meter::priced(&mut self.meter, &prices);
+                if meter::price_steps(&self.meter) > STEPS_KEPT {
+                    self.settle(at, sink);
+                }
+            }
+            Entry::Worth(worth) => {
+                for one in worth {
+                    self.unit = Some(one.unit.clone());
+                    self.worth.insert(one.pool.clone(), one);
+                }
+            }
+            Entry::Other => {}
+        }
+    }
+
+    /// Gives out what machines that run have cost up to a moment. The ledger is as it was.
+    pub fn accrued(&self, now: Timestamp, sink: &mut impl Sink) {
+        meter::accrued(&self.meter, now, &mut |charge: Charge<'_>| {
+            sink.charge(
+                charge,
+                of_version(&self.labels, charge.life.pool.place.cloud, charge.labels),
+            );
+        });
+    }
+
+    /// What capacity is counted in, as last written down.
+    pub fn unit(&self) -> Option<&str> {
+        self.unit.as_deref()
+    }
+
+    /// Machines that a cloud made and nobody asked for. They are on its bill; the journal does not know for
+    /// how long.
+    pub fn surplus(&self) -> &[MachineId] {
+        &self.surplus
+    }
+
+    fn settle(&mut self, at: Timestamp, sink: &mut impl Sink) {
+        let before = Timestamp::from_millisecond(at.as_millisecond() - SETTLED_AFTER);
+        let labels = &self.labels;
+        meter::settle(&mut self.meter, before.unwrap_or(at), &mut |charge: Charge<'_>| {
+            sink.charge(charge, of_version(labels, charge.life.pool.place.cloud, charge.labels));
+        });
+    }
+
+    fn refilled(&mut self, slot: SlotName, at: Timestamp, sink: &mut impl Sink) {
+        if let Some(lost) = self.lost.remove(&slot) {
+            let labels = of_version(&self.labels, lost.pool.place.cloud, lost.labels);
+            sink.lost(&lost, at.as_millisecond(), labels);
+        }
+    }
+}
+
+/// The labels of a version; 0 is from before there was a record of them.
+fn of_version(
+    labels: &BTreeMap<Cloud, Vec<Labels>>,
+    cloud: Cloud,
+    version: u32,
+) -> Option<&Labels> {
+    labels.get(&cloud)?.get((version as usize).checked_sub(1)?)
+}

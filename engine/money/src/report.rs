@@ -1,0 +1,413 @@
+//! What was spent, added up by whatever a person asks for.
+
+use crate::Spend;
+use crate::calendar::Calendar;
+use crate::ledger::{Lost, Sink};
+use crate::meter::Charge;
+use fleet_model::{Cloud, Departure, Labels, MachineId, Market, PoolId};
+use jiff::civil::Date;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What a report is grouped by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum By {
+    /// A label of the user's own; `team` is one.
+    Label(String),
+    /// The fleet.
+    Fleet,
+    /// The pool.
+    Pool,
+    /// The instance type.
+    Type,
+    /// How machines are paid for.
+    Market,
+    /// The cloud.
+    Provider,
+    /// The region.
+    Region,
+    /// The day.
+    Day,
+    /// The month.
+    Month,
+}
+
+impl FromStr for By {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        Ok(match text {
+            "team" => By::Label("team".into()),
+            "fleet" => By::Fleet,
+            "pool" => By::Pool,
+            "type" => By::Type,
+            "market" => By::Market,
+            "provider" => By::Provider,
+            "region" => By::Region,
+            "day" => By::Day,
+            "month" => By::Month,
+            _ => match text.strip_prefix("label:") {
+                Some(name) if !name.is_empty() => By::Label(name.into()),
+                _ => {
+                    return Err(
+                        "group by team, fleet, pool, type, market, provider, region, day, \
+                                month or label:NAME"
+                            .into(),
+                    );
+                }
+            },
+        })
+    }
+}
+
+impl By {
+    /// What the group is called: a column's head.
+    pub fn title(&self) -> &str {
+        match self {
+            By::Label(name) => name,
+            By::Fleet => "fleet",
+            By::Pool => "pool",
+            By::Type => "type",
+            By::Market => "market",
+            By::Provider => "provider",
+            By::Region => "region",
+            By::Day => "day",
+            By::Month => "month",
+        }
+    }
+}
+
+/// One part of a group's name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// Machines that lack the label.
+    Without,
+    /// Some name.
+    Text(Arc<str>),
+    /// A pool.
+    Pool(PoolId),
+    /// A market.
+    Market(Market),
+    /// A cloud.
+    Cloud(Cloud),
+    /// A day.
+    Day(Date),
+    /// A month, by its first day.
+    Month(Date),
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Part::Without => f.pad("(none)"),
+            Part::Text(text) => f.pad(text),
+            Part::Pool(pool) => f.pad(&pool.to_string()),
+            Part::Market(market) => f.pad(market.as_str()),
+            Part::Cloud(cloud) => f.pad(cloud.as_str()),
+            Part::Day(day) => f.pad(&day.to_string()),
+            Part::Month(day) => f.pad(&format!("{:04}-{:02}", day.year(), day.month())),
+        }
+    }
+}
+
+/// What one group comes to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Line {
+    /// What was spent, as far as prices are known.
+    pub spent: Spend,
+    /// Milliseconds that machines were billed, or ran free.
+    pub ms: u128,
+    /// Of those, without a price.
+    pub unpriced_ms: u128,
+    /// Thousandths of a capacity unit, times milliseconds.
+    pub unit_ms: u128,
+    /// What was spent on machines whose capacity is on record.
+    pub spent_on_units: Spend,
+    /// What capacity is counted in, if it is one thing.
+    pub unit: Unit,
+    /// What the same machines cost on demand, as far as that price is on record.
+    pub on_demand: Spend,
+    /// What was spent on those.
+    pub spent_beside: Spend,
+    /// Of what was spent, what is an estimate: the end of the machine was not told.
+    pub estimated: Spend,
+    /// What clouds did not ask for: machines that they took back early.
+    pub waived: Spend,
+    /// Machines that clouds took back.
+    pub interruptions: u64,
+    /// Milliseconds until their slots were filled again.
+    pub lost_ms: u128,
+    /// What that capacity would have cost.
+    pub lost: Spend,
+}
+
+/// What capacity is counted in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Nobody wrote it down.
+    #[default]
+    Unknown,
+    /// One thing.
+    One(Arc<str>),
+    /// Several, which do not add up.
+    Mixed,
+}
+
+impl Unit {
+    fn join(&mut self, other: &Unit) {
+        match (&*self, other) {
+            (_, Unit::Unknown) => {}
+            (Unit::Unknown, other) => *self = other.clone(),
+            (one, other) if one == other => {}
+            (_, _) => *self = Unit::Mixed,
+        }
+    }
+}
+
+impl Line {
+    /// What was saved against on-demand: positive, or what it cost more.
+    pub fn saved(&self) -> Option<Saved> {
+        (self.on_demand > Spend::default()).then(|| {
+            if self.on_demand >= self.spent_beside {
+                Saved::Less(self.on_demand.saturating_sub(self.spent_beside))
+            } else {
+                Saved::More(self.spent_beside.saturating_sub(self.on_demand))
+            }
+        })
+    }
+
+    /// Takes in another group.
+    pub fn add(&mut self, other: &Line) {
+        let Line {
+            spent,
+            ms,
+            unpriced_ms,
+            unit_ms,
+            spent_on_units,
+            unit,
+            on_demand,
+            spent_beside,
+            estimated,
+            waived,
+            interruptions,
+            lost_ms,
+            lost,
+        } = other;
+        self.spent += *spent;
+        self.ms += ms;
+        self.unpriced_ms += unpriced_ms;
+        self.unit_ms += unit_ms;
+        self.spent_on_units += *spent_on_units;
+        self.unit.join(unit);
+        self.on_demand += *on_demand;
+        self.spent_beside += *spent_beside;
+        self.estimated += *estimated;
+        self.waived += *waived;
+        self.interruptions += interruptions;
+        self.lost_ms += lost_ms;
+        self.lost += *lost;
+    }
+}
+
+/// What was saved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved {
+    /// So much less was paid.
+    Less(Spend),
+    /// So much more was paid.
+    More(Spend),
+}
+
+/// A machine of which nobody knows what it cost.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unpriced {
+    /// The fleet.
+    pub fleet: Arc<str>,
+    /// The machine.
+    pub machine: MachineId,
+    /// Where it came from.
+    pub pool: PoolId,
+}
+
+/// What is asked.
+#[derive(Debug, Clone)]
+pub struct Question {
+    /// The groups, outermost first.
+    pub by: Vec<By>,
+    /// From here on, in milliseconds since 1970.
+    pub from: i64,
+    /// Until here.
+    pub to: i64,
+    /// Where days begin.
+    pub calendar: Calendar,
+}
+
+/// The answer, for one fleet or several.
+#[derive(Debug, Clone)]
+pub struct Tally {
+    question: Question,
+    fleet: Arc<str>,
+    unit: Unit,
+    names: HashMap<String, Arc<str>>,
+    /// The groups.
+    pub lines: HashMap<Vec<Part>, Line>,
+    /// Machines without a price, and for how many milliseconds.
+    pub unpriced: BTreeMap<Unpriced, u128>,
+    /// Machines whose end was not told.
+    pub estimated: u64,
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub fn new(question: Question) -> Self {
+        Tally {
+            question,
+            fleet: "".into(),
+            unit: Unit::default(),
+            names: HashMap::new(),
+            lines: HashMap::new(),
+            unpriced: BTreeMap::new(),
+            estimated: 0,
+        }
+    }
+
+    /// What comes next is of this fleet.
+    pub fn of_fleet(&mut self, fleet: &str) {
+        self.fleet = fleet.into();
+        self.unit = Unit::default();
+    }
+
+    /// What its capacity is counted in, from here on.
+    pub fn counted_in(&mut self, unit: Option<&str>) {
+        self.unit = unit.map_or(Unit::Unknown, |unit| Unit::One(unit.into()));
+    }
+
+    /// Takes in what another one counted.
+    pub fn merge(&mut self, other: Tally) {
+        for (key, line) in other.lines {
+            self.lines.entry(key).or_default().add(&line);
+        }
+        for (machine, ms) in other.unpriced {
+            *self.unpriced.entry(machine).or_default() += ms;
+        }
+        self.estimated += other.estimated;
+    }
+
+    /// Groups in the order of their names, and all of them together.
+    pub fn sorted(&self) -> (Vec<(&[Part], &Line)>, Line) {
+        let mut lines: Vec<_> = self.lines.iter().map(|(key, line)| (&**key, line)).collect();
+        lines.sort_by(|a, b| a.0.cmp(b.0));
+        let mut total = Line::default();
+        lines.iter().for_each(|(_, line)| total.add(line));
+        (lines, total)
+    }
+
+    fn by_day(&self) -> bool {
+        self.question.by.iter().any(|by| matches!(by, By::Day | By::Month))
+    }
+
+    fn line(&mut self, pool: &PoolId, labels: Option<&Labels>, at: i64) -> &mut Line {
+        let Tally { question, fleet, names, lines, .. } = self;
+        let mut text = |text: &str| match names.get(text) {
+            Some(known) => Part::Text(known.clone()),
+            None => {
+                let new: Arc<str> = text.into();
+                names.insert(text.to_owned(), new.clone());
+                Part::Text(new)
+            }
+        };
+        let Question { by, calendar, .. } = question;
+        let part = |by: &By| match by {
+            By::Label(name) => match labels.and_then(|labels| labels.get(name)) {
+                Some(value) => text(value),
+                None => Part::Without,
+            },
+            By::Fleet => Part::Text(fleet.clone()),
+            By::Pool => Part::Pool(pool.clone()),
+            By::Type => text(pool.instance_type.as_str()),
+            By::Market => Part::Market(pool.market),
+            By::Provider => Part::Cloud(pool.place.cloud),
+            By::Region => text(pool.place.region.as_str()),
+            By::Day => Part::Day(calendar.day(at).0),
+            By::Month => Part::Month(calendar.day(at).0.first_of_month()),
+        };
+        let key: Vec<Part> = by.iter().map(part).collect();
+        lines.entry(key).or_default()
+    }
+
+    fn count(&mut self, charge: Charge<'_>, labels: Option<&Labels>) {
+        let unit = self.unit.clone();
+        let line = self.line(&charge.life.pool, labels, charge.from);
+        let ms = u128::from(charge.ms());
+        line.ms += ms;
+        line.interruptions += u64::from(charge.ended == Some(Departure::Interrupted));
+        let Some(amount) = charge.amount() else {
+            line.unpriced_ms += ms;
+            let (machine, pool) = (charge.machine().clone(), charge.life.pool.clone());
+            let who = Unpriced { fleet: self.fleet.clone(), machine, pool };
+            *self.unpriced.entry(who).or_default() += ms;
+            return;
+        };
+        line.spent += amount;
+        if charge.waived
+            && let Some(hourly) = charge.hourly
+        {
+            line.waived += Spend::of(hourly, charge.ms());
+        }
+        if let Some(on_demand) = charge.on_demand() {
+            line.on_demand += on_demand;
+            line.spent_beside += amount;
+        }
+        if let Some(units) = charge.life.units {
+            line.unit.join(&unit);
+            line.unit_ms += u128::from(units.0) * ms;
+            line.spent_on_units += amount;
+        }
+        if charge.estimated {
+            line.estimated += amount;
+            self.estimated += u64::from(charge.ended.is_some());
+        }
+    }
+}
+
+impl Sink for Tally {
+    fn charge(&mut self, charge: Charge<'_>, labels: Option<&Labels>) {
+        let Question { from, to, .. } = self.question;
+        // An end without time counts where it lies.
+        if charge.from == charge.to {
+            if (from..to).contains(&charge.from) {
+                self.count(charge, labels);
+            }
+            return;
+        }
+        let Some(charge) = charge.split_at(from).1 else { return };
+        let Some(mut charge) = charge.split_at(to).0 else { return };
+        if !self.by_day() {
+            return self.count(charge, labels);
+        }
+        loop {
+            let next = self.question.calendar.day(charge.from).1;
+            let (today, later) = charge.split_at(next);
+            if let Some(today) = today {
+                self.count(today, labels);
+            }
+            match later {
+                Some(later) => charge = later,
+                None => return,
+            }
+        }
+    }
+
+    fn lost(&mut self, lost: &Lost, until: i64, labels: Option<&Labels>) {
+        let Question { from, to, .. } = self.question;
+        let (begun, ended) = (lost.at.max(from), until.min(to));
+        let ms = u64::try_from(ended - begun).unwrap_or_default();
+        if ms == 0 {
+            return;
+        }
+        let line = self.line(&lost.pool, labels, begun);
+        line.lost_ms += u128::from(ms);
+        line.lost += lost.hourly.map_or(Spend::default(), |hourly| Spend::of(hourly, ms));
+    }
+}

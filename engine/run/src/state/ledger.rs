@@ -1,0 +1,145 @@
+//! Journals as a ledger reads them: record by record, in order, without keeping them.
+
+use crate::state::journal::JournalError;
+use crate::state::record::{self, BadRecord};
+use crate::state::store::Store;
+use fleet_model::{FleetName, JOURNAL_FORMAT, Timestamp};
+use fleet_money::entry::Entry;
+use futures::{StreamExt, stream};
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+
+/// Records that a remote store is asked for at once.
+const READS_AT_ONCE: usize = 32;
+/// Records that a thread reads before it hands them over.
+const CHUNK: usize = 128;
+
+/// What a ledger reads of a record.
+#[derive(Debug, Deserialize)]
+struct Page {
+    format: u32,
+    at: Timestamp,
+    events: Vec<Entry>,
+}
+
+/// Reads the journal of a fleet, oldest record first.
+pub async fn read_ledger(
+    store: &Store,
+    fleet: &FleetName,
+    mut take: impl FnMut(Timestamp, Entry) + Send,
+) -> Result<(), JournalError> {
+    let folder = format!("fleets/{fleet}/journal");
+    if let Some(root) = store.local_folder() {
+        // Many small files: the operating system is asked directly, by as many threads as there are cores.
+        let root = root.join(&folder);
+        let (names, files) = (names_in(&root).map_err(|error| no_folder(fleet, error))?, root);
+        check_numbers(fleet, &names)?;
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
+        let chunks: Vec<&[String]> = names.chunks(CHUNK).collect();
+        let chunks = &chunks;
+        return std::thread::scope(|scope| {
+            let readers: Vec<Receiver<Vec<Read>>> = (0..threads)
+                .map(|nth| {
+                    let (send, receive) = sync_channel(2);
+                    let files: &PathBuf = &files;
+                    scope.spawn(move || {
+                        for chunk in chunks.iter().skip(nth).step_by(threads) {
+                            let read = chunk.iter().map(|name| page_in(fleet, files, name));
+                            if send.send(read.collect()).is_err() {
+                                // Nobody wants more: an earlier record could not be read.
+                                return;
+                            }
+                        }
+                    });
+                    receive
+                })
+                .collect();
+            for nth in 0..chunks.len() {
+                let Ok(pages) = readers[nth % threads].recv() else { break };
+                for page in pages {
+                    turn(page?, &mut take);
+                }
+            }
+            Ok(())
+        });
+    }
+    let names = store.list(&folder, None).await?;
+    check_numbers(fleet, &names)?;
+    let read = |name: String| {
+        let folder = &folder;
+        async move {
+            let bytes = store.read(&format!("{folder}/{name}")).await?;
+            let bytes = bytes.ok_or_else(|| damaged(fleet, &name, "it is missing".into()))?;
+            page(&bytes).map_err(|bad| damaged(fleet, &name, bad.to_string()))
+        }
+    };
+    let mut pages = std::pin::pin!(stream::iter(names).map(read).buffered(READS_AT_ONCE));
+    while let Some(page) = pages.next().await {
+        turn(page?, &mut take);
+    }
+    Ok(())
+}
+
+type Read = Result<Page, JournalError>;
+
+fn turn(page: Page, take: &mut impl FnMut(Timestamp, Entry)) {
+    for entry in page.events {
+        take(page.at, entry);
+    }
+}
+
+fn page_in(fleet: &FleetName, folder: &Path, name: &str) -> Read {
+    let bytes = std::fs::read(folder.join(name));
+    let bytes = bytes.map_err(|error| damaged(fleet, name, error.to_string()))?;
+    page(&bytes).map_err(|bad| damaged(fleet, name, bad.to_string()))
+}
+
+fn page(bytes: &[u8]) -> Result<Page, BadRecord> {
+    let page: Result<Page, _> = serde_json::from_slice(record::body(bytes)?);
+    match page {
+        Ok(page) if page.format == JOURNAL_FORMAT => Ok(page),
+        Ok(page) => Err(BadRecord::Format(page.format)),
+        // What a newer version wrote may not be readable at all; its number is.
+        Err(error) => {
+            Err(record::decode(bytes).err().unwrap_or(BadRecord::Json(error.to_string())))
+        }
+    }
+}
+
+fn names_in(folder: &Path) -> std::io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    let found = match std::fs::read_dir(folder) {
+        Ok(found) => found,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
+        Err(error) => return Err(error),
+    };
+    for file in found {
+        // Something that is being written has another name until it is there.
+        names.extend(
+            file?.file_name().into_string().ok().filter(|name| name.parse::<u64>().is_ok()),
+        );
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// A missing record is an error, not a shorter journal. One that begins later is on its way to another name.
+fn check_numbers(fleet: &FleetName, names: &[String]) -> Result<(), JournalError> {
+    for (expected, name) in (1u64..).zip(names) {
+        if name.parse() != Ok(expected) {
+            let seq = expected;
+            let why = format!("it is missing, and record {name} is there");
+            return Err(JournalError::Damaged { fleet: fleet.clone(), seq, why });
+        }
+    }
+    Ok(())
+}
+
+fn damaged(fleet: &FleetName, name: &str, why: String) -> JournalError {
+    JournalError::Damaged { fleet: fleet.clone(), seq: name.parse().unwrap_or_default(), why }
+}
+
+fn no_folder(fleet: &FleetName, error: std::io::Error) -> JournalError {
+    JournalError::Damaged { fleet: fleet.clone(), seq: 0, why: error.to_string() }
+}
