@@ -508,7 +508,8 @@ pub(crate) struct Budget {
     pub until: Option<Time>,
     /// What is spent by then at the plan's cost per hour; `null` without an end.
     pub forecast_usd: Option<f64>,
-    /// When it is used up at the plan's cost per hour; `null` if that is not before the end.
+    /// When nothing is left for the burst (of a fleet without one: for the base), at the plan's cost per
+    /// hour; `null` if that is not before the end.
     pub used_up_at: Option<Time>,
     /// The most that the fleet may cost per hour now, as far as launches of burst machines go.
     pub hourly_limit_usd: f64,

@@ -65,7 +65,9 @@ pub(crate) fn line(line: &BudgetLine, now: Timestamp) -> String {
             0 => String::new(),
             days => format!(" (in {})", count(days, "day")),
         };
-        out.push_str(&format!("; at this rate it is used up on {}{away}", when(*at)));
+        let whom = if *set_aside > MicroUsd(0) { "for the burst " } else { "" };
+        let at = when(*at);
+        out.push_str(&format!("; at this rate nothing is left {whom}from {at} on{away}"));
     } else if let (Some(forecast), Some(_)) = (forecast, until) {
         out.push_str(&format!("; at this rate {end} {forecast}"));
     }

@@ -69,7 +69,8 @@ pub struct BudgetLine {
     pub until: Option<Timestamp>,
     /// What is spent by then, at what the plan costs per hour; `None` without an end.
     pub forecast: Option<MicroUsd>,
-    /// When it is used up, at what the plan costs per hour, if that is before the end.
+    /// When nothing is left for the burst (of a fleet without one: for the base), at what the plan costs
+    /// per hour, if that is before the end.
     pub used_up_at: Option<Timestamp>,
     /// The most that the fleet may cost per hour now for it.
     pub hourly_limit: MicroUsd,

@@ -16,6 +16,7 @@ mod life;
 mod market;
 mod operator;
 mod process;
+mod purse;
 mod rest;
 mod squall;
 mod storm;
@@ -27,4 +28,5 @@ mod world;
 
 pub use judge::Violation;
 pub use life::{Outcome, live};
+pub use purse::PURSES;
 pub use weather::{Counts, Kind};

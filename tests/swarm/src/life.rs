@@ -6,6 +6,7 @@ use crate::clockwork;
 use crate::habits::habits;
 use crate::judge::Violation;
 use crate::operator::{self, Ended, Person};
+use crate::purse;
 use crate::squall::squalls;
 use crate::storm::storm;
 use crate::weather::{Counts, Kind};
@@ -42,6 +43,9 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         .build()
         .unwrap_or_else(|error| panic!("no runtime: {error}"));
     runtime.block_on(async {
+        if seed >= purse::PURSES {
+            return purse::live(seed, keep_trace).await;
+        }
         let mut chance = Chance::new(seed);
         let mut later = Chance::later(seed);
         let wish = wish::tighten(&mut later, wish::draw(&mut chance));

@@ -2,6 +2,7 @@
 
 mod report;
 
+use fleet_swarm::PURSES;
 use std::process::ExitCode;
 
 const USAGE: &str = "\
@@ -9,6 +10,7 @@ Usage: fleet-swarm COMMAND
 
   swarm [--seeds N] [--from S]      live N worlds, from seed S
   swarm --seed S --trace            live one world and show everything that happens
+  budgets [--seeds N] [--from S]    live N worlds about money
   determinism [--seeds N]           live N worlds twice and compare their traces
   sensitivity [--bug NAME] [--from S] [--seeds N]
                                     switch each seeded bug on, and see whether it is found";
@@ -20,6 +22,7 @@ fn main() -> ExitCode {
     let Some(options) = Options::read(options) else { return usage() };
     match *command {
         "swarm" if options.trace => report::one(options.from),
+        "budgets" => report::swarm(PURSES + options.from, options.seeds.unwrap_or(1_000)),
         "swarm" => report::swarm(options.from, options.seeds.unwrap_or(20_000)),
         "determinism" => report::determinism(options.from, options.seeds.unwrap_or(1_000)),
         "sensitivity" => {

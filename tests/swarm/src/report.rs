@@ -224,6 +224,9 @@ pub(crate) fn sensitivity(only: Option<&str>, from: u64, seeds: u64) -> ExitCode
         let known = FOUND_BY.iter().find(|(name, _)| *name == bug.as_str());
         let known = known.filter(|_| from == 1).is_some_and(|(_, seed)| !take(one(*seed)));
         if !known {
+            // Bugs about money show in worlds about money.
+            let money = bug.as_str().starts_with("Budget");
+            let from = if money { fleet_swarm::PURSES + from } else { from };
             live_all(from, seeds, one, take);
         }
         match first {

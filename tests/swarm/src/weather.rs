@@ -188,6 +188,19 @@ impl Weather {
         }
     }
 
+    /// Some kinds, at a rate, with little delay.
+    pub(crate) fn of(kinds: impl Iterator<Item = Kind>, rate: u64) -> Self {
+        let seconds = Duration::from_secs;
+        Weather {
+            on: kinds.collect(),
+            rate,
+            send_pause: seconds(0),
+            wire: seconds(20),
+            visibility: seconds(60),
+            skew: seconds(1),
+        }
+    }
+
     pub(crate) fn has(&self, kind: Kind) -> bool {
         self.on.contains(&kind)
     }

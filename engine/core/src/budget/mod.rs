@@ -2,7 +2,7 @@
 
 mod left;
 mod months;
-mod seams;
+pub(crate) mod seams;
 mod spent;
 
 pub(crate) use left::{Allowance, Left, Limit, cost};

@@ -68,9 +68,20 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     }
     limited.budget = at_cap(situation, &choice);
     match limited.budget {
-        Some(_) => (keep_everything(situation), limited),
+        Some(_) => (shed_only(situation, &choice), limited),
         None => (choice, limited),
     }
+}
+
+/// Nothing is launched, and nothing is destroyed but what there is no money for.
+fn shed_only(situation: Situation<'_>, choice: &Choice) -> Choice {
+    let mut kept = keep_everything(situation);
+    for (at, why) in choice.victims.iter().filter(|(_, why)| is_used_up(why)) {
+        let bill = situation.inventory.holdings[*at].bill();
+        kept.usage.spend = kept.usage.spend - bill.unwrap_or_default();
+        kept.victims.insert(*at, why.clone());
+    }
+    kept
 }
 
 /// Machines to be destroyed, now or when their successors are up, that the limit on destroys is for: a

@@ -1,6 +1,7 @@
 //! Counting machines against every limit, and back.
 
 use crate::budget::Limit;
+use crate::budget::seams::is_paid;
 use crate::holdings::Holding;
 use crate::offers::{Candidate, Covered, commitment_for};
 use crate::place::need::Taken;
@@ -127,7 +128,9 @@ impl Problem<'_> {
     /// Counts a machine that stays.
     pub(crate) fn hold(&self, usage: &mut Usage, holding: &Holding) {
         self.hold_in_pool(usage, &holding.pool, holding.weight);
-        self.pay(usage, &holding.pool, holding.price.unwrap_or_default());
+        if is_paid(holding.machine.as_ref()) {
+            self.pay(usage, &holding.pool, holding.price.unwrap_or_default());
+        }
     }
 
     /// Counts what a machine that is held adds to the bill.

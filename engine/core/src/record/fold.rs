@@ -162,7 +162,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Cheaper { pools } => spot::cheaper(&mut recorded.spot, pools, at),
         Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),
         Event::Priced { prices } => {
-            spend::priced(recorded, prices);
+            spend::priced(recorded, prices, at);
             prices::fold_prices(recorded, prices);
         }
         Event::Blocked { block } => {

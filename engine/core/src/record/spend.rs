@@ -7,9 +7,11 @@ use std::collections::BTreeMap;
 
 /// No cloud bills less than this.
 const LEAST: SignedDuration = SignedDuration::from_mins(1);
+/// A price that moved so lately may have moved earlier.
+const NOTICED: SignedDuration = SignedDuration::from_hours(1);
 
 /// Prices of pools moved: up to there machines are paid for at the price before.
-pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep]) {
+pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep], at: Timestamp) {
     let mut moved: BTreeMap<&PoolId, Vec<&PriceStep>> = BTreeMap::new();
     for step in prices {
         moved.entry(&step.pool).or_default().push(step);
@@ -20,7 +22,11 @@ pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep]) {
         let Some(steps) = moved.get(pool) else { continue };
         let (mut began, mut hourly) = recorded.unsettled(pool, *launched_at, *price);
         for step in steps {
-            spent.add(hourly.unwrap_or_default(), began, step.since);
+            // A cloud that does not tell when a price moved shows it at a look: it may have been higher all the
+            // time before.
+            let noticed = at.duration_since(step.since) < NOTICED;
+            let dearer = hourly.max(Some(step.price).filter(|_| noticed));
+            spent.add(dearer.unwrap_or_default(), began, step.since);
             if step.since > began {
                 (began, hourly) = (step.since, Some(step.price));
             }

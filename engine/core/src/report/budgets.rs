@@ -12,13 +12,18 @@ pub(crate) fn budgets(decision: &Decision<'_>) -> Vec<BudgetLine> {
     let line = |left: &Left| {
         let hourly_limit = decision.allowance.only(left.cap).for_burst(base);
         let until = left.rest.and_then(|rest| later(now, rest));
-        let used_up =
-            lasts(left.free(), after).filter(|lasts| left.rest.is_none_or(|rest| *lasts < rest));
+        let set_aside = cost(base, left.rest.unwrap_or(0));
+        // The base is paid for first: the burst lasts for as long as the rest does.
+        let used_up = match after > base {
+            true => lasts(left.free() - set_aside, after - base),
+            false => lasts(left.free(), base),
+        };
+        let used_up = used_up.filter(|lasts| left.rest.is_none_or(|rest| *lasts < rest));
         BudgetLine {
             cap: left.cap,
             limit: left.limit,
             spent: left.spent,
-            set_aside: cost(base, left.rest.unwrap_or(0)),
+            set_aside,
             until,
             forecast: left.rest.map(|rest| left.spent + cost(after, rest)),
             used_up_at: used_up.and_then(|lasts| later(now, lasts)),
