@@ -15,6 +15,7 @@ pub(crate) use sim::{SimCommand, Where};
 pub(crate) use simulate::SimulateArgs;
 
 use crate::exit;
+use crate::review::Rule;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fleet_model::Timestamp;
@@ -309,6 +310,14 @@ pub(crate) struct PlanArgs {
     /// Plan the end of fleets that no spec of the folder names
     #[arg(long, conflicts_with = "out")]
     pub prune: bool,
+    /// Show what the specs ask for against those at a commit of git, such as origin/main
+    #[arg(long, value_name = "REF", conflicts_with = "inputs")]
+    pub compare: Option<String>,
+    /// Exit with 7 if the change breaks a rule: monthly-increase>500usd, monthly-increase>10%,
+    /// hourly-increase>…, monthly>…, hourly>…, new-family, new-region, new-cloud, destroys>3, unplaced,
+    /// unpriced. Measured against the specs of --compare, otherwise against what stands now
+    #[arg(long, value_name = "RULE")]
+    pub fail_if: Vec<Rule>,
     /// Save everything the decision depends on, to replay it later
     #[arg(long, value_name = "FILE")]
     pub save_inputs: Option<PathBuf>,

@@ -98,6 +98,7 @@ impl Context {
             policies: policies.to_vec(),
             select: self.global.fleet.clone(),
             values: Values { flags, environment },
+            spare_values: false,
         }
     }
 

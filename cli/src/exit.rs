@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     LeaseHeld,
     /// The saved plan is stale, altered, or not signed as it must be.
     PlanStale,
+    /// `plan --fail-if`: the change breaks a rule.
+    RuleBroken,
     /// The spec is invalid.
     SpecInvalid,
     /// Something failed.
@@ -38,6 +40,7 @@ impl Exit {
             Exit::SpecInvalid => 4,
             Exit::PlanStale => 5,
             Exit::LeaseHeld => 6,
+            Exit::RuleBroken => 7,
             Exit::Usage => 64,
         }
     }
@@ -62,9 +65,10 @@ Exit codes:
   4   a spec is invalid; the other fleets were done
   5   the saved plan is stale, altered, or not signed as required
   6   another apply holds the lease
+  7   `plan --fail-if`: the change breaks a rule
   64  the command line makes no sense
   130 stopped at once, by a second Ctrl-C
-With several fleets the worst wins: 1, then 4, 5, 6, 3, 2, 0.";
+With several fleets the worst wins: 1, then 4, 7, 5, 6, 3, 2, 0.";
 
 /// What `apply`, `destroy` and `reconcile` do when they are asked to stop.
 pub(crate) const SIGNALS: &str = "\
@@ -87,5 +91,7 @@ mod tests {
         assert_eq!(worst(&[Exit::Unsettled, Exit::Failed, Exit::Done]), Some(1));
         assert_eq!(worst(&[Exit::PlanStale, Exit::LeaseHeld]), Some(5));
         assert_eq!(worst(&[Exit::SpecInvalid, Exit::PlanStale]), Some(4));
+        assert_eq!(worst(&[Exit::RuleBroken, Exit::Changes]), Some(7));
+        assert_eq!(worst(&[Exit::RuleBroken, Exit::SpecInvalid]), Some(4));
     }
 }

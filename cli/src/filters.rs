@@ -1,10 +1,13 @@
 //! What is left of the catalog after a spec's filters, and which filter leaves nothing.
 
 use crate::render::explain::by_kind;
+use crate::sentences::{rejection, relax};
 use crate::text::{count, thousands};
 use fleet_catalog::similar;
 use fleet_core::eligible;
-use fleet_model::{Bounds, Catalog, Cloud, Desired, InstanceType, LocalDiskRule, Pattern, Unit};
+use fleet_model::{
+    Bounds, Catalog, Cloud, Desired, InstanceType, LocalDiskRule, Pattern, Rejection, Unit,
+};
 use fleet_spec::{Diagnostic, LoadedFleet};
 use std::collections::BTreeSet;
 
@@ -51,7 +54,7 @@ pub(crate) fn nothing_left(fleet: &LoadedFleet, catalog: &Catalog) -> Option<Dia
         return None;
     }
     let found = eligible(desired, catalog);
-    if !found.offerings.is_empty() {
+    if !found.offerings.is_empty() || unapproved(fleet, catalog).is_some() {
         return None;
     }
     let culprits: Vec<(&str, usize)> = FILTERS
@@ -88,6 +91,27 @@ pub(crate) fn nothing_left(fleet: &LoadedFleet, catalog: &Catalog) -> Option<Dia
         ),
     };
     Some(fleet.error_at(&path, message, hint))
+}
+
+/// An error if everything that is left of the catalog needs an approval that the fleet does not have. Only
+/// `validate` refuses such a fleet: a plan launches nothing for it, says why, and cares for what stands.
+pub(crate) fn unapproved(fleet: &LoadedFleet, catalog: &Catalog) -> Option<Diagnostic> {
+    let desired = &fleet.desired;
+    if desired.approvals.is_empty() || desired.capacity.target.is_zero() {
+        return None;
+    }
+    let mut approved = desired.clone();
+    approved.approvals.clear();
+    let found = eligible(desired, catalog);
+    if !found.offerings.is_empty() || eligible(&approved, catalog).offerings.is_empty() {
+        return None;
+    }
+    let asked = |why: &Rejection| matches!(why, Rejection::NeedsApproval { .. });
+    let (why, _) = found.rejected.iter().find(|(why, _)| asked(why))?;
+    let message = format!("nothing is left that it may launch: {}", rejection(why));
+    let path =
+        if fleet.place_of("metadata.labels").is_some() { "metadata.labels" } else { "metadata" };
+    Some(fleet.error_at(path, message, relax(why)))
 }
 
 /// Names that nothing in the catalog answers to: where, what, and what may have been meant.
@@ -144,7 +168,7 @@ pub(crate) fn unknown_names(
 }
 
 /// The part of a type's name that people call its family.
-fn family_of(cloud: Cloud, name: &InstanceType) -> &str {
+pub(crate) fn family_of(cloud: Cloud, name: &InstanceType) -> &str {
     let name = name.as_str();
     let nth = |separator: char, nth: usize| {
         name.match_indices(separator).nth(nth).map_or(name, |(at, _)| &name[..at])

@@ -18,6 +18,7 @@ mod prepare;
 mod quotas;
 mod reach;
 mod render;
+mod review;
 mod runs;
 mod saved;
 mod sentences;

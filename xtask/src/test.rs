@@ -54,7 +54,10 @@ fn packages(part: Part) -> &'static [&'static str] {
 /// one after the other, the lists side by side: most of it is waiting.
 fn witnessed(part: Part) -> &'static [&'static [&'static str]] {
     match part {
-        Part::All => &[&["aws", "conformance", "witness", "clouds"], &["rounds", "state", "suite"]],
+        Part::All => &[
+            &["aws", "conformance", "witness", "clouds"],
+            &["rounds", "state", "suite", "examples"],
+        ],
         Part::State => &[&["state"]],
         Part::Aws => &[&["aws"]],
         Part::Clouds => &[&["conformance", "witness", "suite", "clouds"], &["rounds"]],

@@ -8,23 +8,28 @@ use crate::fleets::{pruned, tell_of_unmanaged};
 use crate::out::Out;
 use crate::output::common::{LeftOut, Unmanaged};
 use crate::output::{document, plan as output};
-use crate::render::{plan_markdown, plan_text};
+use crate::render::{plan_markdown, plan_text, review_text};
+use crate::review::{Past, Review, compare, judge, measures};
 use crate::runs::{failed, limits};
 use crate::saved::{PlanKind, SavedFleet, SavedInputs, SavedPlan, write};
 use crate::style::DIM;
 use fleet_core::{Planned, plan};
-use fleet_model::{Desired, Inputs, PLAN_FORMAT};
+use fleet_model::{Desired, FleetName, Inputs, PLAN_FORMAT, Report};
+use fleet_spec::Loaded;
+use std::collections::BTreeMap;
 
 /// Runs `fleet plan`.
 pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer {
-    let Gathered { inputs, left_out, unmanaged, worst } = match &args.inputs {
+    let Gathered { inputs, left_out, unmanaged, worst, past } = match &args.inputs {
         Some(file) => Gathered { inputs: replay(context, args, file)?, ..Gathered::default() },
         None => gather(context, args, out).await?,
     };
     let planned: Vec<Planned> = inputs.iter().map(plan).collect();
+    let review = review(args, (&inputs, &planned), past, &left_out);
     let verdicts = planned.iter().map(|one| exit(one, args.detailed_exitcode));
-    let worst = verdicts.fold(worst, Exit::max);
-    show(context.global.output, &planned, (worst, left_out, unmanaged), out)?;
+    let broken = if review.broken().count() > 0 { Exit::RuleBroken } else { Exit::Done };
+    let worst = verdicts.fold(worst, Exit::max).max(broken);
+    show(context.global.output, &planned, (worst, left_out, unmanaged), &review, out)?;
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
             .iter()
@@ -72,6 +77,23 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
     Ok(worst)
 }
 
+/// Holds a plan against the base and the rules that the user names.
+fn review(
+    args: &PlanArgs,
+    (inputs, planned): (&[Inputs], &[Planned]),
+    past: Option<(Past, Loaded, BTreeMap<FleetName, Inputs>)>,
+    left_out: &[LeftOut],
+) -> Review {
+    let comparison = past.map(|(past, loaded, before)| {
+        let at_hand: Vec<_> = inputs.iter().zip(planned).collect();
+        compare(&past, &loaded.fleets, &at_hand, &before, left_out)
+    });
+    let reports: Vec<(String, &Report)> =
+        planned.iter().map(|one| (one.plan.fleet.to_string(), &one.report)).collect();
+    let measures = measures(&reports, comparison.as_ref());
+    Review { verdicts: judge(&args.fail_if, &measures), comparison }
+}
+
 /// A plan that could not look is a failure. What is held or unplaced is for those to know who ask.
 fn exit(planned: &Planned, detailed: bool) -> Exit {
     let Planned { plan, report } = planned;
@@ -90,14 +112,15 @@ fn show(
     format: Format,
     planned: &[Planned],
     (exit, left_out, unmanaged): (Exit, Vec<LeftOut>, Vec<Unmanaged>),
+    review: &Review,
     out: &mut Out,
 ) -> Answer<()> {
     let pairs: Vec<_> = planned.iter().map(|one| (&one.plan, &one.report)).collect();
     match format {
         Format::Json => {
-            out.json(&document(exit, output::plan(&pairs, left_out, unmanaged)))?;
+            out.json(&document(exit, output::plan(&pairs, left_out, unmanaged, review)))?;
         }
-        Format::Markdown => out.text(plan_markdown::render(&pairs).trim_end()),
+        Format::Markdown => out.text(plan_markdown::render(&pairs, review).trim_end()),
         Format::Text => {
             for (nth, (plan, report)) in pairs.iter().enumerate() {
                 let gap = if nth > 0 { "\n" } else { "" };
@@ -105,6 +128,10 @@ fn show(
             }
             if pairs.len() > 1 {
                 out.text(plan_text::total(&pairs));
+            }
+            let review = review_text::render(review);
+            if !review.is_empty() {
+                out.text(review);
             }
         }
     }
@@ -117,6 +144,8 @@ struct Gathered {
     left_out: Vec<LeftOut>,
     unmanaged: Vec<Unmanaged>,
     worst: Exit,
+    /// The specs of the base, those at hand, and what the base is planned from.
+    past: Option<(Past, Loaded, BTreeMap<FleetName, Inputs>)>,
 }
 
 impl Default for Gathered {
@@ -126,6 +155,7 @@ impl Default for Gathered {
             left_out: Vec::new(),
             unmanaged: Vec::new(),
             worst: Exit::Done,
+            past: None,
         }
     }
 }
@@ -134,18 +164,30 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Gat
     let catalog = context.catalog()?;
     let (context, specs) = &context.named(&args.spec.specs);
     let loaded = context.launchable(context.specs(specs)?, &catalog)?;
+    let past = match &args.compare {
+        Some(reference) => Some(Past::read(context, reference, specs, &catalog)?),
+        None => None,
+    };
     let worst = super::validate::warn(&loaded, context.global.output, out);
     let left_out = super::validate::left_out(&loaded.broken);
-    let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
+    let at_hand: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
+    let others = past.as_ref().map_or_else(Vec::new, |past| past.other(&at_hand));
+    let engine = context.engine(catalog, at_hand.iter().chain(&others).copied())?;
     let unmanaged = tell_of_unmanaged(context, &engine, specs, &loaded, out).await?;
     let pruned = pruned(context, args.prune, specs, &loaded, &unmanaged, out)?;
     let named = loaded.fleets.iter().map(|fleet| &fleet.desired);
     let fleets: Vec<&Desired> = named.chain(&pruned).collect();
-    context.same_kinds(&fleets).await?;
+    // Both sides are planned from one look at the clouds.
+    let all: Vec<&Desired> = fleets.iter().chain(&others).copied().collect();
+    context.same_kinds(&all).await?;
     let asking = context.board(fleets.len(), false).asking(&fleets);
-    let answers = engine.gather_all(&fleets, limits(args.limits)).await;
+    let mut answers = engine.gather_all(&all, limits(args.limits)).await;
     drop(asking);
-    let mut gathered = Gathered { inputs: Vec::new(), left_out, unmanaged, worst };
+    let mut before = BTreeMap::new();
+    for (desired, answer) in others.iter().zip(answers.drain(fleets.len()..)) {
+        before.insert(desired.fleet.clone(), answer.map_err(failed)?);
+    }
+    let mut gathered = Gathered { inputs: Vec::new(), left_out, unmanaged, worst, past: None };
     for (desired, answer) in fleets.iter().zip(answers) {
         match answer.map_err(failed) {
             Ok(inputs) => gathered.inputs.push(inputs),
@@ -157,6 +199,7 @@ async fn gather(context: &Context, args: &PlanArgs, out: &mut Out) -> Answer<Gat
             }
         }
     }
+    gathered.past = past.map(|past| (past, loaded, before));
     Ok(gathered)
 }
 

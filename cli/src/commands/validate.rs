@@ -4,7 +4,7 @@ use crate::args::{Format, ValidateArgs};
 use crate::context::{Context, invalid};
 use crate::exit::Exit;
 use crate::fail::Answer;
-use crate::filters::{nothing_left, unknown_names};
+use crate::filters::{nothing_left, unapproved, unknown_names};
 use crate::out::Out;
 use crate::output::common::{LeftOut, diagnostics};
 use crate::output::document;
@@ -31,7 +31,7 @@ pub(crate) fn run(context: &Context, args: &ValidateArgs, out: &mut Out) -> Answ
     loaded.fleets.sort_by(|a, b| a.desired.fleet.cmp(&b.desired.fleet));
     let mut problems = loaded.warnings.0.clone();
     for fleet in &loaded.fleets {
-        match nothing_left(fleet, &catalog) {
+        match nothing_left(fleet, &catalog).or_else(|| unapproved(fleet, &catalog)) {
             Some(error) => problems.push(error),
             None => problems.extend(unknown(fleet, &catalog)),
         }

@@ -6,9 +6,11 @@ use super::common::{
     unplaced,
 };
 use super::reasons::{Counted, Hold, Notice, PoolReason, Said, Why, counted};
+use super::review::{Comparison, Rule};
 use super::words::{
     BudgetCap, Group, Market, Provider, SignalSource, Time, Unit, names, percent, usd,
 };
+use crate::review::Review;
 use fleet_model as model;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,6 +30,10 @@ pub(crate) struct Plan {
     pub left_out: Vec<LeftOut>,
     /// Fleets with machines that no spec of the folder names. With `--prune` they have a plan.
     pub unmanaged: Vec<Unmanaged>,
+    /// What the specs ask for against those of another commit; `null` without `--compare`.
+    pub comparison: Option<Comparison>,
+    /// The rules of `--fail-if`, and what became of each.
+    pub rules: Vec<Rule>,
 }
 
 bodies! { Plan: "plan", "plan"; }
@@ -304,7 +310,9 @@ pub(crate) fn plan(
     fleets: &[(&model::Plan, &model::Report)],
     left_out: Vec<LeftOut>,
     unmanaged: Vec<Unmanaged>,
+    review: &Review,
 ) -> Plan {
+    let Review { comparison, verdicts } = review;
     Plan {
         summary: fleets
             .iter()
@@ -313,6 +321,8 @@ pub(crate) fn plan(
         fleets: fleets.iter().map(|(plan, report)| fleet(plan, report)).collect(),
         left_out,
         unmanaged,
+        comparison: comparison.as_ref().map(Comparison::from),
+        rules: verdicts.iter().map(Rule::from).collect(),
     }
 }
 

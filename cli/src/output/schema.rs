@@ -82,7 +82,7 @@ fn schema<B: Body>() -> Value {
 }
 
 /// Every exit code, as `fleet --help` lists them.
-const EXIT_CODES: [u8; 8] = [0, 1, 2, 3, 4, 5, 6, 64];
+const EXIT_CODES: [u8; 9] = [0, 1, 2, 3, 4, 5, 6, 7, 64];
 
 fn field(schema: &Value, name: &str) -> Map<String, Value> {
     schema[name].as_object().cloned().unwrap_or_default()

@@ -176,6 +176,7 @@ pub(crate) fn is_settled(report: &Report) -> bool {
         | Notice::FewerZones { .. } => true,
         Notice::TagsLost { .. }
         | Notice::CommitmentUnused { .. }
+        | Notice::NeedsApproval { .. }
         | Notice::AtRisk { .. }
         | Notice::ChecksFail { .. }
         | Notice::Undone { .. }

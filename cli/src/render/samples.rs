@@ -3,6 +3,7 @@
 use super::{plan_markdown, plan_text};
 use crate::exit::Exit;
 use crate::output::{document, plan as output};
+use crate::review::Review;
 use fleet_model::*;
 use std::collections::BTreeSet;
 
@@ -207,16 +208,25 @@ fn a_plan_reads_like_a_diff() {
     insta::assert_snapshot!("changing_text", plain(&plan_text::render(&plan, &report)));
     insta::assert_json_snapshot!(
         "changing_json",
-        document(Exit::Done, output::plan(&[(&plan, &report)], Vec::new(), Vec::new()))
+        document(
+            Exit::Done,
+            output::plan(&[(&plan, &report)], Vec::new(), Vec::new(), &Review::default())
+        )
     );
-    insta::assert_snapshot!("changing_markdown", plan_markdown::render(&[(&plan, &report)]));
+    insta::assert_snapshot!(
+        "changing_markdown",
+        plan_markdown::render(&[(&plan, &report)], &Review::default())
+    );
 }
 
 #[test]
 fn trouble_is_named_with_a_way_out() {
     let (plan, report) = troubled();
     insta::assert_snapshot!("troubled_text", plain(&plan_text::render(&plan, &report)));
-    insta::assert_snapshot!("troubled_markdown", plan_markdown::render(&[(&plan, &report)]));
+    insta::assert_snapshot!(
+        "troubled_markdown",
+        plan_markdown::render(&[(&plan, &report)], &Review::default())
+    );
 }
 
 #[test]
@@ -228,13 +238,14 @@ fn no_changes_is_said_plainly() {
 #[test]
 fn several_fleets_are_summed() {
     let (a, b) = (changing(), quiet());
-    let document = output::plan(&[(&a.0, &a.1), (&b.0, &b.1)], Vec::new(), Vec::new());
+    let document =
+        output::plan(&[(&a.0, &a.1), (&b.0, &b.1)], Vec::new(), Vec::new(), &Review::default());
     let document = serde_json::to_value(document).expect("JSON");
     assert_eq!(document["summary"], serde_json::json!({ "create": 4, "destroy": 1, "keep": 10 }));
     assert_eq!(document["fleets"].as_array().map(Vec::len), Some(2));
     insta::assert_snapshot!(
         "several_markdown",
-        plan_markdown::render(&[(&a.0, &a.1), (&b.0, &b.1)])
+        plan_markdown::render(&[(&a.0, &a.1), (&b.0, &b.1)], &Review::default())
     );
 }
 
@@ -249,6 +260,6 @@ fn hostile_names_are_shown_as_escapes() {
         |text: &str| text.contains(['\u{7}', '\u{9b}', '\u{202e}']) || text.contains("[2J");
     let text = plan_text::render(&plan, &report);
     assert!(!hostile(&text.replace("\\u{1b}[2J", "")), "{text:?}");
-    let comment = plan_markdown::render(&[(&plan, &report)]);
+    let comment = plan_markdown::render(&[(&plan, &report)], &Review::default());
     assert!(!comment.contains(['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}']), "{comment:?}");
 }

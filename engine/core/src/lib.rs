@@ -38,8 +38,8 @@ pub use record::{
     templates_meant, with_templates, with_times, worth,
 };
 pub use report::{
-    ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, explain_moves,
-    explain_pools, explain_slots, proven_gaps, relaxations,
+    ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, afresh,
+    explain_moves, explain_pools, explain_slots, proven_gaps, relaxations,
 };
 
 use fleet_model::Inputs;

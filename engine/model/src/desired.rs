@@ -1,9 +1,9 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Architecture, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceType, Interruption,
-    Maker, Market, MicroUsd, Pattern, Place, PoolId, Rebalance, ScheduleEntry, Share, SignalSet,
-    Template, Timestamp, Unit, Units, Updates,
+    Approval, Architecture, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceType,
+    Interruption, Maker, Market, MicroUsd, Pattern, Place, PoolId, Rebalance, ScheduleEntry, Share,
+    SignalSet, Template, Timestamp, Unit, Units, Updates,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,6 +51,9 @@ pub struct Desired {
     /// Machines that run are moved to cheaper pools; `None`: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebalance: Option<Rebalance>,
+    /// Approvals that policies ask for and the labels do not give.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approvals: Vec<Approval>,
     /// Fingerprint of the whole, so that a saved plan can tell that the spec moved on.
     pub digest: Digest,
 }
@@ -95,6 +98,7 @@ impl Desired {
             interruption: Interruption::default(),
             fallback: None,
             rebalance: None,
+            approvals: Vec::new(),
             digest,
         }
     }

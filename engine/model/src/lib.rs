@@ -6,6 +6,7 @@
 
 mod accelerators;
 mod access;
+mod approval;
 mod aws_name;
 mod belief;
 pub mod bugs;
@@ -45,6 +46,7 @@ mod unusual;
 mod updates;
 
 pub use access::{Access, address, dns_name, user_name};
+pub use approval::Approval;
 pub use aws_name::AwsName;
 pub use belief::{Beliefs, PoolBelief, SlotRun, Throttle};
 pub use capacity::{Unit, Units};

@@ -330,6 +330,17 @@ pub enum Rejection {
         /// Where that is.
         place: String,
     },
+    /// A policy wants somebody's approval first. Machines that stand there already may stay.
+    NeedsApproval {
+        /// The policy.
+        policy: String,
+        /// The label that gives it.
+        label: String,
+        /// What the label's value must match; `None`: anything.
+        value: Option<String>,
+        /// What the policy's author wants to be said.
+        message: Option<String>,
+    },
     /// Neither a family nor a type of the spec matches.
     FamilyNotAllowed,
     /// The spec excludes it.
@@ -448,6 +459,19 @@ pub enum Rejection {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "is")]
 pub enum Notice {
+    /// Pools that the spec allows are not used, because a policy wants somebody's approval first.
+    NeedsApproval {
+        /// The policy.
+        policy: String,
+        /// The label that gives it.
+        label: String,
+        /// What the label's value must match; `None`: anything.
+        value: Option<String>,
+        /// What the policy's author wants to be said.
+        message: Option<String>,
+        /// How many pools.
+        pools: u32,
+    },
     /// Of what was bought ahead of time, some is not used.
     CommitmentUnused {
         /// The cloud.

@@ -3,9 +3,9 @@
 
 use crate::ceiling::{amount, under};
 use crate::fleet::{Draft, covers};
-use crate::policy::Policy;
+use crate::policy::{Policy, missing};
 use crate::reader::near;
-use fleet_model::{Cap, Cloud, Commitment, Pattern};
+use fleet_model::{Approval, Cap, Cloud, Commitment, Pattern};
 
 /// Holds one fleet against all of its policies.
 ///
@@ -25,6 +25,10 @@ pub(crate) fn enforce(draft: &mut Draft, policies: &[&Policy]) {
         if policy.per_fleet.lifetime.is_some() {
             lifetime_needs_end(draft, policy);
         }
+    }
+    // A budget that a policy gives counts as the fleet's own.
+    for policy in policies {
+        approvals(draft, policy);
     }
     // The tightest holds, also where it is wider than what holds without a policy.
     if let Some(most) = policies.iter().filter_map(|policy| policy.max_destroy).min() {
@@ -182,6 +186,44 @@ pub(crate) fn lifetime_needs_end(draft: &mut Draft, policy: &Policy) {
         let hint = "limits what a fleet may cost over its life".into();
         draft.refuse(policy, "spec", what, hint);
     }
+}
+
+/// Machines that the fleet names and that need an approval which it does not have: a warning where it names
+/// them. Not an error: what else it names is launched, and what stands may stay.
+fn approvals(draft: &mut Draft, policy: &Policy) {
+    for (approval, rule) in missing(draft, policy) {
+        let instances = draft.desired.instances.clone();
+        let lists = [("families", &instances.families), ("types", &instances.types)];
+        for (name, wanted) in lists {
+            if draft.is_broken(&format!("spec.instances.{name}")) {
+                continue;
+            }
+            for (at, pattern) in wanted.iter().enumerate() {
+                let covered = rule.machines.iter().any(|wide| within(wide, pattern));
+                let path = format!("spec.instances.{name}[{at}]");
+                if !covered || !draft.places.has(&path) {
+                    continue;
+                }
+                let what = format!("`{pattern}` is not launched without an approval");
+                let diagnostic = draft.places.diagnostic(
+                    &path,
+                    format!("fleet `{}`: {what}", draft.desired.fleet),
+                    Some(wants(policy, &approval)),
+                );
+                draft.problems.push(diagnostic.into_warning());
+            }
+        }
+        draft.desired.approvals.push(approval);
+    }
+}
+
+/// What gives an approval, and who wants it.
+fn wants(policy: &Policy, approval: &Approval) -> String {
+    let Approval { label, value, message, .. } = approval;
+    let value = value.as_ref().map_or_else(String::new, |value| format!(" that matches `{value}`"));
+    let message = message.as_ref().map_or_else(String::new, |text| format!(": {text}"));
+    let file = policy.file.display();
+    format!("policy `{}` ({file}) wants the label `{label}`{value}{message}", policy.name)
 }
 
 /// The field that sets one limit of a fleet's budget, or where it would stand.

@@ -47,7 +47,7 @@ pub use load::{
     Broken, EffectiveLine, LoadOptions, Loaded, LoadedFleet, load, load_bytes, load_sound, load_str,
 };
 pub use places::Location;
-pub use policy::Policy;
+pub use policy::{ApprovalRule, Policy};
 pub use reference::reference_markdown;
 pub use schema::schema;
 pub use variables::{GivenBy, Used, Values};

@@ -34,6 +34,9 @@ pub struct LoadOptions {
     pub select: Vec<String>,
     /// Values for variables that fleets and Defaults declare.
     pub values: Values,
+    /// Whether values for variables that nothing declares are passed over: specs of another time may not
+    /// know them.
+    pub spare_values: bool,
 }
 
 /// What was loaded.
@@ -160,10 +163,12 @@ pub fn load_bytes(name: &str, bytes: &[u8]) -> Result<Loaded, Diagnostics> {
 }
 
 fn finish(mut files: Files, options: &LoadOptions) -> Result<Loaded, Diagnostics> {
-    let LoadOptions { policies: _, select, values } = options;
+    let LoadOptions { policies: _, select, values, spare_values } = options;
     let defaults = files.defaults.iter().map(Document::name).collect();
     let declared = files.resolve(values);
-    files.problems.extend(undeclared(values, &declared));
+    if !spare_values {
+        files.problems.extend(undeclared(values, &declared));
+    }
     duplicates(&mut files);
     let mut applied: Vec<Vec<String>> = Vec::new();
     for (draft, file) in &mut files.drafts {

@@ -1,5 +1,10 @@
 //! A document of kind `Policy` → an organisation's limits.
 
+mod approvals;
+
+pub use approvals::ApprovalRule;
+pub(crate) use approvals::missing;
+
 use crate::ceiling::{self, Ceiling, LabelCeiling};
 use crate::diagnostic::Diagnostic;
 use crate::fleet::{commitments, metadata, subject};
@@ -41,6 +46,8 @@ pub struct Policy {
     pub prune: bool,
     /// What was bought ahead of time.
     pub commitments: Vec<Commitment>,
+    /// Machines that nobody launches without an approval.
+    pub approvals: Vec<ApprovalRule>,
     /// Labels that every fleet must have, and what their values must match.
     pub required_labels: BTreeMap<String, Option<Pattern>>,
 }
@@ -65,6 +72,7 @@ pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>
         max_destroy: None,
         prune: false,
         commitments: Vec::new(),
+        approvals: Vec::new(),
         required_labels: BTreeMap::new(),
     };
     let spec = object
@@ -106,6 +114,9 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
     }
     if let Some(field) = spec.get(reader, "commitments") {
         policy.commitments = commitments::read(reader, &field);
+    }
+    if let Some(field) = spec.get(reader, "approvals") {
+        policy.approvals = approvals::read(reader, &field);
     }
     if let Some(field) = spec.get(reader, "requiredLabels") {
         policy.required_labels = required_labels(reader, &field);

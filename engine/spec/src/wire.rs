@@ -548,6 +548,10 @@ wire! {
         /// What was bought ahead of time, and fleets may count on. Where there is a ceiling or this
         /// list, a fleet may name no commitment beyond it.
         "commitments" commitments: Option<Vec<Commitment>>,
+        /// Machines that nobody launches without somebody's approval. A fleet without it does with what
+        /// else its spec allows; `fleet validate` refuses it if there is nothing else. Machines that stand
+        /// may stay.
+        "approvals" approvals: Option<Vec<PolicyApproval>>,
         /// Labels that every fleet must have: a list of names, or a mapping from name to the
         /// pattern that its value must match.
         "requiredLabels" required_labels: Option<RequiredLabels>,
@@ -568,6 +572,32 @@ wire! {
         "calendarMonthUsd" calendar_month_usd: Option<Usd>,
         /// Dollars in all, over the lives of the fleets.
         "lifetimeUsd" lifetime_usd: Option<Usd>,
+    }
+
+    /// Machines that need an approval.
+    PolicyApproval {
+        /// Families, as names or patterns.
+        "families" families: Option<Vec<Glob>>,
+        /// Types, as names or patterns. With neither `families` nor `types`, every machine is meant.
+        "types" types: Option<Vec<Glob>>,
+        /// Clouds that it is about. Absent: all.
+        "providers" providers: Option<Vec<Provider>>,
+        /// No approval is needed by a fleet whose own budget is at most so many dollars per month of 730
+        /// hours. Absent: every fleet needs it.
+        "aboveMonthlyUsd" above_monthly_usd: Option<Usd>,
+        /// What gives the approval.
+        "needs" needs: ApprovalLabel,
+        /// What to say to whoever does not have it: whom to ask, and where.
+        "message" message: Option<Text>,
+    }
+
+    /// A label of the fleet that gives an approval. It is a line in the spec: who may merge it decides who
+    /// may approve.
+    ApprovalLabel {
+        /// Its name, such as `approved-by`.
+        "label" label: Text,
+        /// What its value must match. Absent: any value.
+        "value" value: Option<Text>,
     }
 
     /// Ceilings in dollars. A fleet without a budget takes the ceiling as its budget.

@@ -80,6 +80,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
         interruption: Interruption::default(),
         fallback: None,
         rebalance: None,
+        approvals: Vec::new(),
         digest: digest("spec/1", []),
     };
     if chance.percent(25) {

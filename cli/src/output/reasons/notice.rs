@@ -11,6 +11,19 @@ use serde::Serialize;
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "is", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(crate) enum Notice {
+    /// Pools that the spec allows are not used: a policy wants an approval first.
+    NeedsApproval {
+        /// The policy.
+        policy: String,
+        /// The label that gives it.
+        label: String,
+        /// What the label's value must match; `null`: anything.
+        value: Option<String>,
+        /// What the policy's author says about it.
+        message: Option<String>,
+        /// How many pools.
+        pools: u32,
+    },
     /// A part of a commitment is not used.
     CommitmentUnused {
         /// The cloud.
@@ -237,6 +250,15 @@ impl From<&model::Notice> for Notice {
     fn from(notice: &model::Notice) -> Self {
         use model::Notice as Model;
         match notice {
+            Model::NeedsApproval { policy, label, value, message, pools } => {
+                Notice::NeedsApproval {
+                    policy: policy.clone(),
+                    label: label.clone(),
+                    value: value.clone(),
+                    message: message.clone(),
+                    pools: *pools,
+                }
+            }
             Model::CommitmentUnused { cloud, region, instance_type, count, unused } => {
                 Notice::CommitmentUnused {
                     provider: (*cloud).into(),

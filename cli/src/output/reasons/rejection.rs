@@ -37,6 +37,17 @@ pub(crate) enum Rejection {
         /// Where that is.
         place: String,
     },
+    /// A policy wants an approval first. Machines that stand there may stay.
+    NeedsApproval {
+        /// The policy.
+        policy: String,
+        /// The label that gives it.
+        label: String,
+        /// What the label's value must match; `null`: anything.
+        value: Option<String>,
+        /// What the policy's author says about it.
+        message: Option<String>,
+    },
     /// No family and no type of the spec matches.
     FamilyNotAllowed,
     /// The spec excludes it.
@@ -178,6 +189,12 @@ impl From<&model::Rejection> for Rejection {
             Model::Apart { together, place } => {
                 Rejection::Apart { together: (*together).into(), place: place.clone() }
             }
+            Model::NeedsApproval { policy, label, value, message } => Rejection::NeedsApproval {
+                policy: policy.clone(),
+                label: label.clone(),
+                value: value.clone(),
+                message: message.clone(),
+            },
             Model::FamilyNotAllowed => Rejection::FamilyNotAllowed,
             Model::Excluded { pattern } => Rejection::Excluded { pattern: pattern.clone() },
             Model::OutOfBounds { requirement, has, wants } => {

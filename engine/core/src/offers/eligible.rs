@@ -1,5 +1,6 @@
 //! Which pools of the catalog the spec allows, and what rules out the others.
 
+use crate::offers::approvals::needs_approval;
 use crate::offers::defaults::{Defaults, place_rule};
 use crate::offers::names::matches_kind;
 use crate::offers::weights::weight;
@@ -40,15 +41,19 @@ pub fn eligible_beside(desired: &Desired, catalog: &Catalog, recorded: &Recorded
             rejection.or_else(|| place_rule(desired, place).map(not_by_default))
         })
         .collect();
+    let unapproved: Vec<Option<Rejection>> =
+        catalog.kinds.iter().map(|kind| needs_approval(desired, kind)).collect();
+    // What cannot be launched is no reason to have the rest of the fleet like it.
     let open = |row: &CatalogRow| {
-        places[row.place as usize].is_none() && kinds[row.kind as usize].is_none()
+        let (place, kind) = (row.place as usize, row.kind as usize);
+        places[place].is_none() && kinds[kind].is_none() && unapproved[kind].is_none()
     };
     let rows = (0..).zip(&catalog.rows);
     let allowed: Vec<u32> = rows.filter(|(_, row)| open(row)).map(|(at, _)| at).collect();
     let defaults = Defaults::choose(desired, catalog, recorded, &allowed);
-    for (kind, rejection) in catalog.kinds.iter().zip(&mut kinds) {
+    for ((kind, rejection), unapproved) in catalog.kinds.iter().zip(&mut kinds).zip(unapproved) {
         if rejection.is_none() {
-            *rejection = defaults.of_kind(desired, kind).map(not_by_default);
+            *rejection = defaults.of_kind(desired, kind).map(not_by_default).or(unapproved);
         }
     }
     let markets = markets(desired);

@@ -1,6 +1,7 @@
 //! What could be bought: the pools of the catalog that the spec allows, what is known against buying
 //! from each at this moment, what a machine of it counts for, and what is paid for already.
 
+mod approvals;
 mod candidates;
 mod commitments;
 mod defaults;
@@ -11,6 +12,7 @@ mod prospect;
 pub(crate) mod trust;
 mod weights;
 
+pub(crate) use approvals::needs_approval;
 pub(crate) use candidates::{Candidate, candidates, max_spot_price, usual_odds};
 pub(crate) use commitments::{Covered, commitment_for, in_force};
 pub(crate) use defaults::Defaults;

@@ -6,7 +6,7 @@ use crate::market::Prospects;
 use crate::market::belief::Evidence;
 use crate::offers::trust::Trust;
 use crate::offers::{
-    Defaults, eligible_beside, find_offering, place_in_accounts, rejection, weight,
+    Defaults, eligible_beside, find_offering, needs_approval, place_in_accounts, rejection, weight,
 };
 use fleet_model::{
     Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, Offering,
@@ -181,6 +181,9 @@ impl<'a> Verdicts<'a> {
         let kind = catalog.kind(row);
         if let Some(rule) = self.defaults.rule(&inputs.desired, &pool.place, kind) {
             return Rejection::NotByDefault { rule };
+        }
+        if let Some(reason) = needs_approval(&inputs.desired, kind) {
+            return reason;
         }
         if let Some(reason) = self.not_now.get(pool) {
             return (*reason).clone();

@@ -1,6 +1,7 @@
 //! What a decision means: groups, pools and their reasons, money, what is to be expected, and which
 //! constraint costs most.
 
+mod afresh;
 mod budgets;
 mod cost;
 mod explain;
@@ -10,6 +11,7 @@ mod pool_reasons;
 mod relax;
 mod summary;
 
+pub use afresh::afresh;
 pub use explain::{
     ODDS_HOURS, PoolOdds, PoolVerdict, SlotVerdict, Verdict, explain_moves, explain_pools,
     explain_slots,

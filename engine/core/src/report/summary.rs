@@ -67,6 +67,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     notices.extend(stuck(inputs, &decision.inventory, &decision.choice.victims));
     notices.extend(old_prices(inputs));
     notices.extend(unused_commitments(decision));
+    notices.extend(inputs.rejected.iter().filter_map(|(why, pools)| unapproved(why, *pools)));
     if cost.unpriced > 0 {
         notices.push(Notice::UnpricedMachines { machines: cost.unpriced });
     }
@@ -142,6 +143,14 @@ fn template_changes(inputs: &Inputs) -> Vec<TemplateChange> {
         }
     }
     found.into_iter().collect()
+}
+
+/// Pools that the spec allows and nobody approved.
+fn unapproved(why: &Rejection, pools: u32) -> Option<Notice> {
+    let Rejection::NeedsApproval { policy, label, value, message } = why else { return None };
+    let (policy, label) = (policy.clone(), label.clone());
+    let (value, message) = (value.clone(), message.clone());
+    Some(Notice::NeedsApproval { policy, label, value, message, pools })
 }
 
 /// What is paid for and will not run.

@@ -1,5 +1,6 @@
 //! The decisions, case by case and by law.
 
+mod approvals;
 mod budget;
 mod cases;
 mod commitments;

@@ -104,6 +104,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
         interruption: Default::default(),
         fallback: None,
         rebalance: None,
+        approvals: Vec::new(),
         digest: digest("spec/1", []),
     }
 }

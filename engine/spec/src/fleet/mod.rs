@@ -97,6 +97,7 @@ pub(crate) fn read(
         interruption,
         rebalance,
         updates,
+        approvals: Vec::new(),
         digest: digest("spec/none", []),
     };
     let broken = reader.broken();

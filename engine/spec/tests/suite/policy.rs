@@ -254,3 +254,52 @@ fn money_of_months_and_lives_is_shared_by_policy_and_label() {
     check("perFleetLifetimeUsd: 500", &[base], Some("needs an end"));
     check("byLabel: [{ label: team, value: x }]", &[a], Some("this sets no limit"));
 }
+
+#[test]
+fn machines_that_need_an_approval_wait_for_a_label() {
+    let rule =
+        "{ families: [p5], needs: { label: approved-by, value: \"*@platform\" }, message: ask }";
+    let small = "{ aboveMonthlyUsd: 7300, needs: { label: approved-by } }";
+    let spec = |labels: &str, more: &str| {
+        fleet(&format!("capacity: {{ target: 1 }}\ninstances: {{ families: [m5, p5] }}\n{more}"))
+            .replace("name: train", &format!("name: train, labels: {{ {labels} }}"))
+    };
+    let check = |rule: &str, spec: &str, missing: usize, warnings: usize| {
+        let limits = policy(&format!("{{ approvals: [{rule}] }}"));
+        let tree = Tree::new(&[("policy.yaml", &limits), ("a.yaml", spec)]);
+        let loaded = tree.load(&["a.yaml"]).expect("valid");
+        let approvals = &loaded.fleets[0].desired.approvals;
+        let told: Vec<String> = loaded.warnings.0.iter().map(|one| one.message.clone()).collect();
+        assert_eq!((approvals.len(), told.len()), (missing, warnings), "{rule} {spec} {told:?}");
+        for one in &loaded.warnings.0 {
+            assert_eq!(one.path, "spec.instances.families[1]");
+            let hint = one.hint.as_deref().unwrap_or_default();
+            assert!(hint.contains("policy `org`") && hint.contains("approved-by"), "{hint}");
+        }
+    };
+    check(rule, &spec("team: a", ""), 1, 1);
+    check(rule, &spec("approved-by: eve", ""), 1, 1);
+    check(rule, &spec("approved-by: ada@platform", ""), 0, 0);
+    // A budget that is small enough is as good as an approval; the policy's own counts.
+    check(small, &spec("team: a", ""), 1, 0);
+    check(small, &spec("team: a", "budget: { hourlyUsd: 11 }"), 1, 0);
+    check(small, &spec("team: a", "budget: { hourlyUsd: 10 }"), 0, 0);
+    let limits = policy(&format!("{{ approvals: [{small}], budget: {{ perFleetHourlyUsd: 9 }} }}"));
+    let tree = Tree::new(&[("policy.yaml", &limits), ("a.yaml", &spec("team: a", ""))]);
+    assert!(tree.load(&["a.yaml"]).expect("valid").fleets[0].desired.approvals.is_empty());
+}
+
+#[test]
+fn bad_approvals_are_told_with_their_place() {
+    let check = |rule: &str, words: &str| {
+        let limits = policy(&format!("{{ approvals: [{rule}] }}"));
+        let tree = Tree::new(&[("policy.yaml", &limits), ("a.yaml", &named("a"))]);
+        let said = tree.errors(&["a.yaml"]);
+        assert!(said.contains("policy.yaml:4") && said.contains(words), "{said}");
+    };
+    check("{ families: [p5] }", "`needs` is missing");
+    check("{ families: [p5], needs: {} }", "`label` is missing");
+    check("{ familes: [p5], needs: { label: a } }", "did you mean `families`?");
+    check("{ aboveMonthlyUsd: -1, needs: { label: a } }", "aboveMonthlyUsd");
+    check("{ providers: [mars], needs: { label: a } }", "mars");
+}

@@ -1,0 +1,110 @@
+use super::*;
+
+fn dollars_per_month(dollars: u64) -> MicroUsd {
+    MicroUsd(dollars * 1_000_000 / fleet_model::HOURS_PER_MONTH)
+}
+
+/// From $1,000 to $1,100 a month.
+fn measures() -> Measures {
+    Measures {
+        before: Some(dollars_per_month(1000)),
+        after: Some(dollars_per_month(1100)),
+        families: Some(vec!["aws p5".into()]),
+        regions: Some(Vec::new()),
+        clouds: None,
+        destroys: 3,
+        against: "what stands".into(),
+        ..Measures::default()
+    }
+}
+
+fn stands(rule: &str, measures: &Measures) -> Standing {
+    let rule: Rule = rule.parse().expect(rule);
+    rule.judge(measures).is
+}
+
+#[test]
+fn rules_are_held_against_a_change() {
+    let check =
+        |rule: &str, expect: Standing| assert_eq!(stands(rule, &measures()), expect, "{rule}");
+    check("monthly-increase>99usd", Standing::Broken);
+    check("monthly-increase > $100.50", Standing::Kept);
+    check("monthly-increase>1,000 USD", Standing::Kept);
+    check("monthly-increase>9.9%", Standing::Broken);
+    check("monthly-increase>10.1%", Standing::Kept);
+    check("hourly-increase>0.1usd", Standing::Broken);
+    check("hourly-increase>0.2usd", Standing::Kept);
+    check("monthly>1000usd", Standing::Broken);
+    check("hourly>2usd", Standing::Kept);
+    check("new-family", Standing::Broken);
+    check("new-region", Standing::Kept);
+    check("new-cloud", Standing::Unknown);
+    check("destroys>2", Standing::Broken);
+    check("destroys>3", Standing::Kept);
+    check("unplaced", Standing::Kept);
+    check("unpriced", Standing::Kept);
+}
+
+#[test]
+fn what_costs_nothing_before_grows_by_any_share() {
+    let from_nothing = Measures { before: Some(MicroUsd(0)), ..measures() };
+    assert_eq!(stands("monthly-increase>1000%", &from_nothing), Standing::Broken);
+    let nothing = Measures { after: Some(MicroUsd(0)), ..from_nothing };
+    assert_eq!(stands("monthly-increase>0%", &nothing), Standing::Kept);
+    let less = Measures { after: Some(MicroUsd(1)), ..measures() };
+    assert_eq!(stands("monthly-increase>0usd", &less), Standing::Kept);
+}
+
+#[test]
+fn unknown_is_not_kept() {
+    let unpriced = Measures { unpriced: (1, 3), ..measures() };
+    assert_eq!(stands("monthly-increase>500usd", &unpriced), Standing::Unknown);
+    assert_eq!(stands("monthly-increase>50usd", &unpriced), Standing::Broken);
+    assert_eq!(stands("monthly>5000usd", &unpriced), Standing::Unknown);
+    assert_eq!(stands("unpriced", &unpriced), Standing::Broken);
+    // What had no price before is no change.
+    let as_before = Measures { unpriced: (3, 3), ..measures() };
+    assert_eq!(stands("monthly-increase>500usd", &as_before), Standing::Kept);
+    let blind = Measures { before: None, after: None, families: None, ..measures() };
+    for rule in ["monthly-increase>1usd", "hourly>1usd", "new-family"] {
+        assert_eq!(stands(rule, &blind), Standing::Unknown, "{rule}");
+    }
+}
+
+#[test]
+fn a_verdict_has_its_figure_and_a_way_past() {
+    let rule: Rule = "monthly-increase>5%".parse().expect("a rule");
+    let verdict = rule.judge(&measures());
+    assert_eq!(verdict.why, "+$100 per month, +10 % over what stands, $1,000");
+    assert!(verdict.next.is_some_and(|next| next.contains("--fail-if")));
+    let kept: Rule = "unplaced".parse().expect("a rule");
+    assert_eq!(kept.judge(&measures()).next, None);
+}
+
+#[test]
+fn bad_rules_are_shown_where_they_are_wrong() {
+    let check = |rule: &str, expect: &str| {
+        let error = rule.parse::<Rule>().expect_err(rule);
+        assert_eq!(error.to_string().trim_start_matches('\n'), expect, "{rule}");
+    };
+    check(
+        "monthly-increse>5usd",
+        "    monthly-increse>5usd\n    ^^^^^^^^^^^^^^^ there is no such rule; did you mean `monthly-increase`?",
+    );
+    check(
+        "monthly-increase>500",
+        "    monthly-increase>500\n                     ^^^ this is not an amount; write monthly-increase>500usd or >10%",
+    );
+    check("hourly>5%", "    hourly>5%\n           ^^ a share of what?; write hourly>15usd");
+    check("destroys", "    destroys\n    ^^^^^^^^ there is no limit; write destroys>3");
+    check("new-family>2", "    new-family>2\n              ^^ it has no limit");
+    check(
+        "destroys>-1",
+        "    destroys>-1\n             ^^ this is not a number of machines; write destroys>3",
+    );
+    for bad in
+        ["", ">", "monthly-increase>", "monthly-increase>=5usd", "monthly>nanusd", "monthly>-1usd"]
+    {
+        assert!(bad.parse::<Rule>().is_err(), "{bad}");
+    }
+}
