@@ -68,6 +68,15 @@ pub(crate) fn count(number: impl Into<u64>, one: &str) -> String {
     if number == 1 { format!("1 {one}") } else { format!("{} {one}s", thousands(number)) }
 }
 
+/// A list of which a person reads the beginning: `a, b, c and 12 more`.
+pub(crate) fn first_of(names: &[String]) -> String {
+    const SHOWN: usize = 10;
+    match names.split_at_checked(SHOWN) {
+        Some((shown, more @ [_, ..])) => format!("{} and {} more", shown.join(", "), more.len()),
+        _ => names.join(", "),
+    }
+}
+
 /// A price per hour, or the word for not knowing it.
 pub(crate) fn price(price: Option<MicroUsd>) -> String {
     price.map_or_else(|| "unpriced".into(), |price| price.to_string())

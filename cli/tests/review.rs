@@ -298,6 +298,95 @@ fn rules_hold_without_a_base_against_what_stands() {
     );
 }
 
+/// A spec that is gone saves nothing while its machines run; with `--prune` they go.
+#[test]
+fn removed_fleets_are_paid_for_until_they_are_gone() {
+    let repository = Repository::new(&[
+        ("specs/old.yaml", &fleet("old", 4)),
+        ("specs/web.yaml", &fleet("web", 1)),
+    ]);
+    repository.0.expect(0, &["apply", "--yes", "specs"]);
+    repository.0.expect(0, &["sim", "advance", "10m"]);
+    std::fs::remove_file(repository.0.path("specs/old.yaml")).expect("removed");
+    repository.edit(&[("specs/new.yaml", &fleet("new", 4))]);
+    let rule = ["--fail-if", "monthly-increase>500usd"];
+    let document = repository.plan(7, &rule);
+    assert_eq!(document["comparison"]["increase"]["machines"], 0);
+    assert_eq!(edit(&document, "old")["pruned"], false);
+    let why = document["rules"][0]["why"].as_str().expect("a sentence");
+    assert!(why.contains("$561 per month of removed fleets that still run"), "{why}");
+    let document = repository.plan(0, &["--prune", rule[0], rule[1]]);
+    assert_eq!(edit(&document, "old")["pruned"], true);
+}
+
+/// A forge refuses a comment of more than 65,536 characters.
+#[test]
+fn a_comment_has_an_end() {
+    let many = |target: u32| -> String {
+        let one =
+            |at: u32| fleet_of(&format!("fleet-{at}"), target, "m6i.xlarge", ", labels: { a: b }");
+        (0..400).map(one).collect::<Vec<_>>().join("---\n")
+    };
+    let repository = Repository::new(&[("specs/all.yaml", &many(2))]);
+    repository.edit(&[("specs/all.yaml", &many(3))]);
+    let comment = repository.comment(7, &["--fail-if", "monthly>1usd", "--fail-if", "unplaced"]);
+    assert!(comment.len() < 62_000, "{}", comment.len());
+    let first = comment.lines().nth(1).expect("a heading");
+    assert!(first.contains("400 fleets change, +400 machines"), "{first}");
+    assert!(comment.contains("more fleets_ |") && comment.contains("more fleets like these"));
+    assert!(comment.contains("<sub>Both sides"), "the end is there");
+}
+
+const P5: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: train, labels: { team: a } }
+spec:
+  capacity: { unit: gpus, target: 16, base: { onDemand: 100% } }
+  instances: { families: [p5] }
+  placement: { clouds: [{ provider: aws, regions: [us-east-1] }] }
+";
+
+const POLICY: &str = "
+apiVersion: fleet/v1
+kind: Policy
+metadata: { name: org }
+spec:
+  approvals:
+    - { families: [p5], needs: { label: approved-by }, message: ask Ada }
+";
+
+/// What needs an approval is not launched, and what stands is cared for without it.
+#[test]
+fn an_approval_is_for_launches() {
+    let place = Place::new(1, Preset::Calm, Duration::ZERO);
+    place.write("policy.yaml", POLICY);
+    place.write("train.yaml", P5);
+    let refused = place.run(&["validate", "train.yaml"]);
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(4), "{said}");
+    assert!(said.contains("train.yaml:4:26") && said.contains("ask Ada"), "{said}");
+    let said = place.expect(3, &["plan", "train.yaml", "--detailed-exitcode"]);
+    assert!(said.contains("policy org wants an approval first"), "{said}");
+    assert!(said.contains("give the fleet the label approved-by: ask Ada"), "{said}");
+    let said =
+        place.expect(0, &["explain", "train.yaml", "--pool", "aws/*/*/p5.48xlarge/on-demand"]);
+    assert!(said.contains("policy org wants an approval first"), "{said}");
+    place.expect(3, &["apply", "--yes", "train.yaml"]);
+    assert!(place.live().is_empty());
+    place.write("train.yaml", &P5.replace("team: a", "team: a, approved-by: ada"));
+    place.expect(0, &["apply", "--yes", "train.yaml"]);
+    assert_eq!(place.live().len(), 2);
+    place.expect(0, &["sim", "advance", "10m"]);
+    // The approval is taken back: the machines stay, and a lower target still holds.
+    place.write("train.yaml", P5);
+    place.expect(0, &["apply", "--yes", "train.yaml"]);
+    assert_eq!(place.live().len(), 2);
+    place.write("train.yaml", &P5.replace("target: 16", "target: 8"));
+    place.expect(0, &["apply", "--yes", "train.yaml"]);
+    assert_eq!(place.live().len(), 1);
+}
+
 /// Specs come from whoever opens a pull request.
 #[test]
 fn nothing_in_a_spec_is_markup_in_a_comment() {

@@ -71,7 +71,7 @@ pub(crate) enum Edit {
     Added,
     /// It asks for something else.
     Changed,
-    /// It is gone. Its machines stay until the fleet is destroyed or pruned.
+    /// It is gone.
     Removed,
     /// It was invalid before.
     Unknown,
@@ -95,6 +95,8 @@ pub(crate) struct FleetEdit {
     pub now: Option<Side>,
     /// Whether what stands is not what the base asks for.
     pub drift: bool,
+    /// Whether the plan ends a fleet whose spec is gone; if not, its machines stay and are paid for.
+    pub pruned: bool,
     /// Values of the spec that are written otherwise.
     pub fields: Vec<FieldEdit>,
 }
@@ -220,7 +222,7 @@ impl From<&review::Comparison> for Comparison {
 }
 
 fn fleet(one: &review::FleetEdit) -> FleetEdit {
-    let review::FleetEdit { fleet, edit, before, after, now, drift, fields } = one;
+    let review::FleetEdit { fleet, edit, before, after, now, drift, pruned, fields } = one;
     FleetEdit {
         fleet: fleet.to_string(),
         is: match edit {
@@ -234,6 +236,7 @@ fn fleet(one: &review::FleetEdit) -> FleetEdit {
         after: after.into(),
         now: now.as_ref().map(Side::from),
         drift: *drift,
+        pruned: *pruned,
         fields: fields
             .iter()
             .map(|review::FieldEdit { field, from, to }| FieldEdit {

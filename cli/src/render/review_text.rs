@@ -5,12 +5,15 @@ use crate::review::{
     Comparison, Edit, FieldEdit, FleetEdit, Review, Side, Standing, Sum, families, regions,
 };
 use crate::style::{ADD, BOLD, DIM, ERROR, PLAIN, REMOVE, WARN};
-use crate::text::{clean_line, count, growth, month_change, monthly, signed, wrap};
+use crate::text::{clean_line, count, first_of, growth, month_change, monthly, signed, wrap};
 use anstyle::Style;
 use fleet_model::MicroUsd;
 
 /// Edited values of a fleet that are listed; a rewritten spec has hundreds.
 pub(crate) const FIELDS: usize = 12;
+
+/// Fleets that one kind of remark is made about; of a thousand fleets, nobody reads a thousand.
+const REMARKS: usize = 5;
 
 /// Everything that a review adds to a screen; nothing without one.
 pub(crate) fn render(review: &Review) -> String {
@@ -40,22 +43,30 @@ pub(crate) fn remarks(all: &Comparison) -> Vec<String> {
     if !all.whole {
         said.push("fleets without a plan are not counted".into());
     }
+    let mut drifted = Vec::new();
+    let mut stay = Vec::new();
     for one in &all.fleets {
-        let stands = one.now.as_ref().map(|now| {
-            let Side { machines, hourly, .. } = now;
-            format!("{}, {} per month", count(*machines, "machine"), monthly(*hourly))
-        });
+        let Some(Side { machines, hourly, .. }) = one.now.as_ref() else { continue };
+        let stands = format!("{}, {} per month", count(*machines, "machine"), monthly(*hourly));
         let name = &one.fleet;
-        match (one.edit, stands) {
-            (Edit::Removed, Some(stands)) if one.now.as_ref().is_some_and(|now| now.machines > 0) => {
-                said.push(format!(
+        if one.edit == Edit::Removed {
+            if *machines > 0 && !one.pruned {
+                stay.push(format!(
                     "{name} has {stands}: they stay and cost money until it is destroyed or pruned"
                 ));
             }
-            (_, Some(stands)) if one.drift => said.push(format!(
+        } else if one.drift {
+            drifted.push(format!(
                 "{name} is not as {reference} asks for, whatever becomes of this change: it has {stands}"
-            )),
-            _ => {}
+            ));
+        }
+    }
+    for mut remarks in [stay, drifted] {
+        let more = remarks.len().saturating_sub(REMARKS);
+        remarks.truncate(REMARKS);
+        said.extend(remarks);
+        if more > 0 {
+            said.push(format!("and {more} more fleets like these"));
         }
     }
     said
@@ -66,7 +77,7 @@ pub(crate) fn news(all: &Comparison) -> Vec<String> {
     let phrase = |names: Option<Vec<String>>, one: &str, many: &str| {
         let names = names.filter(|names| !names.is_empty())?;
         let what = if names.len() == 1 { one } else { many };
-        Some(format!("{what} {}", names.join(", ")))
+        Some(format!("{what} {}", first_of(&names)))
     };
     [
         phrase(all.new_clouds(), "cloud", "clouds"),

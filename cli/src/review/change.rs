@@ -115,6 +115,8 @@ pub(crate) struct FleetEdit {
     pub now: Option<Side>,
     /// Whether applying the base would change machines already: what stands is not what it asks for.
     pub drift: bool,
+    /// Whether the plan ends a fleet whose spec is gone. If not, its machines stay and are paid for.
+    pub pruned: bool,
     /// What was edited, without user data. Empty although the spec changed: a policy, user data, or a value
     /// from outside of the repository.
     pub fields: Vec<FieldEdit>,
@@ -170,6 +172,12 @@ impl Comparison {
     /// What the specs at hand ask for.
     pub(crate) fn after(&self) -> Sum {
         self.fleets.iter().map(|one| &one.after).collect()
+    }
+
+    /// What machines of fleets without a spec go on to cost per hour.
+    pub(crate) fn remains(&self) -> MicroUsd {
+        let gone = self.fleets.iter().filter(|one| one.edit == Edit::Removed && !one.pruned);
+        gone.filter_map(|one| one.now.as_ref()).map(|now| now.hourly).sum()
     }
 
     /// Fleets whose spec became this.
@@ -232,7 +240,9 @@ pub(crate) fn measures(planned: &[(String, &Report)], comparison: Option<&Compar
         let (before, after) = (all.before(), all.after());
         return Measures {
             before: before.map(|sum| sum.hourly),
-            after: all.whole.then_some(after.hourly),
+            // Taking a spec away saves nothing as long as its machines run.
+            after: all.whole.then(|| after.hourly + all.remains()),
+            remains: all.remains(),
             unpriced: (before.map_or(0, |sum| sum.unpriced), after.unpriced),
             families: all.new_names(families),
             regions: all.new_names(regions),
@@ -254,6 +264,7 @@ pub(crate) fn measures(planned: &[(String, &Report)], comparison: Option<&Compar
         families: seen(unseen(&union(&now, families), &union(&then, families))),
         regions: seen(unseen(&union(&now, regions), &union(&then, regions))),
         clouds: seen(new_clouds(&union(&now, regions), &union(&then, regions))),
+        remains: MicroUsd(0),
         destroys,
         unplaced,
         against: "what stands now".into(),

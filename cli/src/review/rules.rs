@@ -1,5 +1,6 @@
 //! Rules of `--fail-if`: what a change may not do without a person.
 
+use crate::text::{clean, count, first_of, growth, month_change, monthly};
 use fleet_model::MicroUsd;
 use std::fmt;
 use std::str::FromStr;
@@ -68,7 +69,7 @@ impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, length) = self.at;
         let (space, mark) = (" ".repeat(start), "^".repeat(length.max(1)));
-        write!(f, "\n    {}\n    {space}{mark} {}", crate::text::clean_line(&self.text), self.what)
+        write!(f, "\n    {}\n    {space}{mark} {}", clean(&self.text), self.what)
     }
 }
 
@@ -154,6 +155,8 @@ pub(crate) struct Measures {
     pub before: Option<MicroUsd>,
     /// Per hour after it; `None`: not known.
     pub after: Option<MicroUsd>,
+    /// Of that, what machines of fleets without a spec go on to cost.
+    pub remains: MicroUsd,
     /// Machines without a price, before and after.
     pub unpriced: (u32, u32),
     /// Families that are used after and not before, as `aws p5`; `None`: not known.
@@ -209,15 +212,15 @@ impl Rule {
             Kind::NewRegion => new(regions.as_deref(), "region", "regions", measures),
             Kind::NewCloud => new(clouds.as_deref(), "cloud", "clouds", measures),
             Kind::Destroys(most) => {
-                let machines = crate::text::count(*destroys, "machine");
+                let machines = count(*destroys, "machine");
                 (broken(*destroys > most), format!("{machines} to destroy"))
             }
             Kind::Unplaced if unplaced.is_empty() => (Standing::Kept, "all is placed".into()),
             Kind::Unplaced => {
-                (Standing::Broken, format!("not all can be placed of {}", unplaced.join(", ")))
+                (Standing::Broken, format!("not all can be placed of {}", first_of(unplaced)))
             }
             Kind::Unpriced => {
-                let machines = crate::text::count(unpriced.1, "machine");
+                let machines = count(unpriced.1, "machine");
                 (broken(unpriced.1 > 0), format!("{machines} without a known price"))
             }
         };
@@ -255,7 +258,7 @@ fn broken(is: bool) -> Standing {
 fn per(per: Per, hourly: MicroUsd) -> (String, &'static str) {
     match per {
         Per::Hour => (hourly.to_string(), "per hour"),
-        Per::Month => (crate::text::monthly(hourly), "per month"),
+        Per::Month => (monthly(hourly), "per month"),
     }
 }
 
@@ -274,7 +277,7 @@ fn unknown_cost(measures: &Measures) -> Option<String> {
         return Some("what it will cost is not known".into());
     }
     (after > before).then(|| {
-        let machines = crate::text::count(after - before, "more machine");
+        let machines = count(after - before, "more machine");
         format!("{machines} without a known price, so the cost is not known")
     })
 }
@@ -289,7 +292,7 @@ fn increase(time: Per, limit: Limit, measures: &Measures) -> (Standing, String) 
     let (before_words, unit) = per(time, before);
     let more_words = match time {
         Per::Hour => format!("+{more}"),
-        Per::Month => crate::text::month_change(before, before + more),
+        Per::Month => month_change(before, before + more),
     };
     let over = match limit {
         Limit::Usd(most) => exact(time, more) > most,
@@ -301,7 +304,7 @@ fn increase(time: Per, limit: Limit, measures: &Measures) -> (Standing, String) 
     if let (Some(unknown), false) = (unknown_cost(measures), over) {
         return (Standing::Unknown, unknown);
     }
-    let share = crate::text::growth(before, after).map(|share| format!(", {share}"));
+    let share = growth(before, after).map(|share| format!(", {share}"));
     let why = match (more, before) {
         (MicroUsd(0), _) => format!("no more than {against}, {before_words} {unit}"),
         (_, MicroUsd(0)) => format!("{more_words} {unit}; {against} costs nothing"),
@@ -310,7 +313,16 @@ fn increase(time: Per, limit: Limit, measures: &Measures) -> (Standing, String) 
             share.unwrap_or_default()
         ),
     };
-    (broken(over), why)
+    (broken(over), why + &remains(time, measures))
+}
+
+/// That a part of the cost is for fleets whose spec is gone and whose machines are not.
+fn remains(time: Per, measures: &Measures) -> String {
+    if measures.remains == MicroUsd(0) {
+        return String::new();
+    }
+    let (words, unit) = per(time, measures.remains);
+    format!("; counts {words} {unit} of removed fleets that still run")
 }
 
 fn above(time: Per, limit: MicroUsd, measures: &Measures) -> (Standing, String) {
@@ -322,7 +334,7 @@ fn above(time: Per, limit: MicroUsd, measures: &Measures) -> (Standing, String) 
         return (Standing::Unknown, unknown);
     }
     let (words, unit) = per(time, after);
-    (broken(over), format!("{words} {unit}"))
+    (broken(over), format!("{words} {unit}{}", remains(time, measures)))
 }
 
 fn new(found: Option<&[String]>, one: &str, many: &str, measures: &Measures) -> (Standing, String) {
@@ -330,7 +342,7 @@ fn new(found: Option<&[String]>, one: &str, many: &str, measures: &Measures) -> 
         None => (Standing::Unknown, format!("{} is not known", measures.against)),
         Some([]) => (Standing::Kept, format!("no new {one}")),
         Some([name]) => (Standing::Broken, format!("a new {one}: {name}")),
-        Some(names) => (Standing::Broken, format!("new {many}: {}", names.join(", "))),
+        Some(names) => (Standing::Broken, format!("new {many}: {}", first_of(names))),
     }
 }
 

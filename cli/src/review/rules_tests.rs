@@ -71,6 +71,20 @@ fn unknown_is_not_kept() {
     }
 }
 
+/// Else a change could pay for new fleets by taking away the specs of others, and nobody ends those.
+#[test]
+fn removed_fleets_that_run_are_counted() {
+    let after = Some(dollars_per_month(1300));
+    let remains = dollars_per_month(300);
+    let rule: Rule = "monthly-increase>200usd".parse().expect("a rule");
+    let verdict = rule.judge(&Measures { after, remains, ..measures() });
+    assert_eq!(verdict.is, Standing::Broken);
+    assert!(
+        verdict.why.ends_with("; counts $300 per month of removed fleets that still run"),
+        "{verdict:?}"
+    );
+}
+
 #[test]
 fn a_verdict_has_its_figure_and_a_way_past() {
     let rule: Rule = "monthly-increase>5%".parse().expect("a rule");

@@ -163,6 +163,7 @@ pub(crate) fn compare(
             after,
             now,
             drift,
+            pruned: false,
             fields,
         });
     }
@@ -181,6 +182,7 @@ pub(crate) fn compare(
             after: Side::default(),
             now: (!report.is_blind()).then(|| Side::standing(&report)),
             drift: plan.acts(),
+            pruned: at_hand.iter().any(|(one, _)| one.desired.fleet == *name),
             fields: Vec::new(),
         });
     }
