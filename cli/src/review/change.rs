@@ -274,9 +274,9 @@ pub(crate) fn measures(planned: &[(String, &Report)], comparison: Option<&Compar
 /// Machines that a plan destroys, and that later ones will: a limit on destroys only puts them off.
 fn destroys(report: &Report) -> u64 {
     let now: u64 = report.pools.iter().map(|line| u64::from(line.destroy)).sum();
-    let later = report.held.iter().map(|hold| match hold {
-        Hold::DestroyLimit { held, .. } => u64::from(*held),
-        _ => 0,
+    let later = report.held.iter().filter_map(|hold| {
+        let Hold::DestroyLimit { held, .. } = hold else { return None };
+        Some(u64::from(*held))
     });
     now + later.sum::<u64>()
 }
