@@ -20,6 +20,8 @@ pub struct Choice {
     /// Machines held now.
     pub held: usize,
     steps: Vec<Step>,
+    /// How many slots there are up to the end of each step.
+    ends: Vec<usize>,
 }
 
 impl Choice {
@@ -38,12 +40,22 @@ impl Choice {
                 _ => steps.push(step),
             }
         }
-        Choice { weight, held, steps }
+        let mut choice = Choice { weight, held, steps, ends: Vec::new() };
+        choice.count();
+        choice
+    }
+
+    fn count(&mut self) {
+        let ends = self.steps.iter().scan(0, |before, step| {
+            *before += step.slots;
+            Some(*before)
+        });
+        self.ends = ends.collect();
     }
 
     /// The most machines that may be taken.
     pub fn most(&self) -> usize {
-        self.steps.iter().map(|step| step.slots).sum()
+        self.ends.last().copied().unwrap_or(0)
     }
 
     /// Takes no more than so many.
@@ -54,6 +66,7 @@ impl Choice {
             left -= step.slots;
         }
         self.steps.retain(|step| step.slots > 0);
+        self.count();
     }
 
     /// Its steps.
@@ -63,11 +76,7 @@ impl Choice {
 
     /// The slot after the first `count`, if there is one.
     pub fn slot(&self, count: usize) -> Option<Step> {
-        let mut before = 0;
-        self.steps.iter().copied().find(|step| {
-            before += step.slots;
-            count < before
-        })
+        self.steps.get(self.ends.partition_point(|end| *end <= count)).copied()
     }
 
     /// What the first `count` machines cost per hour.
