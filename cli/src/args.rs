@@ -2,12 +2,14 @@
 
 mod adopt;
 mod catalog;
+mod cost;
 mod reach;
 mod sim;
 mod simulate;
 
 pub(crate) use adopt::{ImportArgs, ReleaseArgs, RenameArgs};
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
+pub(crate) use cost::{CostCommand, CostFormat, ReconcileBillArgs, ReportArgs, Rows, with_formats};
 pub(crate) use reach::{
     ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
 };
@@ -160,6 +162,12 @@ pub(crate) enum Command {
     Import(ImportArgs),
     /// Let machines of a fleet go without destroying them
     Release(ReleaseArgs),
+    /// Show what was spent, and compare it with a bill
+    Cost {
+        /// What to show.
+        #[command(subcommand)]
+        command: CostCommand,
+    },
     /// Check each cloud's account: identity, regions, permissions, quotas
     Doctor(DoctorArgs),
     /// Import, refresh, list and show instance types and prices
@@ -216,6 +224,7 @@ impl Command {
             Command::Rename(_) => "rename",
             Command::Import(_) => "import",
             Command::Release(_) => "release",
+            Command::Cost { .. } => "cost",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
             Command::Simulate(_) => "simulate",
@@ -234,6 +243,9 @@ impl Command {
             Command::Catalog { command: CatalogCommand::List(_) } => "catalog list",
             Command::Catalog { command: CatalogCommand::Show { .. } } => "catalog show",
             Command::Sim { command: SimCommand::Show } => "sim show",
+            Command::Sim { command: SimCommand::Bill } => "sim bill",
+            Command::Cost { command: CostCommand::Report(_) } => "cost report",
+            Command::Cost { command: CostCommand::Reconcile(_) } => "cost reconcile",
             _ => self.name(),
         }
     }

@@ -3,6 +3,7 @@
 mod apply;
 mod catalog;
 mod completions;
+mod cost;
 mod destroy;
 mod doctor;
 mod exec;
@@ -71,6 +72,7 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Rename(args) => block_on(rename::run(&context, args, out)),
         Command::Import(args) => block_on(import::run(&context, args, out)),
         Command::Release(args) => block_on(release::run(&context, args, out)),
+        Command::Cost { command } => block_on(cost::run(&context, command, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done, or nothing to do.
     Done,
-    /// `plan --detailed-exitcode` found changes.
+    /// `plan --detailed-exitcode` found changes, or `cost reconcile` differences.
     Changes,
     /// Something is held, unplaced or in doubt.
     Unsettled,
@@ -60,7 +60,7 @@ First steps, without an account:
 Exit codes:
   0   done, or nothing to do
   1   failed; `plan`: no cloud answered
-  2   `plan --detailed-exitcode` found changes
+  2   `plan --detailed-exitcode` found changes; `cost reconcile`: bill and journals differ
   3   something is held, unplaced or in doubt (`plan`: with --detailed-exitcode)
   4   a spec is invalid; the other fleets were done
   5   the saved plan is stale, altered, or not signed as required

@@ -39,7 +39,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     panics::are_told_without_values();
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::try_parse_from(args::with_formats(std::env::args_os())) {
         Ok(cli) => cli,
         Err(asked) => {
             // Help and version are answers; everything else is a wrong command line.

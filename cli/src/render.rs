@@ -2,9 +2,11 @@
 
 pub(crate) mod applied;
 pub(crate) mod attention;
+pub(crate) mod bill;
 pub(crate) mod calibration;
 pub(crate) mod catalog;
 pub(crate) mod columns;
+pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod executed;
 pub(crate) mod explain;

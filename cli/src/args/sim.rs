@@ -11,6 +11,8 @@ use std::time::Duration;
 pub(crate) enum SimCommand {
     /// Show the time, the machines and the faults
     Show,
+    /// Show what the simulated clouds ask for their machines, by their own count
+    Bill,
     /// Let time pass
     Advance {
         /// How long: 90s, 15m, 2h, 1d12h

@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure, Place};
 use crate::out::Out;
+use crate::output::cost::{SimBill, SimBillLine};
 use crate::output::document;
 use crate::output::other::{SimDone, SimMachine, SimShow};
 use crate::output::words::{Time, names, usd};
@@ -12,7 +13,7 @@ use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, span, when};
 use fleet_catalog::similar;
-use fleet_model::{Catalog, Cloud, Machine, Market, PoolId};
+use fleet_model::{Catalog, Cloud, Machine, Market, MicroUsd, PoolId};
 use fleet_provider::with_causes;
 use fleet_sim::{Area, PoolPattern, Settings, Sim, SimError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +34,7 @@ pub(crate) fn run(context: &Context, command: &SimCommand, out: &mut Out) -> Ans
     let said = act(&sim, &catalog, command)?;
     match said {
         Some(done) => told(context, SimDone { done, forgotten: Vec::new() }, out),
+        None if matches!(command, SimCommand::Bill) => bill(context, &sim, out),
         None => show(context, &sim, out),
     }
 }
@@ -57,7 +59,7 @@ fn act(sim: &Sim, catalog: &Catalog, command: &SimCommand) -> Answer<Option<Stri
         None => "until `fleet sim heal`".into(),
     };
     let said = match command {
-        SimCommand::Show | SimCommand::Reset { .. } => return Ok(None),
+        SimCommand::Show | SimCommand::Bill | SimCommand::Reset { .. } => return Ok(None),
         SimCommand::Advance { time } => {
             let now = sim.advance(*time).map_err(failed)?;
             format!("{} later: {}", span(*time), when(now))
@@ -224,6 +226,61 @@ fn show(context: &Context, sim: &Sim, out: &mut Out) -> Answer {
         out.text("no machines");
     } else {
         out.text(table.render("  ").trim_end());
+    }
+    Ok(Exit::Done)
+}
+
+/// Shows what the clouds ask for.
+fn bill(context: &Context, sim: &Sim, out: &mut Out) -> Answer {
+    let lines = sim.bill().map_err(failed)?;
+    let now = sim.clock().now();
+    let sum = |lines: &mut dyn Iterator<Item = &fleet_sim::Billed>| {
+        let sum: u128 = lines.filter_map(|line| line.micro_usd_ms).sum();
+        MicroUsd(u64::try_from((sum + 1_800_000) / 3_600_000).unwrap_or(u64::MAX))
+    };
+    let total = sum(&mut lines.iter());
+    if context.global.output == Format::Json {
+        let one = |line: &fleet_sim::Billed| SimBillLine {
+            machine: line.machine.to_string(),
+            fleet: line.fleet.to_string(),
+            pool: line.pool.to_string(),
+            from: Time(line.from),
+            until: Time(line.until),
+            running: line.running,
+            free: line.free,
+            cost_usd: line.amount().map(usd),
+        };
+        let lines = lines.iter().map(one).collect();
+        let body = SimBill { now: Time(now), total_usd: usd(total), lines };
+        out.json(&document(Exit::Done, body))?;
+        return Ok(Exit::Done);
+    }
+    out.text(format!("{BOLD}bill of the simulated clouds{BOLD:#} until {}", when(now)));
+    let mut groups: BTreeMap<(&str, Cloud), Vec<&fleet_sim::Billed>> = BTreeMap::new();
+    for line in &lines {
+        groups.entry((line.fleet.as_str(), line.pool.place.cloud)).or_default().push(line);
+    }
+    let mut table = Columns::default();
+    table.styled(
+        DIM,
+        [left("fleet"), left("cloud"), right("machines"), right("free"), right("cost")],
+    );
+    for ((fleet, cloud), lines) in &groups {
+        let free = lines.iter().filter(|line| line.free).count();
+        let cost = sum(&mut lines.iter().copied());
+        let (machines, cost) = (lines.len().to_string(), cost.to_string());
+        let free = if free == 0 { String::new() } else { free.to_string() };
+        let fleet = clean_line(fleet);
+        table.row([left(fleet), left(cloud.as_str()), right(machines), right(free), right(cost)]);
+    }
+    if !groups.is_empty() {
+        let machines = lines.len().to_string();
+        let cells = [left("total"), left(""), right(machines), right(""), right(total.to_string())];
+        table.styled(BOLD, cells);
+    }
+    match groups.is_empty() {
+        true => out.text("no machines"),
+        false => out.text(table.render("  ").trim_end()),
     }
     Ok(Exit::Done)
 }

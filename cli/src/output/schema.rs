@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, made from its type.
 
 use super::{
-    Body, FORMAT_VERSION, Head, adopt, apply, catalog, doctor, error, explain, history, other,
-    plan, reach, rollout, simulate, status, sweep, validate,
+    Body, FORMAT_VERSION, Head, adopt, apply, catalog, cost, doctor, error, explain, history,
+    other, plan, reach, rollout, simulate, status, sweep, validate,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 29] = [
+pub(crate) const ALL: [Entry; 32] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
@@ -31,6 +31,8 @@ pub(crate) const ALL: [Entry; 29] = [
     entry::<adopt::Rename>(),
     entry::<adopt::Release>(),
     entry::<adopt::Import>(),
+    entry::<cost::CostReport>(),
+    entry::<cost::CostReconcile>(),
     entry::<doctor::Doctor>(),
     entry::<catalog::CatalogImport>(),
     entry::<catalog::CatalogRefresh>(),
@@ -39,6 +41,7 @@ pub(crate) const ALL: [Entry; 29] = [
     entry::<simulate::Simulate>(),
     entry::<other::SimDone>(),
     entry::<other::SimShow>(),
+    entry::<cost::SimBill>(),
     entry::<other::Init>(),
     entry::<error::ErrorReport>(),
 ];

@@ -80,7 +80,7 @@ pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
     NoticeKind, Observed, Orphans, Ownership,
 };
-pub use meter::{Meter, OpenLife, PriceStep, PricedAt, Product, Ran, Readings, Worth};
+pub use meter::{Head, Meter, OpenLife, PriceStep, PricedAt, Product, Ran, Readings, Worth};
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, Signals};
 pub use pattern::Pattern;

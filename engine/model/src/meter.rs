@@ -138,4 +138,24 @@ pub struct OpenLife {
     /// When its end was asked for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked: Option<Timestamp>,
+    /// Its first minutes, where the rest is settled and they are not: when it began to run is told at its
+    /// end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<Box<Head>>,
+}
+
+/// The first minutes of a machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Head {
+    /// Until when.
+    pub until: Timestamp,
+    /// Price per hour at the launch.
+    pub price: Option<MicroUsd>,
+    /// How it moved.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub steps: Vec<PricedAt>,
+    /// The version of the labels.
+    #[serde(default)]
+    pub labels: u32,
 }

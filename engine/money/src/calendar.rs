@@ -1,7 +1,7 @@
 //! Days and months of a time zone, in milliseconds since 1970.
 
 use fleet_model::Timestamp;
-use jiff::civil::Date;
+pub use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 /// Where the days of a report begin.

@@ -1,13 +1,26 @@
 //! Money, as pure arithmetic: how clouds bill, what was spent, what comes beside the price of a machine,
 //! and what a job costs. Every fact of a cloud has its source beside it.
 
+pub mod bill;
 pub mod billing;
 pub mod calendar;
 pub mod chart;
 pub mod entry;
+pub mod focus;
 pub mod ledger;
 pub mod meter;
 pub mod report;
 mod spend;
 
 pub use spend::Spend;
+
+/// Writes a cell of a CSV file.
+pub fn csv_cell(out: &mut String, cell: &str) {
+    if cell.contains(['"', ',', '\n', '\r']) {
+        out.push('"');
+        out.push_str(&cell.replace('"', "\"\""));
+        out.push('"');
+    } else {
+        out.push_str(cell);
+    }
+}

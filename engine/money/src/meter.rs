@@ -8,13 +8,17 @@
 use crate::Spend;
 use crate::billing::{self, From, Rule, Until};
 use fleet_model::{
-    Departure, MachineId, Market, Meter, MicroUsd, NewMachine, OpenLife, PoolId, PriceStep,
+    Departure, Head, MachineId, Market, Meter, MicroUsd, NewMachine, OpenLife, PoolId, PriceStep,
     PricedAt, ReleasedMachine, SlotId, SlotName, Timestamp, Vacated, Worth,
 };
 use std::collections::BTreeMap;
 
 /// Machines that were written down as gone may come back for so long.
 const MAY_COME_BACK: i64 = 86_400_000;
+/// No machine that has run for longer is free.
+const PAST_FREE: i64 = 2 * 3_600_000;
+/// No machine takes longer to run: what is before that is settled at its end.
+const HEAD: i64 = 3_600_000;
 
 /// A stretch of a machine's life at one price and with one set of labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -110,6 +114,7 @@ pub fn launched(
         labels: launch.labels,
         relabelled: Vec::new(),
         asked: None,
+        head: None,
     };
     meter.lives.insert(new.slot.name, life);
 }
@@ -194,11 +199,12 @@ pub fn gone(
     let waived = billed == 0 && ran > 0;
     let to = begin + if waived { ran as i64 } else { billed as i64 };
     let from = ms(life.since).max(begin);
+    head(&life, begin, to, sink);
     stretches(meter, &life, from, End { to, how: Some(vacated.how), waived, estimated }, sink);
     // If it comes back, it was there, and is paid for, all the time.
     let since = if waived { from } else { to.max(from) };
-    let price = price_at(meter, &life, since);
-    let back = OpenLife { since: stamp(since), price, asked: None, ..life };
+    let price = price_at(steps_of(meter, &life), life.price, since);
+    let back = OpenLife { since: stamp(since), price, asked: None, head: None, ..life };
     let old = |at: &Timestamp| ms(noticed) - ms(*at) > MAY_COME_BACK;
     while meter.departed.front().is_some_and(|(at, _)| old(at)) {
         meter.departed.pop_front();
@@ -214,6 +220,7 @@ pub fn released(
     sink: &mut impl FnMut(Charge<'_>),
 ) {
     let Some(life) = take(meter, released.slot, &released.machine) else { return };
+    head(&life, ms(life.launched_at), ms(at), sink);
     stretches(meter, &life, ms(life.since), End::open(at), sink);
 }
 
@@ -221,6 +228,7 @@ pub fn released(
 pub fn accrued(meter: &Meter, now: Timestamp, sink: &mut impl FnMut(Charge<'_>)) {
     for life in meter.lives.values() {
         let until = life.asked.unwrap_or(now).min(now);
+        head(life, ms(life.launched_at), ms(until), sink);
         stretches(meter, life, ms(life.since), End::open(until), sink);
     }
 }
@@ -234,21 +242,50 @@ pub fn price_steps(meter: &Meter) -> usize {
 /// moment, of machines that were well past every free hour by then. Choose a moment some days ago: an end
 /// before it that is told later is not taken back.
 pub fn settle(meter: &mut Meter, before: Timestamp, sink: &mut impl FnMut(Charge<'_>)) {
-    const PAST_FREE: i64 = 2 * 3_600_000;
     let mut lives = std::mem::take(&mut meter.lives);
     for life in lives.values_mut() {
         let old = ms(before) - ms(life.launched_at) > PAST_FREE;
         if !old || life.since >= before || life.asked.is_some() {
             continue;
         }
+        if rule_of(life).from == From::Running && life.since == life.launched_at {
+            let until = ms(life.launched_at) + HEAD;
+            let steps = steps_of(meter, life);
+            let steps = &steps[..steps.partition_point(|step| ms(step.since) < until)];
+            let (price, labels) = (life.price, life.labels);
+            let head = Head { until: stamp(until), price, steps: steps.to_vec(), labels };
+            settled_to(meter, life, until);
+            life.head = Some(Box::new(head));
+        }
         stretches(meter, life, ms(life.since), End::open(before), sink);
-        life.price = price_at(meter, life, ms(before));
-        life.labels = labels_at(life, ms(before));
-        life.relabelled.retain(|(at, _)| *at > before);
-        life.since = before;
+        settled_to(meter, life, ms(before));
     }
     meter.lives = lives;
     forget_prices(meter);
+}
+
+/// What runs from here on is another matter.
+fn settled_to(meter: &Meter, life: &mut OpenLife, at: i64) {
+    life.price = price_at(steps_of(meter, life), life.price, at);
+    life.labels = labels_at(life, at);
+    life.relabelled.retain(|(since, _)| ms(*since) > at);
+    life.since = stamp(at);
+}
+
+/// Gives out the first minutes of a life of which the rest was settled before.
+fn head(life: &OpenLife, begin: i64, to: i64, sink: &mut impl FnMut(Charge<'_>)) {
+    let Some(head) = &life.head else { return };
+    let Head { until, price, steps, labels } = &**head;
+    let first = OpenLife {
+        since: life.launched_at,
+        price: *price,
+        labels: *labels,
+        relabelled: Vec::new(),
+        head: None,
+        ..life.clone()
+    };
+    let to = stamp(ms(*until).min(to));
+    cut(&first, steps, begin, End::open(to), sink);
 }
 
 struct End {
@@ -265,7 +302,7 @@ impl End {
     }
 }
 
-/// Gives out a life from one moment to another, cut where price or labels change.
+/// Gives out a life from one moment to another.
 fn stretches(
     meter: &Meter,
     life: &OpenLife,
@@ -273,36 +310,48 @@ fn stretches(
     end: End,
     sink: &mut impl FnMut(Charge<'_>),
 ) {
+    cut(life, steps_of(meter, life), from, end, sink);
+}
+
+/// Cuts a life where its price or its labels change.
+fn cut(
+    life: &OpenLife,
+    steps: &[PricedAt],
+    from: i64,
+    end: End,
+    sink: &mut impl FnMut(Charge<'_>),
+) {
     let End { to, how, waived, estimated } = end;
+    let price = |at: i64| price_at(steps, life.price, at);
     if to <= from {
         // It cost nothing, and it is told all the same how it went.
         if how.is_some() {
-            let (hourly, labels) = (price_at(meter, life, from), labels_at(life, from));
+            let (hourly, labels) = (price(from), labels_at(life, from));
             let to = from;
             sink(Charge { life, labels, from, to, hourly, waived, estimated, ended: how });
         }
         return;
     }
-    let steps = steps_of(meter, life).iter().map(|step| ms(step.since));
+    let moved = steps.iter().map(|step| ms(step.since));
     let labels = life.relabelled.iter().map(|(at, _)| ms(*at));
-    let mut cuts: Vec<i64> = steps.chain(labels).filter(|at| *at > from && *at < to).collect();
+    let mut cuts: Vec<i64> = moved.chain(labels).filter(|at| *at > from && *at < to).collect();
     cuts.sort_unstable();
     cuts.dedup();
     cuts.push(to);
     let mut at = from;
-    for cut in cuts {
-        let last = cut == to;
+    for next in cuts {
+        let last = next == to;
         sink(Charge {
             life,
             labels: labels_at(life, at),
             from: at,
-            to: cut,
-            hourly: price_at(meter, life, at),
+            to: next,
+            hourly: price(at),
             waived,
             estimated: estimated && last,
             ended: how.filter(|_| last),
         });
-        at = cut;
+        at = next;
     }
 }
 
@@ -329,10 +378,9 @@ fn steps_of<'a>(meter: &'a Meter, life: &OpenLife) -> &'a [PricedAt] {
     &steps[steps.partition_point(|step| step.since <= life.since)..]
 }
 
-fn price_at(meter: &Meter, life: &OpenLife, at: i64) -> Option<MicroUsd> {
-    let steps = steps_of(meter, life);
+fn price_at(steps: &[PricedAt], first: Option<MicroUsd>, at: i64) -> Option<MicroUsd> {
     let past = steps.partition_point(|step| ms(step.since) <= at);
-    past.checked_sub(1).map_or(life.price, |last| Some(steps[last].price))
+    past.checked_sub(1).map_or(first, |last| Some(steps[last].price))
 }
 
 fn labels_at(life: &OpenLife, at: i64) -> u32 {

@@ -1,0 +1,211 @@
+//! The documents of `fleet cost`.
+
+use super::bodies;
+use super::words::Time;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// What fleets cost.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CostReport {
+    /// From here on; `null`: from the beginning.
+    pub from: Option<Time>,
+    /// Until here.
+    pub to: Option<Time>,
+    /// Where days begin and end.
+    pub time_zone: String,
+    /// What the lines are grouped by, outermost first.
+    pub by: Vec<String>,
+    /// The groups, in the order of their names.
+    pub lines: Vec<CostLine>,
+    /// All of them together.
+    pub total: CostFigures,
+    /// Machines whose price nobody knows. They are in no cost.
+    pub unpriced: Vec<UnpricedMachine>,
+    /// Machines whose end was not told by their cloud: counted until it was noticed.
+    pub estimated_machines: u64,
+    /// Machines that a cloud made and nobody asked for. They are in no cost.
+    pub surplus_machines: u64,
+}
+
+/// One group.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CostLine {
+    /// Its name, one part for each of `by`; `null` for machines that lack the label.
+    pub group: Vec<Option<String>>,
+    /// What it comes to.
+    #[serde(flatten)]
+    pub figures: CostFigures,
+}
+
+/// What a group comes to.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CostFigures {
+    /// What was spent, as far as prices are known.
+    pub cost_usd: f64,
+    /// Hours that machines were billed, or ran free.
+    pub machine_hours: f64,
+    /// Of those, without a price.
+    pub unpriced_hours: f64,
+    /// What capacity is counted in; `null` if it is not on record, or several things.
+    pub unit: Option<String>,
+    /// Capacity that was delivered, in units and hours; `null` without one unit.
+    pub unit_hours: Option<f64>,
+    /// What a unit cost per hour; `null` without one unit.
+    pub unit_hour_usd: Option<f64>,
+    /// What the same machines cost on demand; `null` if no such price is on record.
+    pub on_demand_usd: Option<f64>,
+    /// What was saved against that; negative: on demand would have been cheaper.
+    pub saved_usd: Option<f64>,
+    /// The same in per cent.
+    pub saved_percent: Option<f64>,
+    /// Machines that clouds took back.
+    pub interruptions: u64,
+    /// Hours until their slots were filled again.
+    pub lost_hours: f64,
+    /// What that capacity would have cost.
+    pub lost_usd: f64,
+    /// What clouds did not ask for: machines that they took back early.
+    pub free_usd: f64,
+    /// Of the cost, what is an estimate.
+    pub estimated_usd: f64,
+}
+
+/// A machine whose price nobody knows.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct UnpricedMachine {
+    /// The fleet.
+    pub fleet: String,
+    /// The cloud's id.
+    pub machine: String,
+    /// The pool that it came from.
+    pub pool: String,
+    /// For how long.
+    pub hours: f64,
+}
+
+/// A bill beside the journals.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CostReconcile {
+    /// The form of the bill: `focus`, `aws-cur`, `gcp` or `azure`.
+    pub format: String,
+    /// Rows of the bill.
+    pub rows: u64,
+    /// Rows that are about machines.
+    pub machine_rows: u64,
+    /// From here on both were compared.
+    pub from: Option<Time>,
+    /// The bill reaches until here: what is later is not on it yet.
+    pub reconciled_to: Option<Time>,
+    /// What the bill asks for machines that the journals know.
+    pub billed_usd: f64,
+    /// What the journals say of them.
+    pub ledger_usd: f64,
+    /// Machines on which both agree.
+    pub agree: u64,
+    /// Machines on which they differ.
+    pub differ: Vec<BillDifference>,
+    /// Machines on the bill that no journal knows.
+    pub only_billed: Vec<OnlyBilled>,
+    /// Machines in journals that are not on the bill.
+    pub only_recorded: Vec<OnlyRecorded>,
+    /// Machines in journals without a price: they cannot be compared.
+    pub unpriced: u64,
+    /// Machines on the bill without a fleet's tag, which no journal knows.
+    pub of_others: u64,
+}
+
+/// A machine on which bill and journal differ.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct BillDifference {
+    /// The cloud's id.
+    pub machine: String,
+    /// The fleet.
+    pub fleet: String,
+    /// What differs first: `quantity`, `price` or `cost`.
+    pub what: String,
+    /// The hour, or the day, in which it first does.
+    pub first: Time,
+    /// Hours on the bill; `null` if it does not count hours.
+    pub billed_hours: Option<f64>,
+    /// Hours in the journal.
+    pub ledger_hours: f64,
+    /// Cost on the bill.
+    pub billed_usd: f64,
+    /// Cost by the journal.
+    pub ledger_usd: f64,
+}
+
+/// A machine on the bill that no journal knows.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OnlyBilled {
+    /// The cloud's id.
+    pub machine: String,
+    /// The fleet that its tags name; `null` without.
+    pub fleet: Option<String>,
+    /// Hours on the bill; `null` if it does not count hours.
+    pub hours: Option<f64>,
+    /// Its cost.
+    pub billed_usd: f64,
+}
+
+/// A machine that is not on the bill.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct OnlyRecorded {
+    /// The cloud's id.
+    pub machine: String,
+    /// The fleet.
+    pub fleet: String,
+    /// Hours in the journal.
+    pub hours: f64,
+    /// Cost by the journal.
+    pub ledger_usd: f64,
+}
+
+/// What simulated clouds ask for.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SimBill {
+    /// The simulated time.
+    pub now: Time,
+    /// All of it.
+    pub total_usd: f64,
+    /// Machine by machine.
+    pub lines: Vec<SimBillLine>,
+}
+
+/// One machine on the bill of the simulated clouds.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SimBillLine {
+    /// The cloud's id.
+    pub machine: String,
+    /// The fleet that its tags name.
+    pub fleet: String,
+    /// The pool that it came from.
+    pub pool: String,
+    /// Billed from here on.
+    pub from: Time,
+    /// Until here.
+    pub until: Time,
+    /// Whether it is on the meter still.
+    pub running: bool,
+    /// Whether its cloud asks nothing for it.
+    pub free: bool,
+    /// Its cost; `null` if it has no price.
+    pub cost_usd: Option<f64>,
+}
+
+bodies! {
+    CostReport: "cost-report", "cost report";
+    CostReconcile: "cost-reconcile", "cost reconcile";
+    SimBill: "sim-bill", "sim bill";
+}

@@ -1,0 +1,374 @@
+//! What was spent, for people and for programs.
+
+use super::columns::{Cell, Columns, left, right};
+use crate::args::ReportArgs;
+use crate::output::cost::{CostFigures, CostLine, CostReport, UnpricedMachine};
+use crate::output::words::{Time, usd};
+use crate::style::{BOLD, DIM, WARN};
+use crate::text::{clean_line, count, markdown as md, thousands, when};
+use fleet_model::{MicroUsd, Timestamp};
+use fleet_money::Spend;
+use fleet_money::report::{By, Line, Part, Saved, Tally, Unit};
+use std::fmt::Write as _;
+
+const HOUR_MS: f64 = 3_600_000.0;
+
+/// Everything that a report shows.
+pub(crate) struct Page<'a> {
+    /// What was asked.
+    pub args: &'a ReportArgs,
+    /// The answer.
+    pub tally: &'a Tally,
+    /// From here on, in milliseconds since 1970.
+    pub from: i64,
+    /// Until here.
+    pub to: i64,
+    /// Machines that a cloud made and nobody asked for.
+    pub surplus: u64,
+}
+
+fn moment(ms: i64) -> Option<Timestamp> {
+    (ms != i64::MIN).then(|| Timestamp::from_millisecond(ms).ok()).flatten()
+}
+
+impl Page<'_> {
+    fn heads(&self) -> Vec<String> {
+        self.args.by.iter().map(|by| By::title(by).to_owned()).collect()
+    }
+
+    fn period(&self) -> String {
+        let zone = match self.args.period.time_zone.name.as_str() {
+            "UTC" => String::new(),
+            zone => format!(", days of {zone}"),
+        };
+        match (moment(self.from), moment(self.to)) {
+            (Some(from), Some(to)) => format!("{} to {}{zone}", when(from), when(to)),
+            (None, Some(to)) => format!("until {}{zone}", when(to)),
+            (_, None) => format!("everything{zone}"),
+        }
+    }
+}
+
+/// Hours as people read them.
+fn hours(ms: u128) -> String {
+    let tenths = (ms + 180_000) / 360_000;
+    match u64::try_from(tenths / 10) {
+        Ok(whole) if whole >= 1000 => thousands(whole),
+        _ => format!("{}.{}", tenths / 10, tenths % 10),
+    }
+}
+
+/// An amount of dollars and cents. One that rounds to nothing and is something says so.
+fn dollars(spend: Spend) -> String {
+    let micros = spend.micros();
+    if micros.0 == 0 || micros.0 >= 10_000 { cents(micros) } else { "<$0.01".into() }
+}
+
+fn cents(micros: MicroUsd) -> String {
+    let cents = (micros.0 + 5_000) / 10_000;
+    format!("${}.{:02}", thousands(cents / 100), cents % 100)
+}
+
+/// Unit-hours and what one cost, if capacity is one thing.
+fn per_unit(line: &Line) -> Option<(&str, u128, Option<MicroUsd>)> {
+    let Unit::One(unit) = &line.unit else { return None };
+    // Units are thousandths.
+    let per = line.spent_on_units.per_hour(line.unit_ms).map(|price| price * 1000);
+    Some((unit, line.unit_ms / 1000, per))
+}
+
+fn saved(line: &Line) -> (String, String) {
+    let Some(saved) = line.saved() else { return ("—".into(), String::new()) };
+    let percent = |part: Spend| {
+        let tenths = part.raw() * 1000 / line.on_demand.raw().max(1);
+        format!("{} %", (tenths + 5) / 10)
+    };
+    match saved {
+        Saved::Less(part) => (dollars(part), percent(part)),
+        Saved::More(part) => (format!("-{}", dollars(part)), format!("-{}", percent(part))),
+    }
+}
+
+fn cells(line: &Line) -> Vec<Cell> {
+    let unit = per_unit(line);
+    let unit_hours = unit.map_or_else(String::new, |(_, ms, _)| hours(ms));
+    let per = unit.and_then(|(_, _, per)| per);
+    let (saved, percent) = saved(line);
+    let some = |number: u64| if number == 0 { String::new() } else { thousands(number) };
+    let on_demand = match line.on_demand == Spend::default() {
+        true => "—".into(),
+        false => dollars(line.on_demand),
+    };
+    let lost = if line.lost_ms == 0 { String::new() } else { dollars(line.lost) };
+    vec![
+        right(dollars(line.spent)),
+        right(hours(line.ms)),
+        right(unit_hours),
+        right(per.map_or_else(String::new, |per| per.to_string())),
+        right(on_demand),
+        right(saved),
+        right(percent),
+        right(some(line.interruptions)),
+        right(lost),
+    ]
+}
+
+/// The report as a table.
+pub(crate) fn text(page: &Page<'_>) -> String {
+    let (lines, total) = page.tally.sorted();
+    let mut out = format!("{BOLD}cost{BOLD:#} {}\n", page.period());
+    if lines.is_empty() {
+        return out + "nothing was spent\n";
+    }
+    let mut table =
+        Columns::without(&["lost", "interrupted", "unit-hours", "machine-hours", "on demand"]);
+    let unit = match &total.unit {
+        Unit::One(unit) => format!("$/{}-h", unit.trim_end_matches('s')),
+        Unit::Unknown | Unit::Mixed => "$/unit-h".into(),
+    };
+    let heads = page.heads();
+    let figures = [
+        "cost",
+        "machine-hours",
+        "unit-hours",
+        &unit,
+        "on demand",
+        "saved",
+        "",
+        "interrupted",
+        "lost",
+    ];
+    table.styled(DIM, heads.iter().map(left).chain(figures.iter().map(right)));
+    for (key, line) in &lines {
+        let names = key.iter().map(|part| left(clean_line(&part.to_string())));
+        table.row(names.chain(cells(line)));
+    }
+    if lines.len() > 1 {
+        let names =
+            std::iter::once("total".to_owned()).chain(heads.iter().skip(1).map(|_| String::new()));
+        table.styled(BOLD, names.map(left).chain(cells(&total)));
+    }
+    out.push_str(&table.render("  "));
+    for note in notes(page, &total) {
+        let _ = writeln!(out, "{WARN}note{WARN:#} {note}");
+    }
+    out
+}
+
+/// What a reader has to know beside the figures.
+fn notes(page: &Page<'_>, total: &Line) -> Vec<String> {
+    let mut notes = Vec::new();
+    let Page { tally, surplus, .. } = page;
+    if !tally.unpriced.is_empty() {
+        let machines = count(tally.unpriced.len() as u64, "machine");
+        let ms: u128 = tally.unpriced.values().sum();
+        let names: Vec<String> = tally
+            .unpriced
+            .keys()
+            .take(3)
+            .map(|one| format!("{} of {}", one.machine, one.fleet))
+            .collect();
+        let more = if tally.unpriced.len() > names.len() { ", …" } else { "" };
+        notes.push(clean_line(&format!(
+            "no price is on record for {machines} ({} hours): {}{more}; they are in no cost",
+            hours(ms),
+            names.join(", ")
+        )));
+    }
+    if tally.estimated > 0 {
+        notes.push(format!(
+            "{} of it is an estimate: clouds did not tell when {} ended, so they count until that was noticed",
+            dollars(total.estimated),
+            count(tally.estimated, "machine")
+        ));
+    }
+    if total.waived > Spend::default() {
+        notes.push(format!(
+            "{} were free: machines that clouds took back early",
+            dollars(total.waived)
+        ));
+    }
+    if *surplus > 0 {
+        notes.push(format!(
+            "{} that nobody asked for are on the bill and not here; `fleet sweep` lists them",
+            count(*surplus, "machine")
+        ));
+    }
+    if total.unit == Unit::Mixed {
+        notes.push("fleets count capacity in different units; --by fleet shows each".into());
+    }
+    notes
+}
+
+/// The same for files, where notes stand beside them.
+pub(crate) fn asides(page: &Page<'_>) -> Vec<String> {
+    let (_, total) = page.tally.sorted();
+    notes(page, &total).into_iter().map(|note| format!("{WARN}note{WARN:#} {note}")).collect()
+}
+
+/// The report for comments on pull requests.
+pub(crate) fn markdown(page: &Page<'_>) -> String {
+    let (lines, total) = page.tally.sorted();
+    let heads = page.heads();
+    let mut out = format!("**Cost** {}\n\n|", md(&page.period()));
+    heads.iter().for_each(|head| {
+        let _ = write!(out, " {} |", md(head));
+    });
+    out.push_str(" cost | machine-hours | on demand | saved |\n|");
+    heads.iter().for_each(|_| out.push_str("---|"));
+    out.push_str("---:|---:|---:|---:|\n");
+    let mut row = |names: Vec<String>, line: &Line| {
+        out.push('|');
+        names.iter().for_each(|name| {
+            let _ = write!(out, " {} |", md(name));
+        });
+        let (saved, percent) = saved(line);
+        let _ = writeln!(
+            out,
+            " {} | {} | {} | {saved} {percent} |",
+            dollars(line.spent),
+            hours(line.ms),
+            dollars(line.on_demand)
+        );
+    };
+    for (key, line) in &lines {
+        row(key.iter().map(ToString::to_string).collect(), line);
+    }
+    let names =
+        std::iter::once("total".to_owned()).chain(heads.iter().skip(1).map(|_| String::new()));
+    row(names.collect(), &total);
+    notes(page, &total).iter().for_each(|note| {
+        let _ = writeln!(out, "\n{}", md(note));
+    });
+    out
+}
+
+fn figures(line: &Line) -> CostFigures {
+    let in_hours = |ms: u128| ms as f64 / HOUR_MS;
+    let unit = per_unit(line);
+    let (saved_usd, saved_percent) = match line.saved() {
+        None => (None, None),
+        Some(saved) => {
+            let (sign, part) = match saved {
+                Saved::Less(part) => (1.0, part),
+                Saved::More(part) => (-1.0, part),
+            };
+            let share = part.raw() as f64 / line.on_demand.raw().max(1) as f64;
+            (Some(sign * usd(part.micros())), Some(sign * (share * 1000.0).round() / 10.0))
+        }
+    };
+    CostFigures {
+        cost_usd: usd(line.spent.micros()),
+        machine_hours: in_hours(line.ms),
+        unpriced_hours: in_hours(line.unpriced_ms),
+        unit: unit.map(|(unit, ..)| unit.to_owned()),
+        unit_hours: unit.map(|(_, ms, _)| in_hours(ms)),
+        unit_hour_usd: unit.and_then(|(_, _, per)| per).map(usd),
+        on_demand_usd: (line.on_demand > Spend::default()).then(|| usd(line.on_demand.micros())),
+        saved_usd,
+        saved_percent,
+        interruptions: line.interruptions,
+        lost_hours: in_hours(line.lost_ms),
+        lost_usd: usd(line.lost.micros()),
+        free_usd: usd(line.waived.micros()),
+        estimated_usd: usd(line.estimated.micros()),
+    }
+}
+
+/// The report for programs.
+pub(crate) fn document(page: &Page<'_>) -> CostReport {
+    let (lines, total) = page.tally.sorted();
+    let name = |part: &Part| (*part != Part::Without).then(|| part.to_string());
+    CostReport {
+        from: moment(page.from).map(Time),
+        to: moment(page.to).map(Time),
+        time_zone: page.args.period.time_zone.name.clone(),
+        by: page.heads(),
+        lines: lines
+            .iter()
+            .map(|(key, line)| CostLine {
+                group: key.iter().map(name).collect(),
+                figures: figures(line),
+            })
+            .collect(),
+        total: figures(&total),
+        unpriced: page
+            .tally
+            .unpriced
+            .iter()
+            .map(|(one, ms)| UnpricedMachine {
+                fleet: one.fleet.to_string(),
+                machine: one.machine.to_string(),
+                pool: one.pool.to_string(),
+                hours: *ms as f64 / HOUR_MS,
+            })
+            .collect(),
+        estimated_machines: page.tally.estimated,
+        surplus_machines: page.surplus,
+    }
+}
+
+/// The report as a table for spreadsheets: plain numbers, unknown is empty.
+pub(crate) fn csv(page: &Page<'_>) -> String {
+    let (lines, _) = page.tally.sorted();
+    let mut out = String::new();
+    let figures_heads = [
+        "costUsd",
+        "machineHours",
+        "unpricedHours",
+        "unit",
+        "unitHours",
+        "unitHourUsd",
+        "onDemandUsd",
+        "savedUsd",
+        "interruptions",
+        "lostHours",
+        "lostUsd",
+        "freeUsd",
+        "estimatedUsd",
+    ];
+    let heads = page.heads();
+    let head = heads.iter().map(String::as_str).chain(figures_heads);
+    csv_line(&mut out, head.map(str::to_owned));
+    let number = |number: f64| format!("{number:.6}");
+    let maybe = |some: Option<f64>| some.map(number).unwrap_or_default();
+    for (key, line) in &lines {
+        let f = figures(line);
+        let names = key.iter().map(|part| match part {
+            Part::Without => String::new(),
+            part => spreadsheet(part.to_string()),
+        });
+        let rest = [
+            number(f.cost_usd),
+            number(f.machine_hours),
+            number(f.unpriced_hours),
+            f.unit.unwrap_or_default(),
+            maybe(f.unit_hours),
+            maybe(f.unit_hour_usd),
+            maybe(f.on_demand_usd),
+            maybe(f.saved_usd),
+            f.interruptions.to_string(),
+            number(f.lost_hours),
+            number(f.lost_usd),
+            number(f.free_usd),
+            number(f.estimated_usd),
+        ];
+        csv_line(&mut out, names.chain(rest));
+    }
+    out
+}
+
+fn csv_line(out: &mut String, cells: impl Iterator<Item = String>) {
+    for (nth, cell) in cells.enumerate() {
+        if nth > 0 {
+            out.push(',');
+        }
+        fleet_money::csv_cell(out, &cell);
+    }
+    out.push('\n');
+}
+
+/// A label that a spreadsheet would take for a formula is text.
+fn spreadsheet(text: String) -> String {
+    if text.starts_with(['=', '+', '-', '@', '\t']) { format!("'{text}") } else { text }
+}

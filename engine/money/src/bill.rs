@@ -1,0 +1,75 @@
+//! Bills of clouds, as they export them, and how they compare with a ledger.
+//!
+//! Four forms are known by their columns: FOCUS (AWS, Azure, Google), AWS CUR 2.0, Google's BigQuery export and
+//! Azure's cost details. Only what machines themselves cost is compared: disks, addresses and traffic are
+//! lines of their own on every bill.
+
+mod compare;
+mod forms;
+
+pub use compare::{Comparison, Differs, Machines, What, compare};
+pub use forms::{BadBill, Form};
+
+use std::collections::BTreeMap;
+
+/// Billionths of a dollar; credits are negative.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NanoUsd(pub i128);
+
+impl NanoUsd {
+    /// Dollars for people and programs. Never compute with it.
+    pub fn as_f64(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+}
+
+impl From<crate::Spend> for NanoUsd {
+    fn from(spend: crate::Spend) -> Self {
+        // Micro-dollars per hour times milliseconds.
+        NanoUsd((spend.raw() as i128 * 1000 + 1_800_000) / 3_600_000)
+    }
+}
+
+/// What a bill says of a machine in an hour, or a day.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Billed {
+    /// What it costs.
+    pub cost: NanoUsd,
+    /// How long, in milliseconds; `None` if the bill does not count time.
+    pub ms: Option<u64>,
+}
+
+/// A machine on a bill.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BilledMachine {
+    /// As the bill names it.
+    pub name: String,
+    /// The fleet that its tags name.
+    pub fleet: Option<String>,
+    /// By the beginning of the hour or day, in milliseconds since 1970.
+    pub times: BTreeMap<i64, Billed>,
+}
+
+/// What a bill says of machines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bill {
+    /// Its form.
+    pub form: Form,
+    /// Milliseconds that one row is about at most: an hour, or a day.
+    pub grain: i64,
+    /// Rows in all.
+    pub rows: u64,
+    /// Of those, about machines.
+    pub machine_rows: u64,
+    /// Machines by what is the same on bill and journal: the last part of the name, in small letters.
+    pub machines: BTreeMap<String, BilledMachine>,
+    /// From the first moment to the last that rows of machines are about.
+    pub from: i64,
+    /// See `from`.
+    pub to: i64,
+}
+
+/// What a machine is called on bill and journal alike.
+pub fn same_name(id: &str) -> String {
+    id.rsplit('/').next().unwrap_or(id).to_ascii_lowercase()
+}

@@ -1,0 +1,221 @@
+//! A bill beside a ledger.
+
+use super::{Bill, Billed, BilledMachine, NanoUsd, same_name};
+use crate::Spend;
+use crate::ledger::{Lost, Sink};
+use crate::meter::Charge;
+use fleet_model::Labels;
+use std::collections::BTreeMap;
+
+/// Times that differ by less are rounding.
+const SECONDS_APART: u64 = 60_000;
+
+/// What journals say of machines, in the hours or days of a bill.
+#[derive(Debug, Clone)]
+pub struct Machines {
+    grain: i64,
+    from: i64,
+    to: i64,
+    fleet: String,
+    found: BTreeMap<String, Recorded>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Recorded {
+    name: String,
+    fleet: String,
+    unpriced: bool,
+    times: BTreeMap<i64, (u64, Spend)>,
+}
+
+impl Machines {
+    /// None yet; only what is in a stretch of time.
+    pub fn new(bill: &Bill, from: i64, to: i64) -> Self {
+        let found = BTreeMap::new();
+        Machines { grain: bill.grain, from, to, fleet: String::new(), found }
+    }
+
+    /// What comes next is of this fleet.
+    pub fn of_fleet(&mut self, fleet: &str) {
+        self.fleet = fleet.into();
+    }
+}
+
+impl Sink for Machines {
+    fn charge(&mut self, charge: Charge<'_>, _: Option<&Labels>) {
+        let Some(charge) = charge.split_at(self.from).1 else { return };
+        let Some(mut charge) = charge.split_at(self.to).0.filter(|charge| charge.ms() > 0) else {
+            return;
+        };
+        let name = charge.machine().as_str();
+        let machine = self.found.entry(same_name(name)).or_insert_with(|| Recorded {
+            name: name.into(),
+            fleet: self.fleet.clone(),
+            ..Recorded::default()
+        });
+        loop {
+            let begins = charge.from.div_euclid(self.grain) * self.grain;
+            let (now, later) = charge.split_at(begins + self.grain);
+            if let Some(now) = now {
+                let (ms, spent) = machine.times.entry(begins).or_default();
+                match now.amount() {
+                    Some(amount) => *spent += amount,
+                    None => machine.unpriced = true,
+                }
+                // What is free is on no bill.
+                *ms += if now.waived { 0 } else { now.ms() };
+            }
+            match later {
+                Some(later) => charge = later,
+                None => return,
+            }
+        }
+    }
+
+    fn lost(&mut self, _: &Lost, _: i64, _: Option<&Labels>) {}
+}
+
+/// What differs first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum What {
+    /// How long it ran.
+    Quantity,
+    /// What it cost per hour.
+    Price,
+    /// What it cost; the bill does not tell how long it ran.
+    Cost,
+}
+
+/// A machine on which bill and journal differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Differs {
+    /// As the journal names it.
+    pub machine: String,
+    /// Its fleet.
+    pub fleet: String,
+    /// What differs.
+    pub what: What,
+    /// The beginning of the hour or day in which it first does.
+    pub first: i64,
+    /// What the bill says.
+    pub billed: Billed,
+    /// What the journal says.
+    pub ms: u64,
+    /// What the journal says.
+    pub spent: Spend,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Comparison {
+    /// Machines on which both agree.
+    pub agree: u64,
+    /// What the bill asks for machines that the journals know.
+    pub billed: NanoUsd,
+    /// What the journals say of them.
+    pub spent: Spend,
+    /// Those on which they do not.
+    pub differ: Vec<Differs>,
+    /// Machines on the bill that carry a fleet's tag and that no journal knows.
+    pub only_billed: Vec<BilledMachine>,
+    /// Machines on the bill that are nobody's fleet.
+    pub of_others: u64,
+    /// Machines in journals that are not on the bill: name, fleet, milliseconds, cost.
+    pub only_recorded: Vec<(String, String, u64, Spend)>,
+    /// Machines in journals without a price.
+    pub unpriced: u64,
+}
+
+/// Compares.
+pub fn compare(bill: &Bill, machines: &Machines, tolerance: NanoUsd) -> Comparison {
+    let mut out = Comparison::default();
+    let apart = |billed: NanoUsd, spent: Spend| (billed.0 - NanoUsd::from(spent).0).abs();
+    for (key, billed) in &bill.machines {
+        let Some(ours) = machines.found.get(key) else {
+            match billed.fleet {
+                Some(_) => out.only_billed.push(billed.clone()),
+                None => out.of_others += 1,
+            }
+            continue;
+        };
+        if ours.unpriced {
+            out.unpriced += 1;
+            continue;
+        }
+        let theirs = sum(billed, machines.from, machines.to);
+        let (ms, spent) = total(ours);
+        out.billed.0 += theirs.cost.0;
+        out.spent += spent;
+        if apart(theirs.cost, spent) <= tolerance.0 {
+            out.agree += 1;
+            continue;
+        }
+        let what = match theirs.ms {
+            Some(billed) if billed.abs_diff(ms) > SECONDS_APART => What::Quantity,
+            Some(_) => What::Price,
+            None => What::Cost,
+        };
+        let first = first_apart(billed, ours, what, tolerance);
+        let (machine, fleet) = (ours.name.clone(), ours.fleet.clone());
+        out.differ.push(Differs { machine, fleet, what, first, billed: theirs, ms, spent });
+    }
+    for (key, ours) in &machines.found {
+        let (ms, spent) = total(ours);
+        if bill.machines.contains_key(key) {
+            continue;
+        }
+        if ours.unpriced {
+            out.unpriced += 1;
+        } else if spent > Spend::default() {
+            out.only_recorded.push((ours.name.clone(), ours.fleet.clone(), ms, spent));
+        }
+    }
+    let dearest = |differs: &Differs| std::cmp::Reverse(apart(differs.billed.cost, differs.spent));
+    out.differ.sort_by_key(dearest);
+    out.only_billed.sort_by_key(|one| std::cmp::Reverse(sum(one, i64::MIN, i64::MAX).cost));
+    out.only_recorded.sort_by_key(|one| std::cmp::Reverse(one.3));
+    out
+}
+
+/// What a bill says of a machine in a stretch of time.
+pub(crate) fn sum(machine: &BilledMachine, from: i64, to: i64) -> Billed {
+    let mut all = Billed::default();
+    for (_, one) in machine.times.iter().filter(|(at, _)| (from..to).contains(*at)) {
+        all.cost.0 += one.cost.0;
+        all.ms = match (all.ms, one.ms) {
+            (Some(a), Some(b)) => Some(a + b),
+            (known, more) => known.or(more),
+        };
+    }
+    all
+}
+
+impl BilledMachine {
+    /// All of it.
+    pub fn total(&self) -> Billed {
+        sum(self, i64::MIN, i64::MAX)
+    }
+}
+
+fn total(machine: &Recorded) -> (u64, Spend) {
+    let add = |(ms, spent): (u64, Spend), (more, cost): &(u64, Spend)| (ms + more, spent + *cost);
+    machine.times.values().fold((0, Spend::default()), add)
+}
+
+/// The first hour or day in which they differ.
+fn first_apart(billed: &BilledMachine, ours: &Recorded, what: What, tolerance: NanoUsd) -> i64 {
+    let mut times: Vec<i64> = billed.times.keys().chain(ours.times.keys()).copied().collect();
+    times.sort_unstable();
+    let differs = |at: &i64| {
+        let theirs = billed.times.get(at).copied().unwrap_or_default();
+        let (ms, spent) = ours.times.get(at).copied().unwrap_or_default();
+        match what {
+            What::Quantity => theirs.ms.unwrap_or_default().abs_diff(ms) > SECONDS_APART,
+            What::Price | What::Cost => {
+                (theirs.cost.0 - NanoUsd::from(spent).0).abs() > tolerance.0.min(1_000_000)
+            }
+        }
+    };
+    let first = times.iter().copied().find(differs);
+    first.or(times.first().copied()).unwrap_or_default()
+}

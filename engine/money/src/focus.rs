@@ -1,0 +1,323 @@
+//! FOCUS 1.2, Cost and Usage: one row for each machine and hour, cut at its launch and its end.
+//!
+//! What has no price is no row: FOCUS forbids a cost that is not known, and 0 would be a lie. Those machines
+//! are beside the file. Costs are exact to the twelfth decimal, quantities to the ninth.
+
+use crate::calendar::Calendar;
+use crate::ledger::{Lost, Sink};
+use crate::meter::Charge;
+use crate::report::{Question, Unpriced};
+use fleet_model::{Cloud, Labels, Market, MicroUsd, Timestamp};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+const HOUR: i64 = 3_600_000;
+
+/// Every column: those of FOCUS 1.2 in its order, then ours.
+pub const COLUMNS: [&str; 63] = [
+    "AvailabilityZone",
+    "BilledCost",
+    "BillingAccountId",
+    "BillingAccountName",
+    "BillingAccountType",
+    "BillingCurrency",
+    "BillingPeriodEnd",
+    "BillingPeriodStart",
+    "CapacityReservationId",
+    "CapacityReservationStatus",
+    "ChargeCategory",
+    "ChargeClass",
+    "ChargeDescription",
+    "ChargeFrequency",
+    "ChargePeriodEnd",
+    "ChargePeriodStart",
+    "CommitmentDiscountCategory",
+    "CommitmentDiscountId",
+    "CommitmentDiscountName",
+    "CommitmentDiscountQuantity",
+    "CommitmentDiscountStatus",
+    "CommitmentDiscountType",
+    "CommitmentDiscountUnit",
+    "ConsumedQuantity",
+    "ConsumedUnit",
+    "ContractedCost",
+    "ContractedUnitPrice",
+    "EffectiveCost",
+    "InvoiceId",
+    "InvoiceIssuerName",
+    "ListCost",
+    "ListUnitPrice",
+    "PricingCategory",
+    "PricingCurrency",
+    "PricingCurrencyContractedUnitPrice",
+    "PricingCurrencyEffectiveCost",
+    "PricingCurrencyListUnitPrice",
+    "PricingQuantity",
+    "PricingUnit",
+    "ProviderName",
+    "PublisherName",
+    "RegionId",
+    "RegionName",
+    "ResourceId",
+    "ResourceName",
+    "ResourceType",
+    "ServiceCategory",
+    "ServiceName",
+    "ServiceSubcategory",
+    "SkuId",
+    "SkuMeter",
+    "SkuPriceDetails",
+    "SkuPriceId",
+    "SubAccountId",
+    "SubAccountName",
+    "SubAccountType",
+    "Tags",
+    "x_ServiceProviderName",
+    "x_HostProviderName",
+    "x_Fleet",
+    "x_Estimated",
+    "x_Waived",
+    "x_OnDemandUnitPrice",
+];
+
+/// The first line.
+pub fn header() -> String {
+    format!("{}\n", COLUMNS.join(","))
+}
+
+/// Rows of one fleet.
+#[derive(Debug)]
+pub struct FocusRows {
+    fleet: Arc<str>,
+    from: i64,
+    to: i64,
+    by_day: bool,
+    days: Calendar,
+    /// The rows.
+    pub text: String,
+    /// Machines without a price, and for how many milliseconds.
+    pub unpriced: BTreeMap<Unpriced, u128>,
+}
+
+impl FocusRows {
+    /// No rows yet.
+    pub fn new(fleet: &str, question: &Question, by_day: bool) -> Self {
+        FocusRows {
+            fleet: fleet.into(),
+            from: question.from,
+            to: question.to,
+            by_day,
+            // FOCUS is in UTC, whatever zone a report is in.
+            days: Calendar::utc(),
+            text: String::new(),
+            unpriced: BTreeMap::new(),
+        }
+    }
+
+    fn row(&mut self, charge: &Charge<'_>, labels: Option<&Labels>) {
+        let Some(hourly) = charge.hourly else {
+            let (machine, pool) = (charge.machine().clone(), charge.life.pool.clone());
+            let who = Unpriced { fleet: self.fleet.clone(), machine, pool };
+            *self.unpriced.entry(who).or_default() += u128::from(charge.ms());
+            return;
+        };
+        let pool = &charge.life.pool;
+        let place = &pool.place;
+        let (provider, service) = names(place.cloud);
+        let cost = match charge.waived {
+            true => "0.0".to_owned(),
+            false => {
+                decimal(u128::from(hourly.0) * u128::from(charge.ms()), 3_600_000 * 1_000_000, 12)
+            }
+        };
+        let quantity = decimal(u128::from(charge.ms()), HOUR as u128, 9);
+        let price = decimal(u128::from(hourly.0), 1_000_000, 6);
+        let zone = Some(place.zone.as_str()).filter(|zone| *zone != fleet_model::Zone::REGIONAL);
+        let month = self.days.day(charge.from).0.first_of_month();
+        let next = month.saturating_add(jiff::Span::new().months(1));
+        let account = place.region.account().unwrap_or(place.cloud.as_str());
+        let category = match pool.market {
+            Market::Spot => "Dynamic",
+            Market::OnDemand | Market::Reserved => "Standard",
+        };
+        let market = pool.market.as_str();
+        let sku =
+            format!("{}/{}/{}/{market}", place.cloud, place.region.name(), pool.instance_type);
+        let tags = tags(&self.fleet, charge, labels);
+        let on_demand =
+            charge.life.on_demand.map(|price: MicroUsd| decimal(price.0.into(), 1_000_000, 6));
+        let description = format!("{} {market} in {}", pool.instance_type, place.region.name());
+        let slot = format!("{}/{}", self.fleet, charge.life.slot.name);
+        let details = format!("{{\"InstanceType\":{}}}", json(pool.instance_type.as_str()));
+        let line: [&str; 63] = [
+            zone.unwrap_or_default(),
+            &cost,
+            account,
+            "",
+            "",
+            "USD",
+            &stamp(self.days.begins(next)),
+            &stamp(self.days.begins(month)),
+            "",
+            "",
+            "Usage",
+            "",
+            &description,
+            "Usage-Based",
+            &stamp(charge.to),
+            &stamp(charge.from),
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            "",
+            &quantity,
+            "Hours",
+            &cost,
+            &price,
+            &cost,
+            "",
+            provider,
+            &cost,
+            &price,
+            category,
+            "USD",
+            &price,
+            &cost,
+            &price,
+            &quantity,
+            "Hours",
+            provider,
+            provider,
+            place.region.name(),
+            place.region.name(),
+            charge.machine().as_str(),
+            &slot,
+            "Instance",
+            "Compute",
+            service,
+            "Virtual Machines",
+            &sku,
+            "Compute Usage",
+            &details,
+            &sku,
+            account,
+            "",
+            "",
+            &tags,
+            provider,
+            provider,
+            &self.fleet,
+            if charge.estimated { "true" } else { "false" },
+            if charge.waived { "true" } else { "false" },
+            on_demand.as_deref().unwrap_or_default(),
+        ];
+        for (nth, cell) in line.iter().enumerate() {
+            if nth > 0 {
+                self.text.push(',');
+            }
+            crate::csv_cell(&mut self.text, cell);
+        }
+        self.text.push('\n');
+    }
+}
+
+impl Sink for FocusRows {
+    fn charge(&mut self, charge: Charge<'_>, labels: Option<&Labels>) {
+        let Some(charge) = charge.split_at(self.from).1 else { return };
+        let Some(mut charge) = charge.split_at(self.to).0.filter(|charge| charge.ms() > 0) else {
+            return;
+        };
+        loop {
+            let next = match self.by_day {
+                true => self.days.day(charge.from).1,
+                false => (charge.from.div_euclid(HOUR) + 1) * HOUR,
+            };
+            let (now, later) = charge.split_at(next);
+            if let Some(now) = now {
+                self.row(&now, labels);
+            }
+            match later {
+                Some(later) => charge = later,
+                None => return,
+            }
+        }
+    }
+
+    fn lost(&mut self, _: &Lost, _: i64, _: Option<&Labels>) {}
+}
+
+/// The cloud as it calls itself, and its service.
+fn names(cloud: Cloud) -> (&'static str, &'static str) {
+    match cloud {
+        Cloud::Aws => ("AWS", "Amazon Elastic Compute Cloud"),
+        Cloud::Gcp => ("Google Cloud", "Compute Engine"),
+        Cloud::Azure => ("Microsoft", "Virtual Machines"),
+        Cloud::Lambda => ("Lambda", "On-Demand Cloud"),
+    }
+}
+
+fn stamp(ms: i64) -> String {
+    let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
+    // Whole seconds where they are: readers of FOCUS files know no other form.
+    at.strftime(if ms % 1000 == 0 { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S.%3fZ" })
+        .to_string()
+}
+
+/// A fraction as a decimal number, at least one digit behind the point.
+fn decimal(number: u128, of: u128, digits: u32) -> String {
+    let scale = 10u128.pow(digits);
+    let scaled = (number * scale + of / 2) / of;
+    let mut text =
+        format!("{}.{:0width$}", scaled / scale, scaled % scale, width = digits as usize);
+    while text.ends_with('0') && !text.ends_with(".0") {
+        text.pop();
+    }
+    text
+}
+
+/// Our own tags, and the user's.
+fn tags(fleet: &str, charge: &Charge<'_>, labels: Option<&Labels>) -> String {
+    let mut text = format!("{{\"fleet\":{},\"slot\":\"{}\"", json(fleet), charge.life.slot.name);
+    for (key, value) in
+        labels.into_iter().flatten().filter(|(key, _)| !matches!(key.as_str(), "fleet" | "slot"))
+    {
+        let _ = write!(text, ",{}:{}", json(key), json(value));
+    }
+    text.push('}');
+    text
+}
+
+fn json(text: &str) -> String {
+    let mut out = String::from("\"");
+    for char in text.chars() {
+        match char {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            control if control.is_control() => {
+                let _ = write!(out, "\\u{:04x}", u32::from(control));
+            }
+            other => out.push(other),
+        }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fractions_are_written_exactly() {
+        assert_eq!(decimal(1, 3, 9), "0.333333333");
+        assert_eq!(decimal(3_600_000, 3_600_000, 9), "1.0");
+        assert_eq!(decimal(1_500_000, 1_000_000, 6), "1.5");
+        assert_eq!(stamp(1_767_225_600_000), "2026-01-01T00:00:00Z");
+        assert_eq!(stamp(1_767_225_600_001), "2026-01-01T00:00:00.001Z");
+        assert_eq!(json("a\"b\n"), "\"a\\\"b\\u000a\"");
+    }
+}

@@ -1,0 +1,149 @@
+//! A year of daily reconciles: the ledger adds up to the same total by day, team and pool, and to the bill
+//! that the simulated clouds reckon themselves.
+
+mod fixture;
+
+use fixture::{Fixture, apply_with, catalog_for, desired};
+use fleet_model::{Desired, Labels, Limits, MachineId, MicroUsd, Timestamp};
+use fleet_money::Spend;
+use fleet_money::calendar::Calendar;
+use fleet_money::ledger::{Ledger, Lost, Sink};
+use fleet_money::meter::Charge;
+use fleet_money::report::{By, Line, Question, Tally};
+use fleet_run::read_ledger;
+use fleet_sim::Preset;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+const DAYS: u32 = 365;
+
+fn fleet(name: &str, team: &str, clouds: &str, families: &str, target: u32) -> Desired {
+    let spec = format!(
+        "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: {{ name: {name}, labels: {{ team: {team} }} }}
+spec:
+  capacity: {{ unit: vcpus, target: {target}, base: {{ onDemand: 25% }} }}
+  instances: {{ families: {families} }}
+  placement: {{ clouds: {clouds} }}
+"
+    );
+    desired(&spec)
+}
+
+/// What each machine cost, and its stretches.
+#[derive(Debug, Default)]
+struct Machines(BTreeMap<MachineId, (Spend, Vec<(Timestamp, Timestamp, Option<MicroUsd>)>)>);
+
+impl Sink for Machines {
+    fn charge(&mut self, charge: Charge<'_>, _: Option<&Labels>) {
+        let (spent, stretches) = self.0.entry(charge.machine().clone()).or_default();
+        *spent += charge.amount().expect("a price");
+        let at = |ms| Timestamp::from_millisecond(ms).expect("a time");
+        stretches.push((at(charge.from), at(charge.to), charge.hourly));
+    }
+
+    fn lost(&mut self, _: &Lost, _: i64, _: Option<&Labels>) {}
+}
+
+/// Every fleet's journal, added up.
+async fn tally(fixture: &Fixture, by: &[By], now: Timestamp) -> Tally {
+    let question =
+        Question { by: by.to_vec(), from: i64::MIN, to: i64::MAX, calendar: Calendar::utc() };
+    let mut tally = Tally::new(question);
+    for fleet in fixture.engine.fleets().await.expect("fleets") {
+        let mut ledger = Ledger::default();
+        tally.of_fleet(fleet.as_str());
+        let take = |at, entry| ledger.take(entry, at, &mut tally);
+        read_ledger(&fixture.store, &fleet, take).await.expect("a journal");
+        ledger.accrued(now, &mut tally);
+    }
+    tally
+}
+
+#[tokio::test]
+async fn a_year_adds_up_by_day_team_and_pool_and_to_the_clouds_own_bill() {
+    let fleets = [
+        fleet("train", "research", "[{ provider: aws, regions: [us-east-1] }]", "[g5, g6]", 64),
+        fleet("serve", "product", "[{ provider: gcp, regions: [us-central1] }]", "[g2]", 48),
+        fleet(
+            "batch",
+            "research",
+            "[{ provider: aws, regions: [us-west-2] }, { provider: gcp, regions: [us-central1] }]",
+            "[m7i, n2, g2]",
+            64,
+        ),
+    ];
+    let wanted: Vec<&Desired> = fleets.iter().collect();
+    let fixture = Fixture::with(Preset::Lifelike, 7, catalog_for(&wanted));
+    for day in 0..DAYS {
+        for desired in &fleets {
+            // What fleets want changes now and then.
+            let mut desired = desired.clone();
+            if day % 30 > 20 {
+                desired.capacity.target = fleet_model::Units(desired.capacity.target.0 / 2);
+            }
+            let limits = Limits { allow_destroy: Some(64), ..Limits::default() };
+            apply_with(&fixture.engine, &desired, limits).await.expect("applied");
+        }
+        // Not in step with anything.
+        fixture.sim.advance(Duration::from_secs(86_400 - 977)).expect("time passes");
+    }
+    for desired in &fleets {
+        let live = fixture.live();
+        let ours = live.iter().filter_map(|machine| machine.owner.as_ref());
+        let all = ours.filter(|owner| owner.name == desired.fleet).count() as u32;
+        let limits = Limits { allow_destroy: Some(all), destroy_all: true, ..Limits::default() };
+        apply_with(&fixture.engine, desired, limits).await.expect("destroyed");
+    }
+    fixture.sim.advance(Duration::from_secs(3600)).expect("time passes");
+    for desired in &fleets {
+        let limits = Limits { destroy_all: true, ..Limits::default() };
+        apply_with(&fixture.engine, desired, limits).await.expect("written down");
+    }
+    let now = fixture.sim.clock().now();
+
+    let total = |tally: &Tally| tally.sorted().1;
+    let whole: Line = total(&tally(&fixture, &[], now).await);
+    let by = [
+        vec![By::Day],
+        vec![By::Label("team".into())],
+        vec![By::Pool],
+        vec![By::Month, By::Fleet, By::Market],
+    ];
+    for by in by {
+        let tally = tally(&fixture, &by, now).await;
+        let (lines, sum) = tally.sorted();
+        assert!(lines.len() > 1, "{by:?}");
+        assert_eq!((sum.spent, sum.ms), (whole.spent, whole.ms), "{by:?}");
+        assert_eq!(sum.interruptions, whole.interruptions, "{by:?}");
+        assert!(tally.unpriced.is_empty(), "{:?}", tally.unpriced);
+    }
+    assert!(whole.interruptions > 100, "{} interruptions", whole.interruptions);
+    assert_eq!(whole.estimated, Spend::default(), "every end is told by these clouds");
+
+    // Machine by machine to the digit, and in all to the cent.
+    let mut ours = Machines::default();
+    for fleet in fixture.engine.fleets().await.expect("fleets") {
+        let mut ledger = Ledger::default();
+        let take = |at, entry| ledger.take(entry, at, &mut ours);
+        read_ledger(&fixture.store, &fleet, take).await.expect("a journal");
+        ledger.accrued(now, &mut ours);
+    }
+    let mut apart = Vec::new();
+    let mut billed = 0;
+    for line in fixture.sim.bill().expect("a bill") {
+        assert!(!line.running, "{line:?}");
+        let theirs = line.micro_usd_ms.expect("a price");
+        billed += theirs;
+        let (spent, stretches) = ours.0.remove(&line.machine).unwrap_or_default();
+        if spent.raw() != theirs {
+            apart.push(format!("{} {:?} {line:?}", spent.raw(), stretches));
+        }
+    }
+    assert!(apart.is_empty(), "{} machines differ:\n{}", apart.len(), apart.join("\n"));
+    assert!(ours.0.is_empty(), "not on the bill: {:?}", ours.0);
+    assert!(whole.spent.raw().abs_diff(billed) / 3_600_000 <= 10_000);
+    assert!(whole.spent.micros().0 > 10_000_000_000, "a year costs something: {:?}", whole.spent);
+}
