@@ -212,7 +212,12 @@ impl Search<'_> {
     }
 
     /// The slots after the first `count` of a pool, if there are so many.
-    fn next(&self, at: usize, count: usize, size: usize) -> Option<impl Iterator<Item = Step> + Clone> {
+    fn next(
+        &self,
+        at: usize,
+        count: usize,
+        size: usize,
+    ) -> Option<impl Iterator<Item = Step> + Clone> {
         let choice = &self.choices[at];
         choice.slot(count + size - 1)?;
         Some((count..count + size).filter_map(|nth| choice.slot(nth)))
