@@ -43,6 +43,8 @@ enum Command {
     Lint,
     /// Run simulated worlds full of faults and check every promise of docs/safety.md at every moment
     Swarm(Seeds),
+    /// Run simulated worlds about money and check that no budget is passed, by the clouds' own bill
+    Budgets(Seeds),
     /// Run worlds twice and compare their traces, byte for byte
     Determinism(Seeds),
     /// Switch each seeded safety bug on and check that the swarm finds it
@@ -104,6 +106,7 @@ fn main() -> ExitCode {
         Command::Test { part } => test::run(part),
         Command::Lint => lint::run(),
         Command::Swarm(seeds) => swarm::run_swarm("swarm", &seeds.options),
+        Command::Budgets(seeds) => swarm::run_swarm("budgets", &seeds.options),
         Command::Determinism(seeds) => swarm::run_swarm("determinism", &seeds.options),
         Command::Sensitivity(seeds) => swarm::run_swarm("sensitivity", &seeds.options),
         Command::Bench { filter } => bench::run(filter.as_deref()),

@@ -1,10 +1,10 @@
-//! `cargo xtask swarm`, `determinism` and `sensitivity`: builds the swarm and runs it.
+//! `cargo xtask swarm`, `budgets`, `determinism` and `sensitivity`: builds the swarm and runs it.
 
 use crate::Report;
 use crate::shell::{cargo, run, say, watch_quietly};
 use serde_json::{Value, json};
 
-/// Runs one of the three; what it says last is our last line, too.
+/// Runs one of them; what it says last is our last line, too.
 pub(crate) fn run_swarm(command: &str, options: &[String]) -> Report {
     // A profile of its own: optimised, and with every check of the language on.
     let mut package = vec!["--profile", "swarm", "--package", "fleet-swarm"];
