@@ -20,6 +20,9 @@ fn main() {
     if "apply".contains(&filter) || filter.contains("apply") {
         bench.apply();
     }
+    if "ledger".contains(&filter) || filter.contains("ledger") {
+        bench.ledger();
+    }
 }
 
 struct Bench {
@@ -129,6 +132,139 @@ spec:
             medians.push(tell(&format!("apply/{machines} machines"), samples));
         }
         tell_growth("apply", &medians);
+    }
+}
+
+impl Bench {
+    /// `cost report` over journals of so many events.
+    fn ledger(&self) {
+        for (events, per_record) in [(10_000, 20), (100_000, 20), (1_000_000, 20), (1_000_000, 5)] {
+            let state = self.dir.path().join(format!("ledger-{events}-{per_record}"));
+            journal::write(&state.join("fleets/year/journal"), events, per_record);
+            let report = |_| self.run(&state, &["cost", "report", "--by", "team,day"]);
+            let name = format!("ledger/{events} events, {per_record} a record");
+            tell(&name, (0..RUNS).map(report).collect());
+        }
+    }
+}
+
+/// Journals as fleets write them, of any length.
+mod journal {
+    use fleet_model::{
+        Cloud, Create, Departure, Event, Group, JOURNAL_FORMAT, MicroUsd, NewMachine, PoolId,
+        PriceStep, SlotId, SlotName, Timestamp, Token, Vacated, Worth, digest,
+    };
+    use fleet_run::Record;
+    use std::path::Path;
+
+    /// 2026-01-01.
+    const BEGINS: i64 = 1_767_225_600_000;
+
+    pub(super) fn write(folder: &Path, events: u64, per_record: usize) {
+        std::fs::create_dir_all(folder).expect("a folder");
+        let (mut seq, mut pending, mut left) = (0, Vec::new(), events);
+        // A year, however many events.
+        let step = 365 * 86_400_000 / (events as i64 / 5).max(1);
+        let labels = [("team".to_owned(), "research".to_owned())].into();
+        pending.push(Event::LabelsMeant { cloud: Cloud::Aws, labels });
+        let mut at = BEGINS;
+        for life in 0u32.. {
+            if left == 0 {
+                break;
+            }
+            at += step;
+            for event in one_life(life, at) {
+                pending.push(event);
+                left = left.saturating_sub(1);
+                if pending.len() == per_record || left == 0 {
+                    seq += 1;
+                    save(folder, seq, at, std::mem::take(&mut pending));
+                }
+                if left == 0 {
+                    break;
+                }
+            }
+        }
+    }
+
+    /// A machine from launch to end, beside two hundred others.
+    fn one_life(life: u32, at: i64) -> Vec<Event> {
+        let stamp = |ms: i64| Timestamp::from_millisecond(ms).expect("a moment");
+        let pool: PoolId =
+            format!("aws/us-east-1/use1-az{}/m7i.2xlarge/spot", life % 6).parse().expect("a pool");
+        let slot = SlotId {
+            name: SlotName { group: Group::Burst, ordinal: life % 200 },
+            generation: life / 200 + 1,
+        };
+        let token = Token::new(format!("f-{life:032x}"));
+        let machine = |life: u32| format!("i-0{life:016x}").as_str().into();
+        let price = MicroUsd(150_000 + u64::from(life % 1000));
+        let mut events = Vec::new();
+        // The one that had the slot before.
+        if let Some(before) = life.checked_sub(200) {
+            let how =
+                if life.is_multiple_of(3) { Departure::Interrupted } else { Departure::Ended };
+            events.push(Event::DestroyIntended {
+                pool: pool.clone(),
+                slots: vec![SlotId { generation: slot.generation - 1, ..slot }],
+            });
+            let (slot, machine) = (slot.name, machine(before));
+            let gone = Vacated { slot, machine, how, started: None, at: Some(stamp(at)) };
+            events.push(Event::Vacated { gone: vec![gone] });
+        }
+        if life.is_multiple_of(10) {
+            let worth = Worth {
+                pool: pool.clone(),
+                on_demand: Some(MicroUsd(400_000)),
+                units: Some(fleet_model::Units::whole(8)),
+                unit: "vcpus".into(),
+            };
+            events.push(Event::RoundStarted {
+                spec: digest("bench/1", []),
+                create: 1,
+                destroy: 1,
+                hourly_after: price,
+                heard: Vec::new(),
+                worth: vec![worth],
+            });
+            let since = stamp(at);
+            events.push(Event::Priced {
+                prices: vec![PriceStep { pool: pool.clone(), since, price }],
+            });
+        }
+        events.push(Event::CreateIntended {
+            create: Create {
+                pool,
+                others: Vec::new(),
+                slots: vec![slot],
+                token: token.clone(),
+                price: Some(price),
+                max_price: None,
+                template: digest("bench/1", []),
+                image: None,
+            },
+        });
+        let new = NewMachine {
+            slot,
+            machine: machine(life),
+            launched_at: stamp(at),
+            price: Some(price),
+            pool: None,
+        };
+        let (machines, missing, surplus) = (vec![new], Vec::new(), Vec::new());
+        events.push(Event::Created { token, machines, missing, surplus });
+        events
+    }
+
+    fn save(folder: &Path, seq: u64, at: i64, events: Vec<Event>) {
+        let at = Timestamp::from_millisecond(at).expect("a moment");
+        let record = Record { format: JOURNAL_FORMAT, seq, epoch: 1, at, events };
+        let body = serde_json::to_vec(&record).expect("JSON");
+        let mut bytes = digest("journal/1", [&body[..]]).to_string().into_bytes();
+        bytes.push(b'\n');
+        bytes.extend(body);
+        bytes.push(b'\n');
+        std::fs::write(folder.join(format!("{seq:012}")), bytes).expect("written");
     }
 }
 

@@ -8,6 +8,7 @@ mod bench;
 mod deny;
 mod docs;
 mod emulators;
+mod focus;
 mod fuzz;
 mod lint;
 mod markets;

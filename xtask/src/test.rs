@@ -1,7 +1,7 @@
 //! `cargo xtask test`.
 
 use crate::shell::{cargo, note, watch};
-use crate::{Report, emulators};
+use crate::{Report, emulators, focus};
 use clap::ValueEnum;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -91,7 +91,13 @@ pub(crate) fn run(part: Part) -> Report {
     let mut args = vec!["test", "--no-fail-fast"];
     args.extend(&selection);
     let mut counts = Counts::default();
-    let mut ran = watch(cargo(&args), |line| counts.add(line));
+    let mut first = cargo(&args);
+    if matches!(part, Part::All | Part::Cli)
+        && let Some(python) = focus::python()
+    {
+        first.env("FLEET_FOCUS_PYTHON", python);
+    }
+    let mut ran = watch(first, |line| counts.add(line));
     let lanes = witnessed(part);
     if ran && !lanes.is_empty() {
         // What the first run passed over.

@@ -84,6 +84,7 @@ fn saved(line: &Line) -> (String, String) {
         format!("{} %", (tenths + 5) / 10)
     };
     match saved {
+        Saved::Less(part) if part == Spend::default() => (String::new(), String::new()),
         Saved::Less(part) => (dollars(part), percent(part)),
         Saved::More(part) => (format!("-{}", dollars(part)), format!("-{}", percent(part))),
     }

@@ -49,7 +49,7 @@ fn has_own_form(args: &[&str]) -> bool {
 /// of `reconcile`, one on each line. Runs that print no JSON are left alone.
 pub(crate) fn judge(args: &[&str], output: &Output) {
     let asked = args.windows(2).any(|two| two[0] == "-o" && two[1] == "json");
-    let lines = args.contains(&"reconcile");
+    let lines = args.contains(&"reconcile") && !args.contains(&"cost");
     // A process that was killed may stop in the middle of a word.
     let (Some(code), false) = (output.status.code(), has_own_form(args)) else { return };
     if !asked && !lines {

@@ -150,11 +150,13 @@ impl FocusRows {
         let description = format!("{} {market} in {}", pool.instance_type, place.region.name());
         let slot = format!("{}/{}", self.fleet, charge.life.slot.name);
         let details = format!("{{\"InstanceType\":{}}}", json(pool.instance_type.as_str()));
+        // A part of a second is a second.
+        let end = charge.to.max(charge.from.div_euclid(1000) * 1000 + 1000);
         let line: [&str; 63] = [
             zone.unwrap_or_default(),
             &cost,
             account,
-            "",
+            account,
             "",
             "USD",
             &stamp(self.days.begins(next)),
@@ -165,7 +167,7 @@ impl FocusRows {
             "",
             &description,
             "Usage-Based",
-            &stamp(charge.to),
+            &stamp(end),
             &stamp(charge.from),
             "",
             "",
@@ -205,7 +207,7 @@ impl FocusRows {
             &details,
             &sku,
             account,
-            "",
+            account,
             "",
             &tags,
             provider,
@@ -260,11 +262,10 @@ fn names(cloud: Cloud) -> (&'static str, &'static str) {
     }
 }
 
+/// Whole seconds: FOCUS knows no other form. Quantity and cost are exact all the same.
 fn stamp(ms: i64) -> String {
     let at = Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX);
-    // Whole seconds where they are: readers of FOCUS files know no other form.
-    at.strftime(if ms % 1000 == 0 { "%Y-%m-%dT%H:%M:%SZ" } else { "%Y-%m-%dT%H:%M:%S.%3fZ" })
-        .to_string()
+    at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
 /// A fraction as a decimal number, at least one digit behind the point.
@@ -317,7 +318,7 @@ mod tests {
         assert_eq!(decimal(3_600_000, 3_600_000, 9), "1.0");
         assert_eq!(decimal(1_500_000, 1_000_000, 6), "1.5");
         assert_eq!(stamp(1_767_225_600_000), "2026-01-01T00:00:00Z");
-        assert_eq!(stamp(1_767_225_600_001), "2026-01-01T00:00:00.001Z");
+        assert_eq!(stamp(1_767_225_600_999), "2026-01-01T00:00:00Z");
         assert_eq!(json("a\"b\n"), "\"a\\\"b\\u000a\"");
     }
 }

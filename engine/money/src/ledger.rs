@@ -19,6 +19,9 @@ pub trait Sink {
     /// A stretch of a machine's life.
     fn charge(&mut self, charge: Charge<'_>, labels: Option<&Labels>);
 
+    /// What capacity is counted in from here on.
+    fn counted_in(&mut self, _unit: &str) {}
+
     /// Capacity that an interruption took, until the slot was filled again.
     fn lost(&mut self, lost: &Lost, until: i64, labels: Option<&Labels>);
 }
@@ -141,7 +144,10 @@ impl Ledger {
             }
             Entry::Worth(worth) => {
                 for one in worth {
-                    self.unit = Some(one.unit.clone());
+                    if self.unit.as_ref() != Some(&one.unit) {
+                        sink.counted_in(&one.unit);
+                        self.unit = Some(one.unit.clone());
+                    }
                     self.worth.insert(one.pool.clone(), one);
                 }
             }
@@ -157,11 +163,6 @@ impl Ledger {
                 of_version(&self.labels, charge.life.pool.place.cloud, charge.labels),
             );
         });
-    }
-
-    /// What capacity is counted in, as last written down.
-    pub fn unit(&self) -> Option<&str> {
-        self.unit.as_deref()
     }
 
     /// Machines that a cloud made and nobody asked for. They are on its bill; the journal does not know for

@@ -278,11 +278,6 @@ impl Tally {
         self.unit = Unit::default();
     }
 
-    /// What its capacity is counted in, from here on.
-    pub fn counted_in(&mut self, unit: Option<&str>) {
-        self.unit = unit.map_or(Unit::Unknown, |unit| Unit::One(unit.into()));
-    }
-
     /// Takes in what another one counted.
     pub fn merge(&mut self, other: Tally) {
         for (key, line) in other.lines {
@@ -397,6 +392,10 @@ impl Sink for Tally {
                 None => return,
             }
         }
+    }
+
+    fn counted_in(&mut self, unit: &str) {
+        self.unit = Unit::One(unit.into());
     }
 
     fn lost(&mut self, lost: &Lost, until: i64, labels: Option<&Labels>) {

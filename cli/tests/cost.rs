@@ -1,0 +1,204 @@
+//! `fleet cost`: what was spent, by whatever a person asks for, beside the clouds' own bill and beside files
+//! of other programs.
+
+mod support;
+
+use fleet_sim::Preset;
+use serde_json::Value;
+use std::process::Command;
+use std::time::Duration;
+use support::{Place, root};
+
+const SPECS: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: train, labels: { team: research } }
+spec:
+  capacity: { unit: gpus, target: 6, base: { onDemand: 50% } }
+  instances: { accelerators: { names: [L4] } }
+  placement: { clouds: [{ provider: gcp, regions: [us-central1] }] }
+---
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: serve, labels: { team: '=product, \"x\"' } }
+spec:
+  capacity: { unit: vcpus, target: 16, base: { onDemand: 50% } }
+  instances: { families: [m7i] }
+  placement: { clouds: [{ provider: aws, regions: [us-east-1] }] }
+";
+
+/// Some days of two fleets, destroyed at the end.
+fn lived() -> Place {
+    let place = Place::new(3, Preset::Lifelike, Duration::ZERO);
+    place.write("fleet.yaml", SPECS);
+    place.expect(0, &["apply", "--yes"]);
+    for _ in 0..4 {
+        place.expect(0, &["sim", "advance", "17h"]);
+        place.run(&["reconcile"]);
+    }
+    place.expect(0, &["destroy", "--yes", "--fleet", "serve"]);
+    place.expect(0, &["sim", "advance", "1h"]);
+    place.expect(0, &["destroy", "--yes", "--fleet", "serve"]);
+    place
+}
+
+fn json(place: &Place, args: &[&str]) -> Value {
+    let args: Vec<&str> = args.iter().copied().chain(["-o", "json"]).collect();
+    serde_json::from_str(&place.expect(0, &args)).expect("JSON")
+}
+
+fn cents(value: &Value) -> i64 {
+    (value.as_f64().expect("a number") * 100.0).round() as i64
+}
+
+#[test]
+fn every_way_to_group_comes_to_the_same_and_to_the_bill() {
+    let place = lived();
+    let total =
+        |by: &str| cents(&json(&place, &["cost", "report", "--by", by])["total"]["costUsd"]);
+    let all = total("fleet");
+    assert!(all > 1000, "{all}");
+    for by in [
+        "day",
+        "team",
+        "pool",
+        "market",
+        "provider",
+        "type,region",
+        "month,label:team",
+        "label:none",
+    ] {
+        assert_eq!(total(by), all, "{by}");
+    }
+    // Machines of AWS that run are counted from their launch until their cloud tells when they ran; these
+    // are gone.
+    let report = json(&place, &["cost", "report", "serve"]);
+    let bill = json(&place, &["sim", "bill"]);
+    let lines = bill["lines"].as_array().expect("lines");
+    let serve = lines.iter().filter(|line| line["fleet"] == "serve");
+    let billed: f64 = serve.map(|line| line["costUsd"].as_f64().expect("a price")).sum();
+    let spent = report["total"]["costUsd"].as_f64().expect("a number");
+    assert!((billed - spent).abs() < 0.01, "{billed} {spent}");
+    assert!(report["total"]["onDemandUsd"].as_f64() > Some(spent), "{report}");
+    assert_eq!(report["total"]["unit"], "vcpus");
+    assert_eq!(report["unpriced"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn days_add_up_to_a_window_and_nothing_is_outside_it() {
+    let place = lived();
+    let cost = |args: &[&str]| {
+        let args: Vec<&str> = ["cost", "report"].iter().chain(args).copied().collect();
+        json(&place, &args)["total"]["costUsd"].as_f64().expect("a number")
+    };
+    let days: f64 = ["2026-01-01", "2026-01-02", "2026-01-03", "2026-01-04"]
+        .iter()
+        .map(|day| cost(&["--from", day, "--to", day]))
+        .sum();
+    assert!((days - cost(&[])).abs() < 1e-4, "{days} {}", cost(&[]));
+    assert_eq!(cost(&["--from", "2026-02-01", "--to", "2026-02-02"]), 0.0);
+    let one = cost(&["--from", "2026-01-01T10:00:00Z", "--to", "2026-01-01T11:00:00Z"]);
+    assert!(
+        one > 0.0 && one < cost(&["--from", "2026-01-01", "--to", "2026-01-01"]) / 20.0,
+        "{one}"
+    );
+}
+
+#[test]
+fn files_for_spreadsheets_are_safe_and_whole() {
+    let place = lived();
+    let csv = place.expect(0, &["cost", "report", "--by", "team", "-o", "csv"]);
+    let lines: Vec<&str> = csv.lines().collect();
+    assert_eq!(lines.len(), 3, "{csv}");
+    assert!(lines[0].starts_with("team,costUsd,machineHours,"), "{csv}");
+    // A spreadsheet must not take a label for a formula.
+    assert!(lines[1].starts_with("\"'=product, \"\"x\"\"\","), "{csv}");
+}
+
+#[test]
+fn nonsense_is_refused_and_says_why() {
+    let place = lived();
+    let check = |code: i32, args: &[&str], words: &str| {
+        let output = place.run(args);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{args:?} {told}");
+        assert!(told.contains(words), "{args:?} {told}");
+    };
+    check(64, &["cost", "report", "--by", "mood"], "group by team, fleet, pool");
+    check(64, &["cost", "report", "--by", "label:"], "group by team, fleet, pool");
+    check(64, &["cost", "report", "--from", "yesterday"], "neither a day such as");
+    check(64, &["cost", "report", "--time-zone", "Mars"], "no time zone of that name");
+    check(
+        64,
+        &["cost", "report", "--from", "2026-01-03", "--to", "2026-01-01"],
+        "ends before it begins",
+    );
+    check(4, &["cost", "report", "nobody"], "there is no fleet `nobody`");
+    check(1, &["cost", "reconcile", "nowhere.csv"], "cannot read the bill");
+    place.write("x.csv", "a,b\n1,2\n");
+    check(1, &["cost", "reconcile", "x.csv"], "columns are those of no bill");
+}
+
+#[test]
+fn a_bill_agrees_or_says_where_it_does_not() {
+    let place = lived();
+    let focus = place.expect(0, &["cost", "report", "-o", "focus"]);
+    place.write("bill.csv", &focus);
+    let same = place.expect(0, &["cost", "reconcile", "bill.csv"]);
+    assert!(same.contains("FOCUS") && same.contains("reconciled up to"), "{same}");
+    // A machine that costs twice as much, one that no journal knows, and one that is not on the bill.
+    let mut lines: Vec<String> = focus.lines().map(str::to_owned).collect();
+    let id = |line: &str| line.split(',').nth(43).expect("a machine").to_owned();
+    let (dear, missing) = (id(&lines[1]), id(&lines[lines.len() - 1]));
+    assert_ne!(dear, missing);
+    let header: Vec<String> = lines[0].split(',').map(str::to_owned).collect();
+    let cost = header.iter().position(|name| name == "EffectiveCost").expect("a column");
+    let stranger = lines[1].replace(&dear, "i-stranger");
+    lines.retain(|line| !line.contains(&missing));
+    for line in lines.iter_mut().filter(|line| line.contains(&dear)) {
+        let mut cells: Vec<String> = line.split(',').map(str::to_owned).collect();
+        let twice: f64 = 2.0 * cells[cost].parse::<f64>().expect("a number");
+        cells[cost] = twice.to_string();
+        *line = cells.join(",");
+    }
+    lines.push(stranger);
+    place.write("other.csv", &(lines.join("\n") + "\n"));
+    let told = place.expect(2, &["cost", "reconcile", "other.csv", "-o", "json"]);
+    let told: Value = serde_json::from_str(&told).expect("JSON");
+    let differ = told["differ"].as_array().expect("a list");
+    assert_eq!(differ.len(), 1, "{told}");
+    assert_eq!(
+        (&differ[0]["machine"], &differ[0]["what"]),
+        (&Value::from(dear), &Value::from("price"))
+    );
+    assert_eq!(told["onlyBilled"][0]["machine"], "i-stranger", "{told}");
+    assert_eq!(told["onlyBilled"].as_array().map(Vec::len), Some(1));
+    assert_eq!(told["onlyRecorded"][0]["machine"], missing, "{told}");
+    let words = place.expect(2, &["cost", "reconcile", "other.csv"]);
+    for part in
+        ["1 machine differs", "on the bill and in no journal", "in a journal and not on the bill"]
+    {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+}
+
+#[test]
+fn a_focus_file_keeps_the_rules_of_focus() {
+    let place = lived();
+    let Some(python) = std::env::var_os("FLEET_FOCUS_PYTHON") else {
+        fleet_testkit::skipped(
+            "FLEET_FOCUS_PYTHON names no Python with focus-validator; `cargo xtask test cli` makes one",
+        );
+        return;
+    };
+    place.write("focus.csv", &place.expect(0, &["cost", "report", "-o", "focus"]));
+    let told = Command::new("python3")
+        .arg(root().join("tests/scripts/focus.py"))
+        .arg(python)
+        .arg(place.path("focus.csv"))
+        .output()
+        .expect("python3 runs");
+    let words = String::from_utf8_lossy(&told.stdout);
+    assert!(told.status.success(), "{words}\n{}", String::from_utf8_lossy(&told.stderr));
+    assert!(words.contains("\"columns\": 57"), "{words}");
+}
