@@ -73,7 +73,7 @@ fn cents(micros: MicroUsd) -> String {
 fn per_unit(line: &Line) -> Option<(&str, u128, Option<MicroUsd>)> {
     let Unit::One(unit) = &line.unit else { return None };
     // Units are thousandths.
-    let per = line.spent_on_units.per_hour(line.unit_ms).map(|price| price * 1000);
+    let per = (line.spent_on_units * 1000).per_hour(line.unit_ms);
     Some((unit, line.unit_ms / 1000, per))
 }
 
@@ -195,7 +195,7 @@ fn notes(page: &Page<'_>, total: &Line) -> Vec<String> {
             count(*surplus, "machine")
         ));
     }
-    if total.unit == Unit::Mixed {
+    if tally.lines.values().any(|line| line.unit == Unit::Mixed) {
         notes.push("fleets count capacity in different units; --by fleet shows each".into());
     }
     notes

@@ -164,9 +164,10 @@ impl Session<'_> {
         if !plan.failed.is_empty() {
             events.push(Event::Failed { failed: plan.failed.clone() });
         }
-        // Before ends: what machines cost until then follows from it.
-        events.extend(prices_seen(inputs));
+        let priced = prices_seen(inputs);
         if !plan.vacate.is_empty() {
+            // Before ends: what machines cost until then follows from it.
+            events.extend(priced.clone());
             events.push(Event::Vacated { gone: with_times(inputs, &plan.vacate) });
         }
         if !plan.health.is_empty() {
@@ -180,6 +181,9 @@ impl Session<'_> {
         events.extend(plan.fallback.map(|step| Event::Fallback { step }));
         events.extend(plan.cheaper.clone().map(|pools| Event::Cheaper { pools }));
         events.extend(plan.moving.clone().map(|moving| Event::Moving { moving }));
+        if plan.vacate.is_empty() {
+            events.extend(priced);
+        }
         events.extend(new_accounts(inputs, plan));
         events.extend(labels_meant(inputs));
         events.extend(templates_meant(inputs, plan));
