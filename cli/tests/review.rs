@@ -293,7 +293,7 @@ fn rules_hold_without_a_base_against_what_stands() {
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(64), "{said}");
     assert!(
-        said.contains("^^^^^^^^^^^^^^^ there is no such rule; did you mean `monthly-increase`?"),
+        said.contains("did you mean `monthly-increase`?\n    monthly-increse>5usd\n    ^^^^^"),
         "{said}"
     );
 }

@@ -69,7 +69,8 @@ impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (start, length) = self.at;
         let (space, mark) = (" ".repeat(start), "^".repeat(length.max(1)));
-        write!(f, "\n    {}\n    {space}{mark} {}", clean(&self.text), self.what)
+        // What is wrong comes first: programs read one line.
+        write!(f, "{}\n    {}\n    {space}{mark}", self.what, clean(&self.text))
     }
 }
 

@@ -97,28 +97,29 @@ fn a_verdict_has_its_figure_and_a_way_past() {
 
 #[test]
 fn bad_rules_are_shown_where_they_are_wrong() {
-    let check = |rule: &str, expect: &str| {
+    let check = |rule: &str, at: (usize, usize), what: &str| {
         let error = rule.parse::<Rule>().expect_err(rule);
-        assert_eq!(error.to_string().trim_start_matches('\n'), expect, "{rule}");
+        let caret = format!("{}{}", " ".repeat(at.0), "^".repeat(at.1));
+        assert_eq!(error.to_string(), format!("{what}\n    {rule}\n    {caret}"));
     };
-    check(
-        "monthly-increse>5usd",
-        "    monthly-increse>5usd\n    ^^^^^^^^^^^^^^^ there is no such rule; did you mean `monthly-increase`?",
-    );
-    check(
-        "monthly-increase>500",
-        "    monthly-increase>500\n                     ^^^ this is not an amount; write monthly-increase>500usd or >10%",
-    );
-    check("hourly>5%", "    hourly>5%\n           ^^ a share of what?; write hourly>15usd");
-    check("destroys", "    destroys\n    ^^^^^^^^ there is no limit; write destroys>3");
-    check("new-family>2", "    new-family>2\n              ^^ it has no limit");
-    check(
-        "destroys>-1",
-        "    destroys>-1\n             ^^ this is not a number of machines; write destroys>3",
-    );
-    for bad in
-        ["", ">", "monthly-increase>", "monthly-increase>=5usd", "monthly>nanusd", "monthly>-1usd"]
-    {
+    let near = "there is no such rule; did you mean `monthly-increase`?";
+    check("monthly-increse>5usd", (0, 15), near);
+    let bare = "this is not an amount; write monthly-increase>500usd or >10%";
+    check("monthly-increase>500", (17, 3), bare);
+    check("hourly>5%", (7, 2), "a share of what?; write hourly>15usd");
+    check("destroys", (0, 8), "there is no limit; write destroys>3");
+    check("new-family>2", (10, 2), "it has no limit");
+    check("destroys>-1", (9, 2), "this is not a number of machines; write destroys>3");
+    for bad in [
+        "",
+        ">",
+        "monthly-increase>",
+        "monthly-increase>=5usd",
+        "monthly>nanusd",
+        "monthly>-1usd",
+        "é>ü%",
+        "destroys>99999999999999999999",
+    ] {
         assert!(bad.parse::<Rule>().is_err(), "{bad}");
     }
 }
