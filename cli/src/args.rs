@@ -9,7 +9,9 @@ mod simulate;
 
 pub(crate) use adopt::{ImportArgs, ReleaseArgs, RenameArgs};
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
-pub(crate) use cost::{CostCommand, CostFormat, ReconcileBillArgs, ReportArgs, Rows, with_formats};
+pub(crate) use cost::{
+    AnomaliesArgs, CostCommand, CostFormat, ReconcileBillArgs, ReportArgs, Rows, with_formats,
+};
 pub(crate) use reach::{
     ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
 };
@@ -246,6 +248,7 @@ impl Command {
             Command::Sim { command: SimCommand::Bill } => "sim bill",
             Command::Cost { command: CostCommand::Report(_) } => "cost report",
             Command::Cost { command: CostCommand::Reconcile(_) } => "cost reconcile",
+            Command::Cost { command: CostCommand::Anomalies(_) } => "cost anomalies",
             _ => self.name(),
         }
     }

@@ -1,5 +1,6 @@
 //! Values turned into screens: one module per screen and form.
 
+pub(crate) mod anomalies;
 pub(crate) mod applied;
 pub(crate) mod attention;
 pub(crate) mod bill;

@@ -112,5 +112,26 @@ pub(crate) fn holder(command: &str) -> String {
     let host = set("HOSTNAME")
         .or_else(|| std::fs::read_to_string("/proc/sys/kernel/hostname").ok())
         .map_or_else(|| "this machine".into(), |host| host.trim().to_owned());
-    format!("{user} on {host}, process {}, fleet {command}", std::process::id())
+    let commit = commit().map_or_else(String::new, |commit| format!(", commit {commit}"));
+    format!("{user} on {host}, process {}, fleet {command}{commit}", std::process::id())
+}
+
+/// The commit that specs come from, as far as CI or git says so: journals say it of every run.
+fn commit() -> Option<String> {
+    let given = ["FLEET_COMMIT", "GITHUB_SHA", "CI_COMMIT_SHA"];
+    let given = given.into_iter().filter_map(|name| std::env::var(name).ok());
+    let hex = |text: &str| {
+        let short: String = text.trim().chars().take(12).collect();
+        (short.len() >= 7 && short.chars().all(|c| c.is_ascii_hexdigit())).then_some(short)
+    };
+    if let Some(commit) = given.map(|text| hex(&text)).find(Option::is_some) {
+        return commit;
+    }
+    let git = std::process::Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .stdin(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .output()
+        .ok()?;
+    hex(&String::from_utf8_lossy(&git.stdout)).filter(|_| git.status.success())
 }

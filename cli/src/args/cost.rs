@@ -14,6 +14,22 @@ pub(crate) enum CostCommand {
     Report(ReportArgs),
     /// Compare a bill of a cloud with the journals
     Reconcile(ReconcileBillArgs),
+    /// Show what is odd about the cost of fleets, and which apply caused it
+    Anomalies(AnomaliesArgs),
+}
+
+/// `fleet cost anomalies`.
+#[derive(Debug, Args)]
+pub(crate) struct AnomaliesArgs {
+    /// Names of fleets [default: every fleet with a journal]
+    #[arg(value_name = "FLEET")]
+    pub fleets: Vec<String>,
+    /// How many days to look at; they are compared with as many before
+    #[arg(long, value_name = "DAYS", default_value_t = 7, value_parser = clap::value_parser!(u16).range(1..=366))]
+    pub days: u16,
+    /// The label that says whose a machine is
+    #[arg(long, value_name = "NAME", default_value = "team")]
+    pub label: String,
 }
 
 /// `fleet cost report`.

@@ -1,5 +1,6 @@
 //! `fleet cost …`: what was spent.
 
+mod anomalies;
 mod reconcile;
 
 use crate::args::{CostCommand, CostFormat, Format, ReportArgs};
@@ -22,6 +23,7 @@ use fleet_sim::Sim;
 pub(crate) async fn run(context: &Context, command: &CostCommand, out: &mut Out) -> Answer {
     match command {
         CostCommand::Report(args) => report(context, args, out).await,
+        CostCommand::Anomalies(args) => anomalies::run(context, args, out).await,
         CostCommand::Reconcile(args) => reconcile::run(context, args, out).await,
     }
 }

@@ -204,7 +204,111 @@ pub(crate) struct SimBillLine {
     pub cost_usd: Option<f64>,
 }
 
+/// What is odd about the cost of fleets.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Anomalies {
+    /// The end of the days that are looked at.
+    pub to: Time,
+    /// How many days; they are compared with as many before.
+    pub days: u16,
+    /// What was found, fleet by fleet.
+    pub anomalies: Vec<CostAnomaly>,
+}
+
+/// Something odd.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CostAnomaly {
+    /// The fleet.
+    pub fleet: String,
+    /// What it is.
+    #[serde(flatten)]
+    pub is: AnomalyKind,
+    /// The same as a sentence, for people.
+    pub what: String,
+    /// What to do about it.
+    pub next: String,
+    /// The apply or reconcile that caused it; `null` if none did, or it is not on record.
+    pub cause: Option<AnomalyCause>,
+}
+
+/// The apply or reconcile that something goes back to.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct AnomalyCause {
+    /// When its round began.
+    pub at: Time,
+    /// Who ran it, and from which commit, as far as it said.
+    pub who: String,
+    /// Fingerprint of the spec.
+    pub spec: String,
+}
+
+/// What is odd.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase", tag = "is", rename_all_fields = "camelCase")]
+pub(crate) enum AnomalyKind {
+    /// More of the burst is on demand than before.
+    OnDemandDrift {
+        /// Of the burst's machine-hours before.
+        before_percent: u64,
+        /// And now.
+        now_percent: u64,
+        /// What the on-demand machines cost.
+        cost_usd: f64,
+        /// When the first was launched.
+        since: Time,
+    },
+    /// A family that was not used before, and costs more per unit.
+    DearerFamily {
+        /// Which.
+        family: String,
+        /// What a unit of it costs per hour.
+        unit_hour_usd: f64,
+        /// What a unit cost before.
+        before_unit_hour_usd: f64,
+        /// What it cost in all.
+        cost_usd: f64,
+        /// When the first was launched.
+        since: Time,
+    },
+    /// The price of a pool rose at once.
+    PriceJump {
+        /// Which pool.
+        pool: String,
+        /// Price before.
+        from_hourly_usd: f64,
+        /// Price after.
+        to_hourly_usd: f64,
+        /// When.
+        since: Time,
+    },
+    /// A day costs more than before.
+    CostGrew {
+        /// A day before.
+        before_daily_usd: f64,
+        /// A day now.
+        now_daily_usd: f64,
+        /// When most machines were launched.
+        since: Time,
+    },
+    /// Machines that nobody asked for.
+    Orphans {
+        /// How many.
+        machines: u64,
+    },
+    /// Machines without a label that says whose they are.
+    Unlabelled {
+        /// The label.
+        label: String,
+        /// What they cost.
+        cost_usd: f64,
+    },
+}
+
 bodies! {
+    Anomalies: "cost-anomalies", "cost anomalies";
     CostReport: "cost-report", "cost report";
     CostReconcile: "cost-reconcile", "cost reconcile";
     SimBill: "sim-bill", "sim bill";

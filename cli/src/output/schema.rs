@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 32] = [
+pub(crate) const ALL: [Entry; 33] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
@@ -42,6 +42,7 @@ pub(crate) const ALL: [Entry; 32] = [
     entry::<other::SimDone>(),
     entry::<other::SimShow>(),
     entry::<cost::SimBill>(),
+    entry::<cost::Anomalies>(),
     entry::<other::Init>(),
     entry::<error::ErrorReport>(),
 ];

@@ -23,6 +23,11 @@ impl Spend {
         MicroUsd(u64::try_from(micros).unwrap_or(u64::MAX))
     }
 
+    /// From the smallest unit.
+    pub fn from_raw(raw: u128) -> Self {
+        Spend(raw)
+    }
+
     /// In the smallest unit, for programs that add up themselves.
     pub fn raw(self) -> u128 {
         self.0

@@ -1,0 +1,155 @@
+//! What is odd about the cost of fleets, for people and for programs.
+
+use crate::output::cost::{Anomalies, AnomalyCause, AnomalyKind, CostAnomaly};
+use crate::output::words::{Time, usd};
+use crate::style::{BOLD, DIM, WARN};
+use crate::text::{clean_line, count, when, wrap};
+use fleet_model::{FleetName, Timestamp};
+use fleet_money::anomaly::{Anomaly, Cause};
+
+/// Something odd about a fleet.
+pub(crate) struct Odd {
+    pub fleet: FleetName,
+    pub anomaly: Anomaly,
+    pub cause: Option<Cause>,
+}
+
+/// Everything that is shown.
+pub(crate) struct Page<'a> {
+    pub odd: &'a [Odd],
+    pub days: u16,
+    pub fleets: &'a [FleetName],
+    pub now: Timestamp,
+}
+
+/// For people.
+pub(crate) fn text(page: &Page<'_>) -> String {
+    let days = count(page.days, "day");
+    let fleets = count(page.fleets.len() as u64, "fleet");
+    let mut out = format!(
+        "{BOLD}The {days} until {} against the {days} before:{BOLD:#} {} in {fleets}\n",
+        when(page.now),
+        match page.odd.len() as u64 {
+            0 => "nothing odd".to_owned(),
+            found => format!("{} found", count(found, "oddity").replace("odditys", "oddities")),
+        }
+    );
+    for Odd { fleet, anomaly, cause } in page.odd {
+        let fleet = clean_line(fleet.as_str());
+        let what = wrap("    ", &format!("{fleet}: {}", sentence(anomaly)));
+        out.push_str(&format!("\n  {WARN}!{WARN:#} {}\n", what.trim_start()));
+        if let Some(cause) = cause {
+            let line = format!("since {}", caused(cause));
+            out.push_str(&format!("    {DIM}{}{DIM:#}\n", wrap("      ", &line).trim_start()));
+        }
+        out.push_str(&format!("    {DIM}→ {}{DIM:#}\n", next(anomaly)));
+    }
+    out.push_str(&format!(
+        "\n{DIM}Whether machines are idle is not known: no agent reports it.{DIM:#}\n"
+    ));
+    out
+}
+
+fn caused(cause: &Cause) -> String {
+    let spec: String = cause.spec.to_string().chars().take(8).collect();
+    format!("the round of {} ({}; spec {spec})", when(cause.at), clean_line(&cause.who))
+}
+
+fn sentence(anomaly: &Anomaly) -> String {
+    match anomaly {
+        Anomaly::OnDemandDrift { before, now, cost, since: _ } => format!(
+            "{now}% of the burst's machine-hours are on demand, {before}% before; they cost {}",
+            cost.micros()
+        ),
+        Anomaly::DearerFamily { family, each, before, cost, since: _ } => format!(
+            "{} is new and costs {each} per unit-hour, where a unit cost {before} before; {} so far",
+            clean_line(family),
+            cost.micros()
+        ),
+        Anomaly::PriceJump { pool, from, to, since } => {
+            let rise = (u128::from(to.0) * 100 / u128::from(from.0.max(1))).saturating_sub(100);
+            format!(
+                "the price of {pool} jumped by {rise}%, from {from} to {to}, at {}",
+                when(*since)
+            )
+        }
+        Anomaly::CostGrew { before, now, since: _ } => {
+            format!("a day costs {}, {} before", now.micros(), before.micros())
+        }
+        Anomaly::Orphans { machines } => format!(
+            "{} that nobody asked for, and that no report counts",
+            count(*machines, "machine")
+        ),
+        Anomaly::Unlabelled { label, cost } => {
+            format!(
+                "{} was spent on machines without the label `{}`",
+                cost.micros(),
+                clean_line(label)
+            )
+        }
+    }
+}
+
+fn next(anomaly: &Anomaly) -> &'static str {
+    match anomaly {
+        Anomaly::OnDemandDrift { .. } => "`fleet explain FLEET` says why spot is not used",
+        Anomaly::DearerFamily { .. } => {
+            "`fleet explain FLEET` says why; exclude it, or name families"
+        }
+        Anomaly::PriceJump { .. } => {
+            "`rebalance` or `maxSpotPrice` in the spec moves machines away"
+        }
+        Anomaly::CostGrew { .. } => "`fleet history FLEET` shows what was launched",
+        Anomaly::Orphans { .. } => "`fleet sweep` lists them",
+        Anomaly::Unlabelled { .. } => "add the label to metadata.labels; a policy can require it",
+    }
+}
+
+/// For programs.
+pub(crate) fn document(page: &Page<'_>) -> Anomalies {
+    let one = |odd: &Odd| CostAnomaly {
+        fleet: odd.fleet.to_string(),
+        is: kind(&odd.anomaly),
+        what: sentence(&odd.anomaly),
+        next: next(&odd.anomaly).into(),
+        cause: odd.cause.as_ref().map(|cause| AnomalyCause {
+            at: Time(cause.at),
+            who: cause.who.clone(),
+            spec: cause.spec.to_string(),
+        }),
+    };
+    Anomalies { to: Time(page.now), days: page.days, anomalies: page.odd.iter().map(one).collect() }
+}
+
+fn kind(anomaly: &Anomaly) -> AnomalyKind {
+    match anomaly {
+        Anomaly::OnDemandDrift { before, now, cost, since } => AnomalyKind::OnDemandDrift {
+            before_percent: *before,
+            now_percent: *now,
+            cost_usd: usd(cost.micros()),
+            since: Time(*since),
+        },
+        Anomaly::DearerFamily { family, each, before, cost, since } => AnomalyKind::DearerFamily {
+            family: family.clone(),
+            unit_hour_usd: usd(*each),
+            before_unit_hour_usd: usd(*before),
+            cost_usd: usd(cost.micros()),
+            since: Time(*since),
+        },
+        Anomaly::PriceJump { pool, from, to, since } => AnomalyKind::PriceJump {
+            pool: pool.to_string(),
+            from_hourly_usd: usd(*from),
+            to_hourly_usd: usd(*to),
+            since: Time(*since),
+        },
+        Anomaly::CostGrew { before, now, since } => AnomalyKind::CostGrew {
+            before_daily_usd: usd(before.micros()),
+            now_daily_usd: usd(now.micros()),
+            since: Time(*since),
+        },
+        Anomaly::Orphans { machines } => AnomalyKind::Orphans { machines: *machines },
+        Anomaly::Unlabelled { label, cost } => {
+            AnomalyKind::Unlabelled { label: label.clone(), cost_usd: usd(cost.micros()) }
+        }
+    }
+}
