@@ -123,7 +123,7 @@ fn a_branch_is_compared_with_its_base() {
     );
     assert!(
         comment.contains(
-            "| changed | `web` | 4 → 6 instances | 4 → 6 | $561 → $841 | +$280, +50 % | launch 6 |"
+            "| changed | `web` | 4 → 6 instances | 4 → 6 | $561 → $841<br><sub>$0.7680 → $1.1520 per hour</sub> | +$280, +50 % | launch 6 |"
         ),
         "{comment}"
     );

@@ -2,12 +2,12 @@
 
 use super::plan_text::is_settled;
 use super::review_text::{
-    FIELDS, capacity, difference, elsewhere, field, money, news, numbers, remarks,
+    FIELDS, capacity, difference, elsewhere, field, money, news, numbers, per_hour, remarks,
 };
 use crate::output::common::Summary;
 use crate::review::{Comparison, Edit, FleetEdit, Review, Standing};
 use crate::text::{count, markdown};
-use fleet_model::{Plan, Report};
+use fleet_model::{MicroUsd, Plan, Report};
 
 /// Free text as code. A code span of Markdown takes text as it is, entities and all; this one does not.
 fn code(text: &str) -> String {
@@ -70,7 +70,7 @@ pub(super) fn table(all: &Comparison, plans: &[(&Plan, &Report)], most: usize) -
             "| | **all {} fleets** | | {} | {} | **{}** | |\n",
             all.fleets.len(),
             numbers(before.map(|sum| sum.machines), after.machines),
-            money(before.map(|sum| sum.hourly), after.hourly),
+            both(before.map(|sum| sum.hourly), after.hourly),
             difference(before.map(|sum| sum.hourly), after.hourly),
         ));
     }
@@ -89,6 +89,12 @@ pub(super) fn table(all: &Comparison, plans: &[(&Plan, &Report)], most: usize) -
     out
 }
 
+/// Money per month, and small below it per hour.
+fn both(before: Option<MicroUsd>, after: MicroUsd) -> String {
+    let (month, hour) = (money(before, after), per_hour(before, after));
+    format!("{month}<br><sub>{hour} per hour</sub>")
+}
+
 fn row(one: &FleetEdit, apply: &str) -> String {
     let mark = match one.edit {
         Edit::Added => "new",
@@ -104,7 +110,7 @@ fn row(one: &FleetEdit, apply: &str) -> String {
         markdown(one.fleet.as_str()),
         capacity(one),
         numbers(before.map(|side| side.machines), one.after.machines),
-        money(hourly, one.after.hourly),
+        both(hourly, one.after.hourly),
         difference(hourly, one.after.hourly),
     )
 }

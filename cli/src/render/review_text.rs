@@ -1,6 +1,6 @@
 //! A comparison with another commit, and the rules that were held against it, for people.
 
-use super::columns::{Columns, left, right};
+use super::columns::{Cell, Columns, left, right};
 use crate::review::{
     Comparison, Edit, FieldEdit, FleetEdit, Review, Side, Standing, Sum, families, regions,
 };
@@ -138,40 +138,23 @@ fn compared(all: &Comparison) -> String {
         "\n{BOLD}Compared with the specs at {reference}{BOLD:#} {DIM}({}){DIM:#}, bought anew at the prices of now:\n",
         all.commit
     );
-    let mut columns = Columns::without(&["capacity", "machines"]);
-    columns.styled(
-        DIM,
-        [
-            left(""),
-            left("fleet"),
-            left("capacity"),
-            right("machines"),
-            right("per month"),
-            left(""),
-        ],
-    );
+    let mut columns = Columns::without(&["per hour", "capacity", "machines"]);
+    let headings = ["", "fleet", "capacity", "machines", "per hour", "per month", ""];
+    let numbers = 3..6;
+    let heading = |(at, name)| if numbers.contains(&at) { right(name) } else { left(name) };
+    columns.styled(DIM, headings.into_iter().enumerate().map(heading));
     for one in all.fleets.iter().filter(|one| one.edit != Edit::Same) {
         let (mark, style) = mark(one.edit);
-        let before = one.before.as_ref();
-        columns.row([
-            left(mark).style(style),
-            left(one.fleet.as_str()),
-            left(capacity(one)),
-            right(numbers(before.map(|side| side.machines), one.after.machines)),
-            right(money(before.map(|side| side.hourly), one.after.hourly)),
-            left(difference(before.map(|side| side.hourly), one.after.hourly)).style(BOLD),
-        ]);
+        let before = one.before.as_ref().map(|side| (side.machines, side.hourly));
+        let names = [left(mark).style(style), left(one.fleet.as_str()), left(capacity(one))];
+        columns
+            .row(names.into_iter().chain(amounts(before, (one.after.machines, one.after.hourly))));
     }
-    let (before, after) = (all.before(), all.after());
     if all.fleets.len() > 1 {
-        columns.row([
-            left(""),
-            left("all"),
-            left(""),
-            right(numbers(before.map(|sum| sum.machines), after.machines)),
-            right(money(before.map(|sum| sum.hourly), after.hourly)),
-            left(difference(before.map(|sum| sum.hourly), after.hourly)).style(BOLD),
-        ]);
+        let before = all.before().map(|sum| (sum.machines, sum.hourly));
+        let after = all.after();
+        let names = [left(""), left("all"), left("")];
+        columns.row(names.into_iter().chain(amounts(before, (after.machines, after.hourly))));
     }
     out.push('\n');
     if all.fleets.iter().any(|one| one.edit != Edit::Same) {
@@ -203,6 +186,17 @@ fn compared(all: &Comparison) -> String {
     out
 }
 
+/// Machines and money before and after.
+fn amounts(before: Option<(u32, MicroUsd)>, after: (u32, MicroUsd)) -> [Cell; 4] {
+    let was = before.map(|(_, hourly)| hourly);
+    [
+        right(numbers(before.map(|(machines, _)| machines), after.0)),
+        right(per_hour(was, after.1)),
+        right(money(was, after.1)),
+        left(difference(was, after.1)).style(BOLD),
+    ]
+}
+
 fn mark(edit: Edit) -> (&'static str, Style) {
     match edit {
         Edit::Added => ("+", ADD),
@@ -215,6 +209,11 @@ fn mark(edit: Edit) -> (&'static str, Style) {
 
 /// Machines before and after; `?` where it is not known.
 pub(crate) fn numbers(before: Option<u32>, after: u32) -> String {
+    arrow(before.map_or_else(|| "?".into(), |before| before.to_string()), after.to_string())
+}
+
+/// Money per hour before and after; `?` where it is not known.
+pub(crate) fn per_hour(before: Option<MicroUsd>, after: MicroUsd) -> String {
     arrow(before.map_or_else(|| "?".into(), |before| before.to_string()), after.to_string())
 }
 

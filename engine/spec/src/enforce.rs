@@ -5,6 +5,7 @@ use crate::ceiling::{amount, under};
 use crate::fleet::{Draft, covers};
 use crate::policy::{Policy, missing};
 use crate::reader::near;
+use crate::source::{quote, quote_up_to};
 use fleet_model::{Approval, Cap, Cloud, Commitment, Pattern};
 
 /// Holds one fleet against all of its policies.
@@ -217,13 +218,22 @@ fn approvals(draft: &mut Draft, policy: &Policy) {
     }
 }
 
+/// How much of a policy's own words is repeated.
+const MESSAGE: usize = 200;
+
 /// What gives an approval, and who wants it.
 fn wants(policy: &Policy, approval: &Approval) -> String {
     let Approval { label, value, message, .. } = approval;
-    let value = value.as_ref().map_or_else(String::new, |value| format!(" that matches `{value}`"));
-    let message = message.as_ref().map_or_else(String::new, |text| format!(": {text}"));
-    let file = policy.file.display();
-    format!("policy `{}` ({file}) wants the label `{label}`{value}{message}", policy.name)
+    let value = value.as_ref().map(|value| format!(" that matches `{}`", quote(value.as_str())));
+    let message = message.as_ref().map(|text| format!(": {}", quote_up_to(text, MESSAGE)));
+    format!(
+        "policy `{}` ({}) wants the label `{}`{}{}",
+        quote(&policy.name),
+        policy.file.display(),
+        quote(label),
+        value.unwrap_or_default(),
+        message.unwrap_or_default()
+    )
 }
 
 /// The field that sets one limit of a fleet's budget, or where it would stand.

@@ -112,9 +112,13 @@ pub(crate) fn visible(char: char) -> char {
 
 /// Text from a file, as a message may quote it: visible, on one line, not too long.
 pub(crate) fn quote(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut shown: String = text.chars().take(LONGEST).map(visible).collect();
-    if text.chars().nth(LONGEST).is_some() {
+    quote_up_to(text, 60)
+}
+
+/// The same for a sentence of the author's own.
+pub(crate) fn quote_up_to(text: &str, most: usize) -> String {
+    let mut shown: String = text.chars().take(most).map(visible).collect();
+    if text.chars().nth(most).is_some() {
         shown.push('…');
     }
     shown
