@@ -66,7 +66,9 @@ impl ApprovalRule {
     /// Whether a fleet needs it and does not have it. Its budget holds whatever it launches, so one that
     /// is small enough is as good as an approval.
     fn is_missing(&self, draft: &Draft) -> bool {
-        let small = self.above.zip(draft.desired.budget.hourly).is_some_and(|(a, has)| has <= a);
+        let budget = &draft.desired.budget;
+        let most = tighter(budget.hourly, budget.calendar_month);
+        let small = self.above.zip(most).is_some_and(|(above, most)| most <= above);
         let given =
             draft.desired.labels.get(&self.label).is_some_and(|value| {
                 self.value.as_ref().is_none_or(|pattern| pattern.matches(value))

@@ -284,6 +284,8 @@ fn machines_that_need_an_approval_wait_for_a_label() {
     check(small, &spec("team: a", ""), 1, 0);
     check(small, &spec("team: a", "budget: { hourlyUsd: 11 }"), 1, 0);
     check(small, &spec("team: a", "budget: { hourlyUsd: 10 }"), 0, 0);
+    check(small, &spec("team: a", "budget: { calendarMonthUsd: 7301 }"), 1, 0);
+    check(small, &spec("team: a", "budget: { calendarMonthUsd: 7300 }"), 0, 0);
     let limits = policy(&format!("{{ approvals: [{small}], budget: {{ perFleetHourlyUsd: 9 }} }}"));
     let tree = Tree::new(&[("policy.yaml", &limits), ("a.yaml", &spec("team: a", ""))]);
     assert!(tree.load(&["a.yaml"]).expect("valid").fleets[0].desired.approvals.is_empty());
