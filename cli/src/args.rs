@@ -322,6 +322,9 @@ pub(crate) struct PlanArgs {
     /// Exit with 2 if there are changes
     #[arg(long)]
     pub detailed_exitcode: bool,
+    /// Show every line of the cost
+    #[arg(long)]
+    pub details: bool,
     /// Plan the end of fleets that no spec of the folder names
     #[arg(long, conflicts_with = "out")]
     pub prune: bool,

@@ -164,6 +164,19 @@ pub(crate) fn unknown_names(
             }
         }
     }
+    if let Some((cloud, region)) = &desired.placement.traffic.data {
+        let places = catalog.places.iter().filter(|place| place.cloud == *cloud);
+        let regions: BTreeSet<&str> = places.map(|place| place.region.as_str()).collect();
+        if !regions.contains(region.as_str()) {
+            let near: Vec<String> = similar(region, regions.iter().copied())
+                .into_iter()
+                .map(|near| format!("{cloud}/{near}"))
+                .collect();
+            let near = near.iter().map(String::as_str).collect();
+            let pattern = Pattern::new(format!("{cloud}/{region}"));
+            note("spec.placement.dataRegion".into(), &pattern, near);
+        }
+    }
     found
 }
 

@@ -15,6 +15,7 @@ pub(crate) mod explain;
 pub(crate) mod history;
 pub(crate) mod other;
 pub(crate) mod plan;
+pub(crate) mod plan_cost;
 pub(crate) mod reach;
 pub(crate) mod reasons;
 pub(crate) mod review;

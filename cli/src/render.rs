@@ -18,6 +18,7 @@ pub(crate) mod history;
 pub(crate) mod history_json;
 pub(crate) mod import;
 pub(crate) mod inventory;
+pub(crate) mod plan_cost;
 pub(crate) mod plan_markdown;
 pub(crate) mod plan_text;
 pub(crate) mod review_markdown;

@@ -1,7 +1,9 @@
 //! Every reason in words. Exhaustive on purpose: a new reason does not compile without its words.
 
+mod uncounted;
 mod upkeep;
 
+pub(crate) use uncounted::{beside, uncounted, why as why_uncounted};
 pub(crate) use upkeep::{far, halted, rollout_news};
 pub(crate) mod budget;
 pub(crate) mod fallback;

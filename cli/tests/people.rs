@@ -300,8 +300,19 @@ fn rows_add_up_to_the_total() {
             number(&pool["keptHourlyUsd"]) + number(&pool["create"]) * number(&pool["hourlyUsd"])
         })
         .sum();
+    let lines = fleet["costLines"].as_array().expect("lines");
+    let sum = |of: &dyn Fn(&&Value) -> bool, what: &str| -> f64 {
+        lines.iter().filter(of).map(|line| number(&line[what])).sum()
+    };
     let total = number(&fleet["cost"]["hourlyAfterUsd"]);
-    assert!(total > 0.0 && (after - total).abs() < 1e-6, "{after} is not {total}: {fleet:#}");
+    let near =
+        |one: f64, other: f64| assert!((one - other).abs() < 1e-6, "{one} {other} {fleet:#}");
+    assert!(total > after && after > 0.0, "addresses are counted as well");
+    near(after, sum(&|line| line["kind"] == "machine", "hourlyAfterUsd"));
+    near(total, sum(&|_| true, "hourlyAfterUsd"));
+    near(number(&fleet["cost"]["hourlyBeforeUsd"]), sum(&|_| true, "hourlyBeforeUsd"));
+    let added = number(&fleet["cost"]["monthlyDifferenceUsd"]);
+    assert!((added - sum(&|_| true, "monthlyDifferenceUsd")).abs() < 1e-3, "{fleet:#}");
 }
 
 /// What nobody names is what experts would choose, and `explain` says so.

@@ -208,7 +208,7 @@ fn a_hedged_fleet_without_a_base_falls_back_on_demand() {
 }
 
 #[test]
-fn what_is_paid_for_is_used_first_and_costs_nothing() {
+fn what_is_paid_for_is_used_first_and_costs_only_what_comes_beside() {
     let place = lifelike();
     let paid =
         "    commitments: [ { provider: aws, region: us-east-1, type: p5.48xlarge, count: 2 } ]\n";
@@ -216,7 +216,11 @@ fn what_is_paid_for_is_used_first_and_costs_nothing() {
     let spec = spec.to_str().expect("a path");
     place.expect(0, &["apply", "--yes", spec]);
     let plan = json(&place.expect(0, &["plan", "--detailed-exitcode", "-o", "json", spec]));
-    assert_eq!(plan["cost"]["hourlyAfterUsd"], 0.0, "{plan:#}");
+    // The commitment pays for the machines. Their two addresses are paid for all the same.
+    assert_eq!(plan["cost"]["hourlyAfterUsd"], 0.01, "{plan:#}");
+    let paid = |line: &&serde_json::Value| line["hourlyAfterUsd"] != 0.0;
+    let lines = plan["fleets"][0]["costLines"].as_array().expect("lines");
+    assert!(lines.iter().filter(paid).all(|line| line["kind"] == "address"), "{lines:#?}");
     assert_eq!(plan["cost"]["committedMachines"], 2, "{plan:#}");
     assert!(place.expect(0, &["plan", spec]).contains("2 machines paid for already"));
     place.assert_one_per_slot();

@@ -28,6 +28,11 @@ fn json_schema() {
     check("docs/fleet.schema.json", &(schema + "\n"));
 }
 
+#[test]
+fn prices() {
+    check("docs/prices.md", &fleet_money::extras::page());
+}
+
 /// Between these lines of a page, everything is made from code.
 const MARKS: [&str; 2] = ["<!-- signals: begin -->\n", "<!-- signals: end -->\n"];
 

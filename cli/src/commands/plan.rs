@@ -29,7 +29,13 @@ pub(crate) async fn run(context: &Context, args: &PlanArgs, out: &mut Out) -> An
     let verdicts = planned.iter().map(|one| exit(one, args.detailed_exitcode));
     let broken = if review.broken().count() > 0 { Exit::RuleBroken } else { Exit::Done };
     let worst = verdicts.fold(worst, Exit::max).max(broken);
-    show(context.global.output, &planned, (worst, left_out, unmanaged), &review, out)?;
+    show(
+        (context.global.output, args.details),
+        &planned,
+        (worst, left_out, unmanaged),
+        &review,
+        out,
+    )?;
     if let Some(file) = &args.save_inputs {
         let some_data = inputs
             .iter()
@@ -109,7 +115,7 @@ fn exit(planned: &Planned, detailed: bool) -> Exit {
 
 /// Prints plans in the form that was asked for.
 fn show(
-    format: Format,
+    (format, details): (Format, bool),
     planned: &[Planned],
     (exit, left_out, unmanaged): (Exit, Vec<LeftOut>, Vec<Unmanaged>),
     review: &Review,
@@ -124,7 +130,7 @@ fn show(
         Format::Text => {
             for (nth, (plan, report)) in pairs.iter().enumerate() {
                 let gap = if nth > 0 { "\n" } else { "" };
-                out.text(format!("{gap}{}", plan_text::render(plan, report)));
+                out.text(format!("{gap}{}", plan_text::render_with(plan, report, details)));
             }
             if pairs.len() > 1 {
                 out.text(plan_text::total(&pairs));

@@ -1,7 +1,8 @@
 //! What several documents have in common.
 
+pub(crate) use super::plan_cost::{Cost, total};
 use super::reasons::{Counted, Said, counted};
-use super::words::{GapCause, Group, Provider, Severity, Time, Unit, names, usd};
+use super::words::{GapCause, Group, Provider, Severity, Time, Unit, names};
 use crate::fail::Failure;
 use crate::sentences;
 use crate::text::clean_line;
@@ -217,80 +218,6 @@ where
     all.iter().map(Said::from).collect()
 }
 
-/// Money, before and after.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Cost {
-    /// Per hour now.
-    pub hourly_before_usd: f64,
-    /// Per hour afterwards.
-    pub hourly_after_usd: f64,
-    /// Per month (730 hours) now.
-    pub monthly_before_usd: f64,
-    /// Per month (730 hours) afterwards.
-    pub monthly_after_usd: f64,
-    /// Per hour afterwards at the prices of now. The others count spot machines at what they cost when they
-    /// were launched.
-    pub hourly_at_present_usd: f64,
-    /// Per hour afterwards, if the same machines were on-demand.
-    pub hourly_on_demand_usd: f64,
-    /// The limit per hour; `null` without one. Of several fleets: the sum, if each has one.
-    pub hourly_limit_usd: Option<f64>,
-    /// Machines without a known price: no amount counts them.
-    pub unpriced_machines: u32,
-    /// Machines that are paid for already: they add no cost.
-    pub committed_machines: u32,
-    /// The end of the way, where this plan is a part of it; `null` otherwise, and in a sum of fleets.
-    pub when_done: Option<WhenDone>,
-}
-
-/// The end of a way that takes several applies.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct WhenDone {
-    /// Per hour then, at the prices of now.
-    pub hourly_usd: f64,
-    /// Per month (730 hours) then.
-    pub monthly_usd: f64,
-    /// About how many applies it takes, this one included.
-    pub applies: u32,
-    /// The number for `--allow-destroy` that makes it one apply; `null` if none does.
-    pub allow_destroy: Option<u32>,
-}
-
-impl From<&model::Cost> for Cost {
-    fn from(cost: &model::Cost) -> Self {
-        let model::Cost {
-            hourly_before,
-            hourly_after,
-            hourly_at_present,
-            hourly_on_demand,
-            hourly_limit,
-            unpriced,
-            committed,
-            when_done,
-            range: _,
-        } = cost;
-        Cost {
-            hourly_before_usd: usd(*hourly_before),
-            hourly_after_usd: usd(*hourly_after),
-            monthly_before_usd: usd(hourly_before.per_month()),
-            monthly_after_usd: usd(hourly_after.per_month()),
-            hourly_at_present_usd: usd(*hourly_at_present),
-            hourly_on_demand_usd: usd(*hourly_on_demand),
-            hourly_limit_usd: hourly_limit.map(usd),
-            unpriced_machines: *unpriced,
-            committed_machines: *committed,
-            when_done: when_done.map(|done| WhenDone {
-                hourly_usd: usd(done.hourly),
-                monthly_usd: usd(done.hourly.per_month()),
-                applies: done.applies,
-                allow_destroy: done.allow_destroy,
-            }),
-        }
-    }
-}
-
 /// Numbers of machines.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -321,33 +248,4 @@ impl Summary {
             keep: self.keep + other.keep,
         }
     }
-}
-
-/// The sum of several costs. There is a limit for all only if there is one for each.
-pub(crate) fn total<'a>(costs: impl Iterator<Item = &'a model::Cost>) -> model::Cost {
-    let nothing = model::Cost {
-        hourly_before: Default::default(),
-        hourly_after: Default::default(),
-        hourly_at_present: Default::default(),
-        hourly_on_demand: Default::default(),
-        hourly_limit: None,
-        unpriced: 0,
-        committed: 0,
-        when_done: None,
-        range: None,
-    };
-    // Each fleet has an end of its own, and a number of its own to allow.
-    let costs = costs.map(|cost| model::Cost { when_done: None, ..*cost });
-    let sum = costs.reduce(|sum, cost| model::Cost {
-        hourly_before: sum.hourly_before + cost.hourly_before,
-        hourly_after: sum.hourly_after + cost.hourly_after,
-        hourly_at_present: sum.hourly_at_present + cost.hourly_at_present,
-        hourly_on_demand: sum.hourly_on_demand + cost.hourly_on_demand,
-        hourly_limit: sum.hourly_limit.zip(cost.hourly_limit).map(|(a, b)| a + b),
-        unpriced: sum.unpriced + cost.unpriced,
-        committed: sum.committed + cost.committed,
-        when_done: None,
-        range: None,
-    });
-    sum.unwrap_or(nothing)
 }

@@ -94,6 +94,9 @@ pub(crate) struct ExplainedPool {
     pub destroy: u32,
     /// Price of one machine per hour.
     pub hourly_usd: Option<f64>,
+    /// What one machine costs per hour beside: its disk, its public address and its traffic, as far as
+    /// prices are known; 0 where the spec rules the pool out.
+    pub beside_hourly_usd: f64,
     /// The on-demand price of the same.
     pub on_demand_hourly_usd: Option<f64>,
     /// The cloud's word on launches.

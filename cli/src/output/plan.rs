@@ -5,6 +5,7 @@ use super::common::{
     Cost, Gap, InDoubt, LeftOut, Summary, Unmanaged, Unplaced, gaps, in_doubt, said, total,
     unplaced,
 };
+use super::plan_cost::{CostLine, Uncounted};
 use super::reasons::{Counted, Hold, Notice, PoolReason, Said, Why, counted};
 use super::review::{Comparison, Rule};
 use super::words::{
@@ -60,6 +61,11 @@ pub(crate) struct FleetPlan {
     pub relabel: Vec<Relabel>,
     /// Money.
     pub cost: Cost,
+    /// The same by tier, pool and kind: the lines add up to `cost`. Empty in plans that were saved by an
+    /// older version.
+    pub cost_lines: Vec<CostLine>,
+    /// What no amount counts, because nobody can tell its price.
+    pub uncounted: Vec<Uncounted>,
     /// What could not be placed.
     pub unplaced: Vec<Unplaced>,
     /// What is held back.
@@ -332,8 +338,8 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         groups,
         pools,
         cost,
-        cost_lines: _,
-        uncounted: _,
+        cost_lines,
+        uncounted,
         held,
         unplaced: short,
         in_doubt: doubts,
@@ -357,6 +363,8 @@ fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         resend: names(&plan.resend),
         relabel: plan.relabel.iter().map(relabel).collect(),
         cost: Cost::from(cost),
+        cost_lines: cost_lines.iter().map(CostLine::from).collect(),
+        uncounted: uncounted.iter().map(Uncounted::from).collect(),
         unplaced: unplaced(short),
         held: said(held),
         in_doubt: in_doubt(doubts),

@@ -97,7 +97,7 @@ pub(crate) struct Machine {
     pub access: Access,
 }
 
-/// What the machines cost.
+/// What the machines cost, with their disks, public addresses and expected traffic as far as prices are known.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StatusCost {

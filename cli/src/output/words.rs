@@ -65,6 +65,17 @@ words! {
         CapacityHistory "capacityHistory", PlacementScore "placementScore",
         EvictionRate "evictionRate", RegionsWithCapacity "regionsWithCapacity",
     }
+    /// What a line of the cost is for.
+    CostKind of model::CostKind {
+        Machine "machine", Disk "disk", Address "address", Egress "egress",
+    }
+    /// A part of a fleet: the on-demand base, spot, or on-demand in the place of spot.
+    Tier of model::Tier { Base "base", Burst "burst", Fallback "fallback", }
+    /// Why something has no price.
+    NoPrice of model::NoPrice {
+        Machine "machine", ImageDecides "imageDecides", DiskKind "diskKind", DiskSize "diskSize",
+        SubnetDecides "subnetDecides", Route "route", Volume "volume",
+    }
     /// A kind of request to a cloud.
     Operation of model::Operation { Look "look", Launch "launch", End "end", }
     /// What all machines of a fleet share.

@@ -31,7 +31,7 @@ pub(crate) fn text(page: &Page<'_>) -> String {
         when(page.now),
         match page.odd.len() as u64 {
             0 => "nothing odd".to_owned(),
-            found => format!("{} found", count(found, "oddity").replace("odditys", "oddities")),
+            found => format!("{} found", count(found, "odd thing")),
         }
     );
     for Odd { fleet, anomaly, cause } in page.odd {

@@ -45,7 +45,7 @@ pub(crate) fn sort(verdicts: &mut [PoolVerdict]) {
         // What could be used comes before what the spec rules out.
         let outranked = matches!(one.verdict, Verdict::NotUsed(Rejection::Outranked { .. }));
         let per_unit = one
-            .price
+            .whole_price()
             .zip(one.weight)
             .map(|(price, weight)| u128::from(price.0) * 1000 / u128::from(weight.0.max(1)));
         (!used, !outranked, per_unit.is_none(), per_unit, one.pool.clone())
@@ -174,7 +174,7 @@ pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> St
             // At length only for single pools: a table must fit.
             Verdict::NotUsed(why) => sentences::rejection_kind(why),
         };
-        let per_unit = shown.price.zip(shown.weight).map(|(price, weight)| {
+        let per_unit = shown.whole_price().zip(shown.weight).map(|(price, weight)| {
             let micros = u128::from(price.0) * 1000 / u128::from(weight.0.max(1));
             fleet_model::MicroUsd(u64::try_from(micros).unwrap_or(u64::MAX)).to_string()
         });
@@ -206,6 +206,7 @@ pub(crate) fn pool(shown: &PoolVerdict) -> String {
         out.push_str(&format!("  {HINT}→{HINT:#} {next}\n"));
     }
     let mut facts = vec![format!("{} per hour", price(shown.price))];
+    facts.extend(sentences::beside(&shown.extras));
     if let Some(full) = shown.on_demand.filter(|full| Some(*full) != shown.price) {
         facts.push(format!("on-demand {full}"));
     }

@@ -69,6 +69,7 @@ fn pool(shown: &PoolVerdict) -> ExplainedPool {
         create,
         destroy,
         hourly_usd: shown.price.map(usd),
+        beside_hourly_usd: usd(shown.extras.known()),
         on_demand_hourly_usd: shown.on_demand.map(usd),
         obtainability: shown.obtainability.map(Into::into),
         signals: shown.signals.iter().map(Into::into).collect(),

@@ -1,5 +1,6 @@
 //! A plan as a comment on a pull request: the summary first, the details folded away.
 
+use super::plan_cost;
 use super::plan_text::{self, is_settled};
 use super::{review_markdown, review_text};
 use crate::output::common::{Summary, total};
@@ -214,6 +215,7 @@ fn details(plan: &Plan, report: &Report, edit: Option<&FleetEdit>) -> String {
             line.after
         ));
     }
+    out.push_str(&plan_cost::in_markdown(report));
     let Cost { hourly_after, hourly_at_present, hourly_on_demand, hourly_limit, when_done, .. } =
         report.cost;
     if plan_text::differ(hourly_after, hourly_at_present) {

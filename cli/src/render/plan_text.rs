@@ -2,13 +2,14 @@
 
 use super::attention::{attention, unseen};
 use super::columns::{Cell, Columns, across, left, right};
+use super::plan_cost;
 use crate::output::common::{Summary, total as total_cost};
 use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
-use crate::text::{clean_line, count, monthly, price, span, thousands, wrap};
+use crate::text::{clean_line, count, price, span, thousands, wrap};
 use anstyle::Style;
 use fleet_model::{
-    Action, Cloud, Cost, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
+    Action, Cloud, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
     TemplateChange, Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,6 +20,11 @@ const KEPT_LINES: usize = 12;
 
 /// The whole screen for one fleet.
 pub(crate) fn render(plan: &Plan, report: &Report) -> String {
+    render_with(plan, report, false)
+}
+
+/// The same, with every line of the cost if details are asked for.
+pub(crate) fn render_with(plan: &Plan, report: &Report, details: bool) -> String {
     let summary = Summary::of(report);
     let mut out = format!("{BOLD}fleet {}{BOLD:#}", clean_line(plan.fleet.as_str()));
     let wanted: Units = report.groups.iter().map(|line| line.wanted).sum();
@@ -56,7 +62,7 @@ pub(crate) fn render(plan: &Plan, report: &Report) -> String {
     }
     out.push('\n');
     out.push_str(&groups(report).render("  "));
-    out.push_str(&money(&report.cost));
+    out.push_str(&plan_cost::text(report, details));
     out.push_str(&budgets(plan, report));
     out.push_str(&outlook(report));
     out.push_str(&attention(report));
@@ -288,7 +294,7 @@ fn saving(line: &PoolLine) -> String {
 }
 
 /// `62%` for a price that is 62 % below the full one; a minus if it is above.
-fn percent_below(price: MicroUsd, full: MicroUsd) -> String {
+pub(crate) fn percent_below(price: MicroUsd, full: MicroUsd) -> String {
     let below = (1.0 - price.0 as f64 / full.0 as f64) * 100.0;
     format!("{:.0}%", below)
 }
@@ -457,58 +463,4 @@ fn likely(share: fleet_model::Share) -> String {
 /// Whether two prices are a hundredth apart. Less is not worth a line.
 pub(crate) fn differ(one: MicroUsd, other: MicroUsd) -> bool {
     one.0.abs_diff(other.0).saturating_mul(100) > one.0 && other > MicroUsd(0)
-}
-
-/// Before, after, against on-demand, against the budget.
-pub(crate) fn money(cost: &Cost) -> String {
-    let Cost {
-        hourly_before,
-        hourly_after,
-        hourly_at_present,
-        hourly_on_demand,
-        hourly_limit,
-        unpriced,
-        committed,
-        when_done,
-        range: _,
-    } = cost;
-    let change = |before: String, after: String| {
-        if hourly_before == hourly_after { after } else { format!("{before} → {after}") }
-    };
-    let mut out = format!(
-        "\n  {DIM}cost{DIM:#}    {BOLD}{}{BOLD:#} per hour, {} per month\n",
-        change(hourly_before.to_string(), hourly_after.to_string()),
-        change(monthly(*hourly_before), monthly(*hourly_after)),
-    );
-    if let Some(done) = when_done {
-        out.push_str(&format!("{}\n", wrap("          ", &sentences::when_done(done))));
-    }
-    if differ(*hourly_after, *hourly_at_present) {
-        out.push_str(&format!(
-            "          machines that stand at their launch prices; {hourly_at_present} at present ones\n"
-        ));
-    }
-    if hourly_on_demand > hourly_after {
-        out.push_str(&format!(
-            "          {} below the {hourly_on_demand} of the same machines on demand\n",
-            percent_below(*hourly_after, *hourly_on_demand)
-        ));
-    }
-    if *committed > 0 {
-        let text = format!("{} paid for already", count(*committed, "machine"));
-        out.push_str(&format!("          {text}, by placement.commitments\n"));
-    }
-    if let Some(limit) = hourly_limit {
-        let left = if hourly_after > limit {
-            format!("{WARN}{} over{WARN:#}", hourly_after.saturating_sub(*limit))
-        } else {
-            format!("{} remaining", limit.saturating_sub(*hourly_after))
-        };
-        out.push_str(&format!("  {DIM}budget{DIM:#}  {limit} per hour, {left}\n"));
-    }
-    if *unpriced > 0 {
-        let text = format!("{} without a known price not counted", count(*unpriced, "machine"));
-        out.push_str(&format!("          {WARN}{text}{WARN:#}\n"));
-    }
-    out
 }

@@ -10,7 +10,7 @@ use crate::output::status::{FleetStatus, GroupStatus, Machine, StatusCost};
 use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
-use fleet_model::{Group, GroupLine, Inputs, MicroUsd, PoolId, Report, Timestamp, Units};
+use fleet_model::{CostKind, Group, GroupLine, Inputs, MicroUsd, PoolId, Report, Timestamp, Units};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One fleet and what is known of it.
@@ -27,8 +27,11 @@ impl<'a> Status<'a> {
         Status { inputs, report, lines }
     }
 
+    /// What the machines cost, with their disks, addresses and traffic.
     fn hourly(&self) -> MicroUsd {
-        self.lines.iter().filter_map(|line| line.price).sum()
+        let machines: MicroUsd = self.lines.iter().filter_map(|line| line.price).sum();
+        let beside = self.report.cost_lines.iter().filter(|line| line.kind != CostKind::Machine);
+        machines + beside.map(|line| line.change.before).sum::<MicroUsd>()
     }
 
     fn weights(&self) -> BTreeMap<&PoolId, Units> {

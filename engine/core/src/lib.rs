@@ -26,7 +26,9 @@ mod seams;
 pub use clock::in_force;
 pub use decide::{Placement, placement};
 pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
-pub use offers::{Eligible, add_signals, eligible, eligible_beside, rejection, weight};
+pub use offers::{
+    Eligible, add_extras, add_signals, eligible, eligible_beside, extras_of, rejection, weight,
+};
 pub use place::Certificate;
 pub use plan::{
     Adoptee, Adoption, Planned, Pruning, Stale, StepState, Unfit, Violation, Walk, adopt, check,

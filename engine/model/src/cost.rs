@@ -52,8 +52,8 @@ pub struct WhenDone {
 pub struct CostRange {
     /// Every launch is granted, and spot costs what it costs at the low end of its recorded range.
     pub low: MicroUsd,
-    /// At the prices of now, less the time in which interrupted machines are missing, and with launches
-    /// that are not granted replaced by on-demand machines where the spec has a fallback.
+    /// At the prices of now, less the time in which interrupted machines are missing. Launches that are not
+    /// granted are bought on demand where the spec has a fallback, and elsewhere as spot at the same price.
     pub expected: MicroUsd,
     /// Spot costs the most that the spec pays for it, or, with a fallback or without a limit, what
     /// on-demand costs; no more than the budget. `None`: some spot machines have no such price.
@@ -118,6 +118,9 @@ pub struct CostLine {
     pub kind: CostKind,
     /// Before and after.
     pub change: Change,
+    /// Whether the price of another region of the same cloud was taken for some of it.
+    #[serde(default, skip_serializing_if = "is_exact")]
+    pub about: bool,
 }
 
 impl CostLine {
@@ -167,6 +170,10 @@ pub fn sum_lines<K: Ord>(
         *sums.entry(key(line)).or_default() += line.change;
     }
     sums
+}
+
+fn is_exact(about: &bool) -> bool {
+    !about
 }
 
 fn is_free(price: &MicroUsd) -> bool {

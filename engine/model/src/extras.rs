@@ -25,6 +25,8 @@ pub struct Extras {
 pub enum Extra {
     /// Per hour; nothing if there is none, or if it is in the price of the machine.
     Hourly(MicroUsd),
+    /// About so much per hour: the price is that of another region of the same cloud.
+    About(MicroUsd),
     /// There is one, and nobody can tell what it costs.
     Unknown(NoPrice),
 }
@@ -39,15 +41,20 @@ impl Extra {
     /// The price per hour, if it is known.
     pub fn hourly(self) -> Option<MicroUsd> {
         match self {
-            Extra::Hourly(price) => Some(price),
+            Extra::Hourly(price) | Extra::About(price) => Some(price),
             Extra::Unknown(_) => None,
         }
+    }
+
+    /// Whether the price is that of another region.
+    pub fn is_about(self) -> bool {
+        matches!(self, Extra::About(_))
     }
 
     /// Why its price is not known.
     pub fn unknown(self) -> Option<NoPrice> {
         match self {
-            Extra::Hourly(_) => None,
+            Extra::Hourly(_) | Extra::About(_) => None,
             Extra::Unknown(why) => Some(why),
         }
     }

@@ -36,6 +36,16 @@ pub struct Offering {
     pub quotas: Vec<u32>,
 }
 
+impl Offering {
+    /// What one machine costs per hour with all that comes beside; `None` if it is unpriced, or if nobody
+    /// can tell what its traffic costs. A disk or an address without a price is left out: those are small,
+    /// and much the same everywhere.
+    pub fn full_price(&self) -> Option<MicroUsd> {
+        let price = self.price.filter(|_| self.extras.egress.unknown().is_none());
+        price.map(|price| price + self.extras.known())
+    }
+}
+
 /// What a cloud says of a pool besides its price. Hints, each of which may be missing.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]

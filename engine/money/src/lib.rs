@@ -7,6 +7,7 @@ pub mod billing;
 pub mod calendar;
 pub mod chart;
 pub mod entry;
+pub mod extras;
 pub mod focus;
 pub mod ledger;
 pub mod meter;

@@ -286,6 +286,16 @@ wire! {
         /// Machines that run are not touched. Default: none, every signal counts as far as it proved
         /// right.
         "ignoreSignals" ignore_signals: Option<Vec<SignalWord>>,
+        /// Where the fleet's data is, as cloud and region: `aws/us-east-1`. Traffic is free inside that
+        /// region. Absent: traffic goes to the internet.
+        "dataRegion" data_region: Option<Text>,
+        /// GiB a day that the whole fleet reads from `dataRegion`, billed by the cloud of the data; without
+        /// `dataRegion`, what it sends to the internet. Each unit of capacity has its part of it. Its price
+        /// counts when pools are compared, and toward the budget. Default: 0.
+        "egressGiBPerDay" egress_gib_per_day: Option<Amount>,
+        /// GiB a day that the whole fleet sends back to `dataRegion`, billed by the cloud of the machines.
+        /// Default: 0.
+        "returnGiBPerDay" return_gib_per_day: Option<Amount>,
     }
 
     /// Machines that are paid for whether they run or not: reserved instances, committed use. The

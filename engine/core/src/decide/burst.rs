@@ -50,8 +50,7 @@ impl Removals<'_> {
             let holding = &self.inventory.holdings[at];
             let why = self.too_many(group, holding.weight, &mut asked);
             if self.end(at, why) {
-                let price = holding.bill().unwrap_or_default();
-                usage.spend = usage.spend - price;
+                usage.spend = usage.spend - holding.bill();
             }
         }
         hedged
@@ -202,6 +201,7 @@ impl Burst<'_> {
                     pool: candidate.offering.pool.clone(),
                     weight: candidate.weight,
                     price: candidate.offering.price,
+                    extras: candidate.offering.extras,
                     covered: false,
                     launched_at: self.inputs.now,
                     standing: Standing::Good,

@@ -82,7 +82,7 @@ fn make_room(situation: Situation<'_>, quota: Quota) -> Option<Choice> {
             continue;
         }
         room = room - holding.weight;
-        choice.usage.spend = choice.usage.spend - holding.bill().unwrap_or_default();
+        choice.usage.spend = choice.usage.spend - holding.bill();
         choice.victims.insert(at, wish.victims[&at].clone());
     }
     (!choice.victims.is_empty()).then_some(choice)
@@ -110,8 +110,7 @@ fn destroy_all(situation: Situation<'_>, quota: Quota) -> Choice {
     let victims = holdings.take(quota.any as usize);
     choice.victims = victims.map(|(at, _)| (at, Why::FleetDestroyed)).collect();
     let gone = choice.victims.keys().map(|at| &inventory.holdings[*at]);
-    let gone: MicroUsd =
-        gone.filter(|holding| holding.standing.stands()).filter_map(Holding::bill).sum();
+    let gone: MicroUsd = gone.filter(|holding| holding.standing.stands()).map(Holding::bill).sum();
     choice.usage.spend = choice.usage.spend - gone;
     choice
 }

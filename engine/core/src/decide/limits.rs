@@ -78,7 +78,7 @@ fn shed_only(situation: Situation<'_>, choice: &Choice) -> Choice {
     let mut kept = keep_everything(situation);
     for (at, why) in choice.victims.iter().filter(|(_, why)| is_used_up(why)) {
         let bill = situation.inventory.holdings[*at].bill();
-        kept.usage.spend = kept.usage.spend - bill.unwrap_or_default();
+        kept.usage.spend = kept.usage.spend - bill;
         kept.victims.insert(*at, why.clone());
     }
     kept
@@ -98,7 +98,7 @@ fn outgoing_bill(inventory: &Inventory, choice: &Choice) -> MicroUsd {
         return MicroUsd(0);
     }
     let outgoing = inventory.holdings.iter().filter(|holding| slots.contains(&holding.slot.name));
-    outgoing.filter_map(Holding::bill).sum()
+    outgoing.map(Holding::bill).sum()
 }
 
 /// About how many applies it takes to destroy so many machines of a fleet: a tenth at a time, and what a

@@ -143,7 +143,7 @@ impl Removals<'_> {
             }
             let holdings = some.iter().map(|at| &self.inventory.holdings[*at]);
             let need: Units = holdings.clone().map(|holding| holding.weight).sum();
-            let bill: MicroUsd = holdings.clone().filter_map(Holding::bill).sum();
+            let bill: MicroUsd = holdings.clone().map(Holding::bill).sum();
             let before = placed.spend;
             let taken = self.problem.fill_from(&mut placed, Market::Spot, need, Units(0));
             let cheaper = placed.spend - before < bill;

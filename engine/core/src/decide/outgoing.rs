@@ -50,7 +50,7 @@ impl Removals<'_> {
             let enough = serving.saturating_sub(less) >= least;
             if enough && self.end(at, holding.leaving.clone()) {
                 serving = serving.saturating_sub(less);
-                usage.spend = usage.spend - holding.bill().unwrap_or_default();
+                usage.spend = usage.spend - holding.bill();
             } else {
                 slots.push(holding.slot.name);
             }

@@ -175,9 +175,9 @@ impl Removals<'_> {
         }
         let mut then = MicroUsd(0);
         for (one, count) in new {
-            then += one.price? * u64::from(count);
+            then += one.full_price()? * u64::from(count);
         }
-        let price = from.price.or(holding.price)?;
+        let price = from.price.or(holding.price)? + holding.beside();
         let life = |chances: [crate::market::belief::Chance; HOURS.len()]| {
             Life(chances.map(|chance| chance.stays))
         };
@@ -204,7 +204,7 @@ impl Removals<'_> {
         }
         pools.sort_by_cached_key(|(pool, machines)| {
             let weight = machines.first().map_or(1, |at| self.inventory.holdings[*at].weight.0);
-            let price = find_offering(self.inputs, pool).and_then(|offering| offering.price);
+            let price = find_offering(self.inputs, pool).and_then(|offering| offering.full_price());
             let per_unit =
                 u128::from(price.unwrap_or_default().0) * 1000 / u128::from(weight.max(1));
             (std::cmp::Reverse(per_unit), pool.clone())

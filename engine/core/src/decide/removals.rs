@@ -147,7 +147,7 @@ impl<'a> Removals<'a> {
             .collect();
         order.sort_by_cached_key(|(at, holding)| {
             let per_unit = holding
-                .bill()
+                .full_price()
                 .map(|p| u128::from(p.0) * 1000 / u128::from(holding.weight.0.max(1)));
             let keep_old = self.inventory.keep_old;
             (
@@ -274,7 +274,7 @@ impl<'a> Removals<'a> {
     /// What machines that are to be destroyed cost until they are.
     pub(crate) fn leaving_bill(&self) -> MicroUsd {
         let leaving = self.victims.keys().map(|at| &self.inventory.holdings[*at]);
-        leaving.filter(|h| h.standing.stands()).filter_map(Holding::bill).sum()
+        leaving.filter(|h| h.standing.stands()).map(Holding::bill).sum()
     }
 
     /// Ends what is too many. `replaces`: what stands in a pool that may not be used goes in its own way,
@@ -326,7 +326,7 @@ impl<'a> Removals<'a> {
 
     /// What machines of a group that stay cost per hour.
     pub(crate) fn pays(&self, group: Group) -> MicroUsd {
-        self.paid().filter(|(_, h)| h.slot.name.group == group).filter_map(|(_, h)| h.bill()).sum()
+        self.paid().filter(|(_, h)| h.slot.name.group == group).map(|(_, h)| h.bill()).sum()
     }
 
     /// Everything that is paid for and stays, as far as is decided.
@@ -355,7 +355,7 @@ impl<'a> Removals<'a> {
             if self.inventory.holdings[at].covered {
                 continue;
             }
-            spend = spend - self.inventory.holdings[at].price.unwrap_or_default();
+            spend = spend - self.inventory.holdings[at].bill();
             self.end(at, Why::OverBudget { limit, cap });
         }
     }
@@ -423,7 +423,7 @@ impl<'a> Removals<'a> {
         for (at, holding) in holdings.iter().enumerate() {
             let useless = holding.standing.stands() && !holding.standing.counts();
             if useless && !self.victims.contains_key(&at) {
-                usage.spend += holding.bill().unwrap_or_default();
+                usage.spend += holding.bill();
             }
         }
         usage

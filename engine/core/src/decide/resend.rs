@@ -80,15 +80,18 @@ fn fits(situation: Situation<'_>, open: &BTreeMap<SlotId, Units>) -> bool {
     let target = (goal.on_demand + goal.spot).max(goal.target) + (most_spot(inputs) - goal.spot);
     let removals = Removals::new(situation, Quota::NONE);
     let known = inventory.holdings.iter().filter(|h| h.machine.is_some() && h.standing.stands());
-    let spent: MicroUsd = known.filter_map(Holding::bill).sum();
+    let spent: MicroUsd = known.map(Holding::bill).sum();
     let unfilled = |attempt: &Attempt| {
         attempt.create.slots.iter().filter(|slot| open.contains_key(slot)).count() as u64
     };
     let attempts = inputs.recorded.in_doubt.values();
     let doubt: MicroUsd =
         attempts.map(|a| a.create.dearest().unwrap_or_default() * unfilled(a)).sum();
+    let unseen = inventory.holdings.iter().filter(|holding| holding.machine.is_none());
+    let beside: MicroUsd = unseen.map(Holding::beside).sum();
+    let most = spent + doubt + beside;
     let limit = situation.allowance.to_keep(removals.pays(Group::Base));
-    let paid = limit.is_none_or(|limit| spent + doubt <= limit.hourly);
+    let paid = limit.is_none_or(|limit| most <= limit.hourly);
     paid && removals.standing() <= target + removals.surge()
 }
 

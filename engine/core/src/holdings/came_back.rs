@@ -56,6 +56,7 @@ pub(super) fn came_back(
             pool: pool.clone(),
             weight: facts.weight.unwrap_or_default(),
             price: seen.price.or(*price).or(facts.price),
+            extras: facts.extras,
             covered: false,
             launched_at: *launched_at,
             standing,

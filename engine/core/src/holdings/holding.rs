@@ -3,8 +3,8 @@
 use crate::holdings::leftovers::Leftover;
 use crate::holdings::standing::Standing;
 use fleet_model::{
-    Digest, FailedMachine, Group, HealthNews, Hold, Labelled, MachineId, MicroUsd, Notice, PoolId,
-    Readopt, SlotId, Timestamp, Units, Vacated, Why,
+    Digest, Extras, FailedMachine, Group, HealthNews, Hold, Labelled, MachineId, MicroUsd, Notice,
+    PoolId, Readopt, SlotId, Timestamp, Units, Vacated, Why,
 };
 use std::collections::BTreeMap;
 
@@ -16,7 +16,10 @@ pub(crate) struct Holding {
     pub(crate) machine: Option<MachineId>,
     pub(crate) pool: PoolId,
     pub(crate) weight: Units,
+    /// Price of the machine alone.
     pub(crate) price: Option<MicroUsd>,
+    /// What comes beside.
+    pub(crate) extras: Extras,
     /// Whether a commitment pays for it.
     pub(crate) covered: bool,
     pub(crate) launched_at: Timestamp,
@@ -44,11 +47,41 @@ impl Holding {
         !self.starting && !self.failing && !self.unseen
     }
 
-    /// What it adds to the bill per hour.
-    pub(crate) fn bill(&self) -> Option<MicroUsd> {
-        // Of a machine that is shut down only the disk is paid, whose price nobody tells us.
+    /// What it adds to the bill per hour, as far as that is known.
+    pub(crate) fn bill(&self) -> MicroUsd {
+        self.own_bill().unwrap_or_default() + self.beside()
+    }
+
+    /// What the machine alone adds to the bill; `None` if nobody knows its price.
+    pub(crate) fn own_bill(&self) -> Option<MicroUsd> {
+        // A machine that is shut down is not paid for, only its disk.
         let free = self.covered || self.standing == Standing::Stopped;
         if free { Some(MicroUsd(0)) } else { self.price }
+    }
+
+    /// What comes beside as long as it stands like this.
+    pub(crate) fn extras(&self) -> Extras {
+        match self.standing {
+            Standing::Stopped => self.extras.when_stopped(),
+            Standing::Good
+            | Standing::Disallowed(_)
+            | Standing::ToReplace
+            | Standing::Fixed
+            | Standing::Failed(_)
+            | Standing::CameBack
+            | Standing::Interrupted
+            | Standing::Ending => self.extras,
+        }
+    }
+
+    /// What is known of that, per hour.
+    pub(crate) fn beside(&self) -> MicroUsd {
+        self.extras().known()
+    }
+
+    /// What one pays for it with all that comes beside; `None` if nobody knows its price.
+    pub(crate) fn full_price(&self) -> Option<MicroUsd> {
+        self.own_bill().map(|price| price + self.beside())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::holdings::readiness::{self, Asked};
 use crate::holdings::seams;
 use crate::holdings::standing::{Found, Standing, owned, standing};
 use crate::holdings::strangers::notice_strangers;
+use crate::offers::extras_by;
 use fleet_model::{
     Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Labelled,
     MachineId, Notice, NoticeKind, OnNotice, OnRebalance, PoolId, Readiness, SlotId, SlotName,
@@ -154,11 +155,17 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
             (Standing::Good, Some(rejection)) => Standing::Disallowed(rejection.clone()),
             (standing, _) => standing,
         };
+        let older = made_from.filter(|_| old_template);
+        let extras = match older.and_then(|template| inputs.recorded.templates.get(&template)) {
+            Some(fields) => extras_by(facts.extras, fields, &pool),
+            None => facts.extras,
+        };
         inventory.holdings.push(Holding {
             slot,
             machine,
             weight: facts.weight.unwrap_or_default(),
             price: price.or(facts.price),
+            extras,
             covered: false,
             pool,
             launched_at,

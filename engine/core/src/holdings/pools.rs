@@ -1,12 +1,13 @@
 //! What is known of pools that hold something.
 
 use crate::offers::{find_offering, weight};
-use fleet_model::{Inputs, MicroUsd, PoolId, Rejection, Units};
+use fleet_model::{Extras, Inputs, MicroUsd, PoolId, Rejection, Units};
 
 /// What is known of a pool that holds something.
 pub(super) struct PoolFacts {
     pub(super) weight: Option<Units>,
     pub(super) price: Option<MicroUsd>,
+    pub(super) extras: Extras,
     pub(super) rejection: Option<Rejection>,
 }
 
@@ -16,6 +17,7 @@ pub(super) fn pool_facts(inputs: &Inputs, pool: &PoolId) -> PoolFacts {
         return PoolFacts {
             weight: weight(&inputs.desired, &offering.kind),
             price: offering.price,
+            extras: offering.extras,
             rejection: None,
         };
     }
@@ -23,6 +25,7 @@ pub(super) fn pool_facts(inputs: &Inputs, pool: &PoolId) -> PoolFacts {
     PoolFacts {
         weight: held.kind.and_then(|kind| weight(&inputs.desired, &kind)),
         price: None,
+        extras: held.extras,
         rejection: held.rejection,
     }
 }

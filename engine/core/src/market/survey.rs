@@ -128,7 +128,8 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {
         let first = held.first().map(|at| &given.inventory.holdings[*at]);
         let offering = find_offering(inputs, pool);
-        let price = offering.and_then(|o| o.price).or_else(|| first.and_then(|h| h.price));
+        let price = offering.and_then(|o| o.full_price());
+        let price = price.or_else(|| first.and_then(|holding| holding.full_price()));
         let weight = candidate.map(|(_, c)| c.weight).or_else(|| first.map(|h| h.weight));
         let weight = weight.filter(|w| !w.is_zero())?;
         let taken = lost.get(pool).copied().unwrap_or_default();
@@ -150,7 +151,7 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     let mut all = Vec::new();
     for (at, candidate) in given.problem.candidates.iter().enumerate() {
         let pool = &candidate.offering.pool;
-        if pool.market != Market::Spot || candidate.offering.price.is_none() {
+        if pool.market != Market::Spot || candidate.price.is_none() {
             continue;
         }
         let ours = held.remove(pool).unwrap_or_default();
@@ -237,8 +238,7 @@ fn on_demand_price(given: &HedgeInputs<'_>) -> Option<f64> {
         .candidates
         .iter()
         .filter(|c| c.offering.pool.market == Market::OnDemand && !c.weight.is_zero());
-    sold.filter_map(|c| Some(c.offering.price?.0 as f64 * 1000.0 / c.weight.0 as f64))
-        .min_by(f64::total_cmp)
+    sold.filter_map(|c| Some(c.price?.0 as f64 * 1000.0 / c.weight.0 as f64)).min_by(f64::total_cmp)
 }
 
 /// The list price of a grain, where no on-demand is to be had.

@@ -23,6 +23,11 @@ pub(crate) fn usual_odds(market: Market) -> u8 {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Candidate<'a> {
     pub(crate) offering: &'a Offering,
+    /// What a machine costs per hour with all that comes beside; `None`: nobody can tell. By this pools
+    /// are compared.
+    pub(crate) price: Option<MicroUsd>,
+    /// What of it comes beside the machine, and is paid even if a commitment pays for the machine.
+    pub(crate) beside: MicroUsd,
     pub(crate) weight: Units,
     /// Position in the user's order of preference; the last for what is not named.
     pub(crate) priority: u32,
@@ -82,7 +87,17 @@ pub(crate) fn candidates<'a>(
         let Standpoint { zone, region } = here;
         let commitment = commitment_for(commitments, &offering.pool);
         let prospect = prospect(offering);
-        good.push(Candidate { offering, weight, priority, zone, region, commitment, prospect });
+        good.push(Candidate {
+            offering,
+            price: offering.full_price(),
+            beside: offering.extras.known(),
+            weight,
+            priority,
+            zone,
+            region,
+            commitment,
+            prospect,
+        });
     }
     leave_noticed(inputs, &mut good, &mut bad);
     (good, bad)
@@ -174,6 +189,10 @@ impl<'a> Judge<'a> {
                 || pool.market == Market::Spot && desired.placement.max_spot_price.is_some();
             return limited.then_some(Rejection::Unpriced);
         };
+        // Nor without a price for its traffic.
+        if desired.budget.is_limited() && offering.full_price().is_none() {
+            return Some(Rejection::Unpriced);
+        }
         if pool.market != Market::Spot {
             return None;
         }

@@ -50,6 +50,7 @@ impl Problem<'_> {
         usage.regions[region as usize] += all;
         usage.clouds[offering.pool.place.cloud as usize] += all;
         let price = offering.price.unwrap_or_default();
+        usage.spend += candidate.beside * count;
         usage.spend += match candidate.commitment {
             Some(commitment) => usage.committed[commitment as usize].add(price, count),
             None => price * count,
@@ -97,7 +98,7 @@ impl Problem<'_> {
             Some(commitment) => usage.committed[commitment as usize].remove(price),
             None => price,
         };
-        usage.spend = usage.spend - saved;
+        usage.spend = usage.spend - saved - candidate.beside;
         for (quota, _, uses) in self.quotas_of(candidate) {
             usage.quotas[quota] += uses;
         }
@@ -130,6 +131,7 @@ impl Problem<'_> {
         self.hold_in_pool(usage, &holding.pool, holding.weight);
         if is_paid(holding.machine.as_ref()) {
             self.pay(usage, &holding.pool, holding.price.unwrap_or_default());
+            usage.spend += holding.beside();
         }
     }
 

@@ -132,7 +132,7 @@ impl Problem<'_> {
         let mut order: Vec<u32> = taken.counts.keys().copied().collect();
         order.sort_by_key(|&at| {
             let candidate = &self.candidates[at as usize];
-            let price = candidate.offering.price.map(|p| p.0 * 1000 / candidate.weight.0.max(1));
+            let price = candidate.price.map(|p| p.0 * 1000 / candidate.weight.0.max(1));
             (self.saves_nothing(usage, at), price.is_some(), Reverse(price), Reverse(at))
         });
         for at in order {

@@ -38,7 +38,7 @@ impl Problem<'_> {
                 0 => candidate.offering.price.unwrap_or_default(),
                 _ => MicroUsd(0),
             };
-            if usage.spend + price > limit {
+            if usage.spend + price + candidate.beside > limit {
                 return Some(Rejection::BudgetReached { limit, cap });
             }
         }
@@ -76,12 +76,9 @@ impl Problem<'_> {
             fits = fits.min(room.0.div_ceil(weight));
         }
         if let Some(Limit { hourly: limit, .. }) = usage.limit {
-            let price = candidate.offering.price.unwrap_or_default();
-            let within = if usage.spend > limit {
-                0
-            } else {
-                let paid = (limit - usage.spend).0.checked_div(price.0).unwrap_or(u64::MAX);
-                paid.saturating_add(self.free(usage, at).into())
+            let within = match usage.spend > limit {
+                true => 0,
+                false => affordable(limit - usage.spend, candidate, self.free(usage, at)),
             };
             fits = fits.min(within);
         }
@@ -183,4 +180,17 @@ impl Problem<'_> {
     pub(crate) fn limited(&self) -> [bool; 3] {
         [self.caps.zone, self.caps.region, self.caps.cloud].map(|cap| cap.is_some())
     }
+}
+
+/// How many machines of a candidate some money pays for, if `free` of them cost only what comes beside.
+fn affordable(room: MicroUsd, candidate: &Candidate<'_>, free: u32) -> u64 {
+    let price = u128::from(candidate.offering.price.unwrap_or_default().0);
+    let (room, beside, free) =
+        (u128::from(room.0), u128::from(candidate.beside.0), u128::from(free));
+    let machines = if room <= free * beside && beside > 0 {
+        Some(room / beside)
+    } else {
+        (room + free * price).checked_div(price + beside)
+    };
+    machines.map_or(u64::MAX, |machines| u64::try_from(machines).unwrap_or(u64::MAX))
 }

@@ -24,7 +24,7 @@ pub(crate) fn key(
     target: Units,
     paid_for: bool,
 ) -> Key {
-    let price = match candidate.offering.price {
+    let price = match candidate.price {
         _ if paid_for => candidate.weight.saturating_sub(useful).0,
         Some(price) => price.0.saturating_mul(1000) / useful.0.max(1),
         None => u64::MAX,
@@ -60,7 +60,7 @@ pub(crate) fn machine_cost(
     carried: Units,
     target: Units,
 ) -> Option<u64> {
-    let price = candidate.offering.price?.0;
+    let price = candidate.price?.0;
     match strategy {
         Strategy::LowestPrice => Some(price.saturating_mul(100)),
         Strategy::PriceCapacityOptimized => {

@@ -40,10 +40,13 @@ fn base_after(decision: &Decision<'_>) -> MicroUsd {
         let of_burst = holding.slot.name.group == Group::Burst && holding.standing.stands();
         of_burst && !decision.choice.victims.contains_key(at)
     });
-    let kept: MicroUsd = stays.filter_map(|(_, holding)| holding.bill()).sum();
+    let kept: MicroUsd = stays.map(|(_, holding)| holding.bill()).sum();
     let taken =
         decision.choice.taken.get(&Group::Burst).into_iter().flat_map(|taken| &taken.counts);
-    let price = |at: u32| decision.candidate(at).offering.price.unwrap_or_default();
+    let price = |at: u32| {
+        let candidate = decision.candidate(at);
+        candidate.offering.price.unwrap_or_default() + candidate.beside
+    };
     let burst = kept + taken.map(|(at, count)| price(*at) * u64::from(*count)).sum();
     decision.choice.usage.spend - burst
 }

@@ -9,8 +9,8 @@ use crate::offers::{
     Defaults, eligible_beside, find_offering, needs_approval, place_in_accounts, rejection, weight,
 };
 use fleet_model::{
-    Catalog, CatalogRow, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability, Offering,
-    Place, PoolId, Rejection, Saving, Share, SlotId, Units, Why,
+    Catalog, CatalogRow, Extras, Heeded, Inputs, MachineId, Market, MicroUsd, Obtainability,
+    Offering, Place, PoolId, Rejection, Saving, Share, SlotId, Units, Why,
 };
 use std::collections::BTreeMap;
 
@@ -21,6 +21,8 @@ pub struct PoolVerdict {
     pub pool: PoolId,
     /// Price per hour.
     pub price: Option<MicroUsd>,
+    /// What one machine costs beside; nothing where the spec rules the pool out.
+    pub extras: Extras,
     /// On-demand price per hour of the same.
     pub on_demand: Option<MicroUsd>,
     /// The cloud's word on launches.
@@ -163,6 +165,7 @@ impl<'a> Verdicts<'a> {
         };
         PoolVerdict {
             price: offering.map_or(listed, |offering| offering.price),
+            extras: offering.map_or_else(Extras::default, |offering| offering.extras),
             on_demand: row.on_demand,
             obtainability: offering.and_then(|offering| offering.signals.obtainability),
             signals: offering.map_or_else(Vec::new, |o| self.trust.heeded(&o.signals)),
@@ -204,6 +207,13 @@ impl<'a> Verdicts<'a> {
 /// it.
 pub fn explain_moves(inputs: &Inputs) -> Vec<Saving> {
     decide(inputs, false).choice.savings
+}
+
+impl PoolVerdict {
+    /// What one machine costs per hour with what is known of what comes beside.
+    pub fn whole_price(&self) -> Option<MicroUsd> {
+        self.price.map(|price| price + self.extras.known())
+    }
 }
 
 /// How one slot stands.

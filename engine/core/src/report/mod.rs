@@ -8,6 +8,7 @@ mod explain;
 mod fallback;
 mod outlook;
 mod pool_reasons;
+mod range;
 mod relax;
 mod summary;
 

@@ -2,6 +2,7 @@
 
 use crate::decide::Decision;
 use crate::market::{Odds, Siblings, belief, belief_now};
+use crate::offers::find_offering;
 use fleet_model::{Hedge, Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
 
 /// More slots than this are judged by the first ones.
@@ -12,12 +13,28 @@ const DAY: f64 = 24.0;
 /// Hours until a machine is of use.
 const READY: f64 = Hedge::READY_AFTER_SECONDS as f64 / 3600.0;
 
+/// What of the price is not paid, or paid elsewhere, if things go as they are expected to, per hour.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Expected {
+    /// The price of launches that are not granted.
+    pub(crate) refused: f64,
+    /// What the same machines cost on demand.
+    pub(crate) refused_on_demand: f64,
+    /// The price of machines that are interrupted, as long as they are missing.
+    pub(crate) missing: f64,
+}
+
 /// Puts what is believed to each spot pool, and sums it up.
-pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option<Outlook> {
+pub(crate) fn outlook(
+    decision: &Decision<'_>,
+    lines: &mut [PoolLine],
+) -> Option<(Outlook, Expected)> {
     let inputs = decision.inputs;
     let siblings = Siblings::new(inputs);
     let (mut fill, mut lost) = (1.0, 0.0);
     let mut any = false;
+    let mut expected = Expected::default();
+    let replaced_after = inputs.desired.placement.hedge.unwrap_or(Hedge::at(0)).missing_hours();
     // What of the price is saved, unasked, by launches that are not granted.
     let mut refused = Odds::new(decision.choice.usage.spend.0 as f64, STEPS);
     for line in lines.iter_mut().filter(|line| line.pool.market == Market::Spot) {
@@ -27,8 +44,13 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         let prior = siblings.prior(inputs, &line.pool);
         let seen = belief_now(inputs, &decision.inventory.vacate, &line.pool, held as u32);
         let chances = belief::chances(&seen, prior, inputs.now, DAY, all);
-        lost += chances.iter().map(|chance| belief::interruptions(chance.stays)).sum::<f64>();
-        let price = line.price.unwrap_or_default().0 as f64;
+        let lost_here =
+            chances.iter().map(|chance| belief::interruptions(chance.stays)).sum::<f64>();
+        lost += lost_here;
+        let beside = find_offering(inputs, &line.pool).map_or(MicroUsd(0), |o| o.extras.known());
+        let price = (line.price.unwrap_or_default() + beside).0 as f64;
+        let on_demand = line.on_demand.map_or(price, |list| (list + beside).0 as f64);
+        expected.missing += price * lost_here * (replaced_after / DAY).min(1.0);
         let asked = f64::from(line.create);
         // Slots are nested: the chance of at least k never rises with k.
         let mut at_least = 1.0f64;
@@ -36,6 +58,8 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         for (granted, chance) in chances.iter().skip(line.keep as usize).enumerate() {
             let next = at_least.min(chance.up);
             pool.push((at_least - next, (asked - granted as f64) * price));
+            expected.refused += (1.0 - next) * price;
+            expected.refused_on_demand += (1.0 - next) * on_demand;
             at_least = next;
         }
         pool.push((at_least, 0.0));
@@ -53,7 +77,7 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
     let at_target = |every: f64| share(at_target((whole, while_missing), lost, every));
     let planned = decision.choice.usage.spend;
     let hourly = |likely: f64| planned - MicroUsd(refused.below(1.0 - likely) as u64);
-    Some(Outlook {
+    let outlook = Outlook {
         fill: share(fill),
         interruptions_per_day_milli: (lost * 1000.0) as u64,
         hourly_p10: hourly(0.1),
@@ -63,7 +87,8 @@ pub(crate) fn outlook(decision: &Decision<'_>, lines: &mut [PoolLine]) -> Option
         reconcile_every_seconds: hedge.map(|hedge| hedge.reconcile_every_seconds),
         at_target_every_five_minutes: at_target(5.0 / 60.0),
         at_target_nightly: at_target(DAY),
-    })
+    };
+    Some((outlook, expected))
 }
 
 /// The share of time in which nothing is missing, if somebody looks every so many hours. A loss is

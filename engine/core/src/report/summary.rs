@@ -7,10 +7,11 @@ use crate::offers::trust::Trust;
 use crate::offers::{Covered, find_offering};
 use crate::record::undone_since;
 use crate::report::budgets::budgets;
-use crate::report::cost::cost;
+use crate::report::cost::{Money, money};
 use crate::report::fallback::fallback;
 use crate::report::outlook::outlook;
 use crate::report::pool_reasons::pool_reasons;
+use crate::report::range::range;
 use fleet_model::{
     Action, Cloud, Digest, Freeze, Group, GroupLine, Hold, InDoubt, Inputs, MicroUsd, Notice, Plan,
     PoolId, PoolLine, Rejection, Report, Share, Shortfall, SlotState, TemplateChange, Timestamp,
@@ -27,7 +28,7 @@ const FRESH_SECONDS: u64 = 60;
 /// Explains a plan.
 pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     let inputs = decision.inputs;
-    let cost = cost(decision);
+    let Money { mut cost, lines: cost_lines, uncounted } = money(decision);
     let mut notices = decision.inventory.notices.clone();
     notices.extend(decision.vacate.iter().map(|vacated| Notice::Gone {
         machine: vacated.machine.clone(),
@@ -78,14 +79,15 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         notices.push(Notice::FewerZones { zones, wanted });
     }
     let mut pools = pool_lines(decision);
-    let outlook = outlook(decision, &mut pools);
+    let (outlook, expected) = outlook(decision, &mut pools).unzip();
+    cost.range = expected.map(|expected| range(decision, &pools, &cost, expected));
     Report {
         unit: inputs.desired.capacity.unit,
         groups: Group::ALL.into_iter().map(|group| group_line(decision, plan, group)).collect(),
         pools,
         cost,
-        cost_lines: Vec::new(),
-        uncounted: Vec::new(),
+        cost_lines,
+        uncounted,
         held: decision.held.clone(),
         unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
         in_doubt: in_doubt(decision),
@@ -269,7 +271,7 @@ fn pool_lines(decision: &Decision<'_>) -> Vec<PoolLine> {
             .entry(holding.pool.clone())
             .or_insert_with(|| line(&holding.pool, holding.weight));
         line.price = line.price.or(holding.price);
-        let billed = holding.bill().unwrap_or_default();
+        let billed = holding.own_bill().unwrap_or_default();
         if gone {
             line.destroy += 1;
             line.ended_hourly += billed;

@@ -5,6 +5,7 @@ mod budget;
 mod cases;
 mod commitments;
 mod defaults;
+mod extras;
 mod fallback;
 mod laws;
 mod milp;

@@ -5,7 +5,9 @@ use crate::error::RunError;
 use crate::observe::{Looker, nothing_seen};
 use crate::state::Journal;
 use crate::state::beliefs::{self, Shared};
-use fleet_core::{Eligible, eligible_beside, in_force, rejection, with_templates};
+use fleet_core::{
+    Eligible, add_extras, eligible_beside, extras_of, in_force, rejection, with_templates,
+};
 use fleet_model::{
     Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
     Machine, Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
@@ -130,6 +132,7 @@ impl Engine {
         self.leave_others_out(&desired.fleet, &recorded, &mut observed).await;
         let Eligible { mut offerings, rejected, .. } = eligible;
         let quotas = self.quote(&desired, &mut offerings, &observed).await;
+        add_extras(&desired, &mut offerings);
         let now = self.clock.earliest();
         let Shared { mut beliefs, signals } = beliefs::of_others(shared, &desired.fleet, now);
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
@@ -249,7 +252,8 @@ impl Engine {
     fn held_pool(&self, desired: &Desired, pool: &PoolId) -> HeldPool {
         let kind = self.kind(pool);
         let rejection = kind.as_ref().and_then(|kind| rejection(desired, &pool.place, kind));
-        HeldPool { kind, rejection, extras: Default::default() }
+        let extras = extras_of(desired, pool, kind.as_deref());
+        HeldPool { kind, rejection, extras }
     }
 
     fn kind(&self, pool: &PoolId) -> Option<Arc<InstanceKind>> {

@@ -10,6 +10,7 @@ mod placement;
 mod reach;
 mod rebalance;
 mod template;
+mod traffic;
 mod upkeep;
 
 pub(crate) use instances::covers;

@@ -1,6 +1,6 @@
 //! Where machines may stand and how pools are chosen.
 
-use super::{commitments, reach};
+use super::{commitments, reach, traffic};
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::wire;
@@ -56,6 +56,7 @@ pub(super) fn read(
     if let Some(field) = object.get(reader, "maxSpotPrice") {
         rules.max_spot_price = max_spot_price(reader, &field);
     }
+    rules.traffic = traffic::read(reader, &object);
     if let Some(field) = object.get(reader, "fulfilment") {
         let fulfilment = reader.word(&field, "fulfilment", FULFILMENTS);
         rules.fulfilment = fulfilment.unwrap_or_default();

@@ -284,3 +284,21 @@ fn what_it_costs_to_be_short() {
     assert_eq!(every(", reconcileEvery: 1h30m"), Some(5400));
     assert_eq!(every(", reconcileEvery: 1d"), Some(86_400));
 }
+
+#[test]
+fn traffic_is_read_to_the_thousandth() {
+    let read = |placement: &str| {
+        let text = fleet(&format!("capacity: {{ target: 4 }}\nplacement: {{ {placement} }}"));
+        let loaded = accept(&text);
+        let warnings = loaded.warnings.0.len();
+        (only(loaded).desired.placement.traffic, warnings)
+    };
+    let data = "dataRegion: gcp/europe-west4, egressGiBPerDay: 12.5, returnGiBPerDay: 3";
+    let (traffic, warnings) = read(data);
+    assert_eq!(traffic.data, Some((Cloud::Gcp, "europe-west4".into())));
+    assert_eq!((traffic.egress_milli_gib, traffic.returned_milli_gib), (12_500, 3_000));
+    assert_eq!(warnings, 0);
+    assert_eq!(read("egressGiBPerDay: 1").0.data, None);
+    // A region alone says nothing, and is told so.
+    assert_eq!(read("dataRegion: aws/us-east-1").1, 1);
+}
