@@ -71,8 +71,8 @@ fn what_is_no_bill_says_why() {
         "line 2: `x` is no number",
     );
     check(
-        "ResourceId,ChargePeriodStart,BilledCost\n\ni-1,yesterday,1\n",
-        "line 3: `yesterday` is no time",
+        "ResourceId,ChargePeriodStart,BilledCost\ni-1,yesterday,1\n",
+        "line 2: `yesterday` is no time",
     );
     check("", "its columns are those of no bill that is known: ");
     assert!(read("\u{0}\u{0},\"\n").is_err());
