@@ -312,6 +312,49 @@ fn json(text: &str) -> String {
 mod tests {
     use super::*;
 
+    fn rows(price: Option<MicroUsd>, by_day: bool) -> FocusRows {
+        let at = |text: &str| text.parse::<Timestamp>().expect("a time");
+        let new = fleet_model::NewMachine {
+            slot: "burst-3.1".parse().expect("a slot"),
+            machine: "i-1".into(),
+            launched_at: at("2026-01-31T21:30:00Z"),
+            price,
+            pool: None,
+        };
+        let pool = "aws/us-east-1@123456789012/use1-az1/m7i.large/spot".parse().expect("a pool");
+        let launch = crate::meter::Launch { pool: &pool, image: None, labels: 0, worth: None };
+        let mut meter = fleet_model::Meter::default();
+        crate::meter::launched(&mut meter, &new, launch, None);
+        let (by, calendar) = (Vec::new(), Calendar::utc());
+        let question = Question { by, from: i64::MIN, to: i64::MAX, calendar };
+        let mut rows = FocusRows::new("web", &question, by_day);
+        let labels = [("team".to_owned(), "a \"b\"".to_owned())].into();
+        crate::meter::accrued(&meter, at("2026-02-01T01:00:00Z"), &mut |charge: Charge<'_>| {
+            rows.charge(charge, Some(&labels));
+        });
+        rows
+    }
+
+    #[test]
+    fn a_row_for_each_hour_and_none_for_what_has_no_price() {
+        let hours = rows(Some(MicroUsd(120_000)), false);
+        assert_eq!(hours.text.lines().count(), 4, "{}", hours.text);
+        assert_eq!(rows(Some(MicroUsd(120_000)), true).text.lines().count(), 2);
+        let first = hours.text.lines().next().expect("a row");
+        for part in [
+            "use1-az1,0.06,123456789012,",
+            "2026-02-01T00:00:00Z,2026-01-01T00:00:00Z",
+            "2026-01-31T22:00:00Z,2026-01-31T21:30:00Z",
+            "Dynamic",
+            "\"{\"\"fleet\"\":\"\"web\"\",\"\"slot\"\":\"\"burst-3\"\",\"\"team\"\":\"\"a \\\"\"b\\\"\"\"\"}\"",
+        ] {
+            assert!(first.contains(part), "{part}: {first}");
+        }
+        let unknown = rows(None, false);
+        assert_eq!(unknown.text, "");
+        assert_eq!(unknown.unpriced.values().sum::<u128>(), 3 * 3_600_000 + 1_800_000);
+    }
+
     #[test]
     fn fractions_are_written_exactly() {
         assert_eq!(decimal(1, 3, 9), "0.333333333");

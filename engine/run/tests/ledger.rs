@@ -34,7 +34,9 @@ spec:
 
 /// What each machine cost, and its stretches.
 #[derive(Debug, Default)]
-struct Machines(BTreeMap<MachineId, (Spend, Vec<(Timestamp, Timestamp, Option<MicroUsd>)>)>);
+struct Machines(BTreeMap<MachineId, (Spend, Vec<Stretch>)>);
+
+type Stretch = (Timestamp, Timestamp, Option<MicroUsd>);
 
 impl Sink for Machines {
     fn charge(&mut self, charge: Charge<'_>, _: Option<&Labels>) {
