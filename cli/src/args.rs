@@ -2,6 +2,7 @@
 
 mod adopt;
 mod catalog;
+mod compare;
 mod cost;
 mod reach;
 mod sim;
@@ -12,6 +13,7 @@ pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
 pub(crate) use cost::{
     AnomaliesArgs, CostCommand, CostFormat, ReconcileBillArgs, ReportArgs, Rows, with_formats,
 };
+pub(crate) use compare::{BenchmarkCommand, CompareArgs, Perf};
 pub(crate) use reach::{
     ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
 };
@@ -178,6 +180,14 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: CatalogCommand,
     },
+    /// Compare accelerators of all clouds by price, and by what a job on them costs
+    Compare(CompareArgs),
+    /// Keep results of examples/benchmark, for `compare --perf measured`
+    Benchmark {
+        /// What to do with results.
+        #[command(subcommand)]
+        command: BenchmarkCommand,
+    },
     /// Replay recorded spot markets against the planner and other policies
     Simulate(SimulateArgs),
     /// Control the simulated clouds: time, capacity, faults
@@ -229,6 +239,8 @@ impl Command {
             Command::Cost { .. } => "cost",
             Command::Doctor(_) => "doctor",
             Command::Catalog { .. } => "catalog",
+            Command::Compare(_) => "compare",
+            Command::Benchmark { .. } => "benchmark",
             Command::Simulate(_) => "simulate",
             Command::Sim { .. } => "sim",
             Command::Schema(_) => "schema",
@@ -244,6 +256,9 @@ impl Command {
             Command::Catalog { command: CatalogCommand::Refresh(_) } => "catalog refresh",
             Command::Catalog { command: CatalogCommand::List(_) } => "catalog list",
             Command::Catalog { command: CatalogCommand::Show { .. } } => "catalog show",
+            Command::Benchmark { command: BenchmarkCommand::Add { .. } } => "benchmark add",
+            Command::Benchmark { command: BenchmarkCommand::List } => "benchmark list",
+            Command::Benchmark { command: BenchmarkCommand::Remove { .. } } => "benchmark remove",
             Command::Sim { command: SimCommand::Show } => "sim show",
             Command::Sim { command: SimCommand::Bill } => "sim bill",
             Command::Cost { command: CostCommand::Report(_) } => "cost report",

@@ -1,7 +1,9 @@
 //! One module per command.
 
 mod apply;
+mod benchmark;
 mod catalog;
+mod compare;
 mod completions;
 mod cost;
 mod destroy;
@@ -30,6 +32,7 @@ mod sweep;
 mod unlock;
 mod validate;
 
+pub(crate) use compare::seen;
 pub(crate) use doctor::Examined;
 pub(crate) use status::tell_of_silence;
 
@@ -75,6 +78,8 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Cost { command } => block_on(cost::run(&context, command, out)),
         Command::Doctor(args) => block_on(doctor::run(&context, args, out)),
         Command::Catalog { command } => catalog::run(&context, command, out),
+        Command::Compare(args) => compare::run(&context, args, out),
+        Command::Benchmark { command } => benchmark::run(&context, command, out),
         Command::Simulate(args) => simulate::run(&context, args, out),
         Command::Sim { command } => sim::run(&context, command, out),
         Command::Schema(args) => schema::run(args, out),
@@ -94,7 +99,7 @@ fn start_logging(global: &Global, command: &Command) -> Answer<()> {
     logging::start(global.log.as_deref().unwrap_or(level), global.log_format.unwrap_or(format))
 }
 
-fn block_on<T>(command: impl Future<Output = Answer<T>>) -> Answer<T> {
+pub(crate) fn block_on<T>(command: impl Future<Output = Answer<T>>) -> Answer<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()

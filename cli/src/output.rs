@@ -8,6 +8,7 @@ pub(crate) mod adopt;
 pub(crate) mod apply;
 pub(crate) mod catalog;
 pub(crate) mod common;
+pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod error;

@@ -7,6 +7,7 @@ pub(crate) mod bill;
 pub(crate) mod calibration;
 pub(crate) mod catalog;
 pub(crate) mod columns;
+pub(crate) mod compare;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod executed;

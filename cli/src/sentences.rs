@@ -14,7 +14,7 @@ use fleet_core::PoolOdds;
 use fleet_model::{
     Action, BlockScope, Bounds, CauseKind, Cloud, Create, DefaultRule, Departure, Gap, GapCause,
     Heeded, Hold, Market, MoveWhy, Notice, Plan, PoolReason, Rejection, Says, Scope, Shortfall,
-    Strategy, TemplateChange, Units, WhenDone, Why, Word,
+    Strategy, TemplateChange, Unit, Units, WhenDone, Why, Word,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -324,6 +324,10 @@ pub(crate) fn rejection(rejection: &Rejection) -> String {
             "it has no accelerator with a name".into()
         }
         Rejection::LocalDisk => "its local disk is not as the spec asks".into(),
+        Rejection::NoWeight { unit: Unit::Figure(figure) } => {
+            format!("no figure is published for its {}", figure.describe())
+        }
+        Rejection::NoWeight { unit: Unit::Work } => "the workFile has no figure for it".into(),
         Rejection::NoWeight { unit } => format!("it has no {unit}, or nobody knows how many"),
         Rejection::NotSold { market } => format!("not sold as {market}"),
         Rejection::Unpriced => "its price is not known, so no budget could be kept".into(),
@@ -477,6 +481,7 @@ pub(crate) fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::ArchitectureNotAllowed => "add to instances.architectures",
         Rejection::AcceleratorNotAllowed { .. } => "add to instances.accelerators.names",
         Rejection::LocalDisk => "set instances.localDisk: any",
+        Rejection::NoWeight { unit: Unit::Work } => "add it to the workFile",
         Rejection::NoWeight { .. } => "count in another unit (capacity.unit)",
         Rejection::NotSold { .. } => "allow other families or regions, or less spot",
         Rejection::Unpriced => "import a catalog with prices, or lift the budget",
@@ -860,9 +865,10 @@ pub(crate) fn until_when(until: Option<fleet_model::Timestamp>) -> String {
 }
 
 /// An amount with its unit: `24 gpus`, `1 instance`.
-pub(crate) fn amount(units: Units, unit: fleet_model::Unit) -> String {
+pub(crate) fn amount(units: Units, unit: Unit) -> String {
+    let counted = matches!(unit, Unit::Instances | Unit::Vcpus | Unit::Gpus);
     match unit.as_str().strip_suffix('s') {
-        Some(one) if units == Units::whole(1) => format!("1 {one}"),
+        Some(one) if counted && units == Units::whole(1) => format!("1 {one}"),
         _ => format!("{units} {unit}"),
     }
 }

@@ -18,3 +18,10 @@ pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const HINT: Style = AnsiColor::Cyan.on_default();
 /// Nothing at all.
 pub(crate) const PLAIN: Style = Style::new();
+
+/// What bars are made of: a dumb terminal gets plain ASCII.
+pub(crate) fn glyphs() -> fleet_money::chart::Glyphs {
+    use fleet_money::chart::Glyphs;
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    if dumb { Glyphs::Ascii } else { Glyphs::Blocks }
+}

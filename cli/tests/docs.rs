@@ -37,7 +37,9 @@ impl Reader {
         std::fs::set_permissions(cargo, PermissionsExt::from_mode(0o755)).expect("its rights");
         let here = folder.path().join("here");
         std::fs::create_dir(&here).expect("a folder");
-        symlink(root().join("fleet-specs"), here.join("fleet-specs")).expect("a link");
+        for folder in ["fleet-specs", "examples"] {
+            symlink(root().join(folder), here.join(folder)).expect("a link");
+        }
         Reader(folder)
     }
 
@@ -263,6 +265,11 @@ fn tasks() {
 #[test]
 fn reaching_machines() {
     check("docs/reach.md");
+}
+
+#[test]
+fn best_buy() {
+    check("docs/compare.md");
 }
 
 #[test]

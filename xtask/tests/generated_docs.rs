@@ -1,6 +1,6 @@
 //! Pages that are made from code, held against the code. `cargo xtask docs` writes them.
 
-use fleet_model::{Bucket, Cloud, CloudFacts, SIGNALS, SignalRow, TokenRule};
+use fleet_model::{Bucket, Chip, Cloud, CloudFacts, Figure, SIGNALS, SignalRow, TokenRule};
 use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
@@ -33,16 +33,35 @@ fn prices() {
     check("docs/prices.md", &fleet_money::extras::page());
 }
 
-/// Between these lines of a page, everything is made from code.
-const MARKS: [&str; 2] = ["<!-- signals: begin -->\n", "<!-- signals: end -->\n"];
+/// Holds a part of a page against the code: what is between two lines that name it.
+fn check_part(name: &str, part: &str, text: &str) {
+    let (begin, end) = (format!("<!-- {part}: begin -->\n"), format!("<!-- {part}: end -->\n"));
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
+    let page = std::fs::read_to_string(&file).expect("a page");
+    let (before, rest) = page.split_once(&begin).expect("where the table begins");
+    let (_, after) = rest.split_once(&end).expect("where it ends");
+    check(name, &format!("{before}{begin}{text}{end}{after}"));
+}
+
+#[test]
+fn accelerators() {
+    let heads: Vec<String> = Figure::ALL.iter().map(|figure| format!("`{figure}`")).collect();
+    let mut table = format!("| chip | {} | link | source, grade |\n", heads.join(" | "));
+    let _ = writeln!(table, "|---|{}---|---|", "--:|".repeat(heads.len()));
+    for chip in Chip::ALL {
+        let figure =
+            |figure: &Figure| chip.figure(*figure).map_or("–".into(), |it| it.to_string());
+        let figures: Vec<String> = Figure::ALL.iter().map(figure).collect();
+        let Chip { name, link, source, grade, .. } = chip;
+        let grade = grade.as_str();
+        let _ =
+            writeln!(table, "| {name} | {} | {link} | {source}; {grade} |", figures.join(" | "));
+    }
+    check_part("docs/compare.md", "figures", &table);
+}
 
 #[test]
 fn signals() {
-    let name = "docs/placement.md";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
-    let page = std::fs::read_to_string(&file).expect("a page");
-    let (before, rest) = page.split_once(MARKS[0]).expect("where the table begins");
-    let (_, after) = rest.split_once(MARKS[1]).expect("where it ends");
     let mut table = String::from(
         "| signal | foretells | asked with | an answer holds | stands in for | the cloud's limit | \
          source | weight at first |\n|---|---|---|---|---|---|---|--:|\n",
@@ -65,7 +84,7 @@ fn signals() {
         )
         .expect("text");
     }
-    check(name, &format!("{before}{}{table}{}{after}", MARKS[0], MARKS[1]));
+    check_part("docs/placement.md", "signals", &table);
 }
 
 fn time(duration: Duration) -> String {

@@ -1,8 +1,8 @@
 //! The JSON Schema of every document, made from its type.
 
 use super::{
-    Body, FORMAT_VERSION, Head, adopt, apply, catalog, cost, doctor, error, explain, history,
-    other, plan, reach, rollout, simulate, status, sweep, validate,
+    Body, FORMAT_VERSION, Head, adopt, apply, catalog, compare, cost, doctor, error, explain,
+    history, other, plan, reach, rollout, simulate, status, sweep, validate,
 };
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 type Entry = (&'static str, fn() -> Value);
 
 /// Every document.
-pub(crate) const ALL: [Entry; 33] = [
+pub(crate) const ALL: [Entry; 35] = [
     entry::<plan::Plan>(),
     entry::<apply::Apply>(),
     entry::<apply::Destroy>(),
@@ -38,6 +38,8 @@ pub(crate) const ALL: [Entry; 33] = [
     entry::<catalog::CatalogRefresh>(),
     entry::<catalog::CatalogList>(),
     entry::<catalog::CatalogShow>(),
+    entry::<compare::Compare>(),
+    entry::<compare::Benchmark>(),
     entry::<simulate::Simulate>(),
     entry::<other::SimDone>(),
     entry::<other::SimShow>(),

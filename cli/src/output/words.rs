@@ -31,8 +31,6 @@ words! {
     Market of model::Market { OnDemand "on-demand", Spot "spot", Reserved "reserved", }
     /// A part of a fleet: `base` is on-demand, `burst` is spot.
     Group of model::Group { Base "base", Burst "burst", }
-    /// What capacity is counted in.
-    Unit of model::Unit { Instances "instances", Vcpus "vcpus", Gpus "gpus", MemoryGib "memoryGiB", }
     /// Why a region could not be seen, or only in part.
     GapCause of model::GapCause {
         Unreachable "unreachable", PartialList "partial-list", NoCredentials "no-credentials",
@@ -98,6 +96,58 @@ words! {
     Severity of fleet_spec::Severity { Error "error", Warning "warning", }
     /// How a check of an account ended.
     Verdict of fleet_provider::Verdict { Good "good", Doubtful "doubtful", Bad "bad", }
+}
+
+/// What capacity is counted in. Those with a hyphen are published figures of accelerators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) enum Unit {
+    #[serde(rename = "instances")]
+    Instances,
+    #[serde(rename = "vcpus")]
+    Vcpus,
+    #[serde(rename = "gpus")]
+    Gpus,
+    #[serde(rename = "memoryGiB")]
+    MemoryGib,
+    #[serde(rename = "hbm-gb")]
+    Memory,
+    #[serde(rename = "hbm-gbps")]
+    Bandwidth,
+    #[serde(rename = "fp32-tflops")]
+    Fp32,
+    #[serde(rename = "tf32-tflops")]
+    Tf32,
+    #[serde(rename = "bf16-tflops")]
+    Bf16,
+    #[serde(rename = "fp16-tflops")]
+    Fp16,
+    #[serde(rename = "fp8-tflops")]
+    Fp8,
+    #[serde(rename = "int8-tops")]
+    Int8,
+    #[serde(rename = "work")]
+    Work,
+}
+
+impl From<model::Unit> for Unit {
+    fn from(unit: model::Unit) -> Self {
+        use model::Figure;
+        match unit {
+            model::Unit::Instances => Unit::Instances,
+            model::Unit::Vcpus => Unit::Vcpus,
+            model::Unit::Gpus => Unit::Gpus,
+            model::Unit::MemoryGib => Unit::MemoryGib,
+            model::Unit::Figure(Figure::Memory) => Unit::Memory,
+            model::Unit::Figure(Figure::Bandwidth) => Unit::Bandwidth,
+            model::Unit::Figure(Figure::Fp32) => Unit::Fp32,
+            model::Unit::Figure(Figure::Tf32) => Unit::Tf32,
+            model::Unit::Figure(Figure::Bf16) => Unit::Bf16,
+            model::Unit::Figure(Figure::Fp16) => Unit::Fp16,
+            model::Unit::Figure(Figure::Fp8) => Unit::Fp8,
+            model::Unit::Figure(Figure::Int8) => Unit::Int8,
+            model::Unit::Work => Unit::Work,
+        }
+    }
 }
 
 /// State of a machine. `unknown`: it is recorded, and its region did not answer.

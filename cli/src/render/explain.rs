@@ -6,7 +6,7 @@ use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, HINT};
 use crate::text::{clean_line, count, markdown, price, thousands, wrap};
 use fleet_core::{PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict};
-use fleet_model::{Group, Inputs, Notice, Rejection, Report, Saving};
+use fleet_model::{Figure, Group, Inputs, Notice, Rejection, Report, Saving};
 use std::collections::BTreeMap;
 
 /// A pool's verdict in a few words.
@@ -175,7 +175,7 @@ pub(crate) fn pools(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> St
             Verdict::NotUsed(why) => sentences::rejection_kind(why),
         };
         let per_unit = shown.whole_price().zip(shown.weight).map(|(price, weight)| {
-            let micros = u128::from(price.0) * 1000 / u128::from(weight.0.max(1));
+            let micros = u128::from(price.0) * 1000 * many(unit) / u128::from(weight.0.max(1));
             fleet_model::MicroUsd(u64::try_from(micros).unwrap_or(u64::MAX)).to_string()
         });
         table.row([
@@ -251,12 +251,24 @@ pub(crate) fn table(inputs: &Inputs, verdicts: &[PoolVerdict], top: usize) -> St
     out
 }
 
-/// One of a unit, in the singular.
+/// How many of a unit a price is told for: a TFLOPS costs a part of a cent.
+fn many(unit: fleet_model::Unit) -> u128 {
+    if matches!(unit, fleet_model::Unit::Figure(_)) { 1000 } else { 1 }
+}
+
+/// What a price is told for, in the singular.
 fn one(unit: fleet_model::Unit) -> &'static str {
     match unit {
         fleet_model::Unit::Instances => "instance",
         fleet_model::Unit::Vcpus => "vcpu",
         fleet_model::Unit::Gpus => "gpu",
         fleet_model::Unit::MemoryGib => "GiB",
+        fleet_model::Unit::Figure(Figure::Memory) => "TB",
+        fleet_model::Unit::Figure(Figure::Bandwidth) => "TB/s",
+        fleet_model::Unit::Figure(Figure::Int8) => "POPS",
+        fleet_model::Unit::Figure(
+            Figure::Fp32 | Figure::Tf32 | Figure::Bf16 | Figure::Fp16 | Figure::Fp8,
+        ) => "PFLOPS",
+        fleet_model::Unit::Work => "work",
     }
 }

@@ -1,5 +1,6 @@
 //! What capacity is counted in.
 
+use crate::{Figure, UnknownName};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::iter::Sum;
@@ -9,20 +10,21 @@ use std::ops::{Add, AddAssign, Sub};
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
+#[serde(into = "&'static str", try_from = "String")]
 pub enum Unit {
     /// Machines.
     #[default]
-    #[serde(rename = "instances")]
     Instances,
     /// Virtual CPUs.
-    #[serde(rename = "vcpus")]
     Vcpus,
     /// Accelerators of any kind.
-    #[serde(rename = "gpus")]
     Gpus,
     /// Gibibytes of memory.
-    #[serde(rename = "memoryGiB")]
     MemoryGib,
+    /// What accelerators can do, by published figures.
+    Figure(Figure),
+    /// What machines do by the user's own table, which is among the weights.
+    Work,
 }
 
 impl Unit {
@@ -33,6 +35,8 @@ impl Unit {
             Unit::Vcpus => "vcpus",
             Unit::Gpus => "gpus",
             Unit::MemoryGib => "memoryGiB",
+            Unit::Figure(figure) => figure.as_str(),
+            Unit::Work => "work",
         }
     }
 }
@@ -40,6 +44,24 @@ impl Unit {
 impl fmt::Display for Unit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
+    }
+}
+
+impl From<Unit> for &'static str {
+    fn from(unit: Unit) -> Self {
+        unit.as_str()
+    }
+}
+
+impl TryFrom<String> for Unit {
+    type Error = UnknownName;
+    fn try_from(text: String) -> Result<Self, UnknownName> {
+        let figures = Figure::ALL.into_iter().map(Unit::Figure);
+        [Unit::Instances, Unit::Vcpus, Unit::Gpus, Unit::MemoryGib, Unit::Work]
+            .into_iter()
+            .chain(figures)
+            .find(|unit| unit.as_str() == text)
+            .ok_or(UnknownName { what: "unit of capacity", text })
     }
 }
 

@@ -1,9 +1,9 @@
 //! What should exist: a validated fleet, with every share turned into a number.
 
 use crate::{
-    Approval, Architecture, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceType,
-    Interruption, Maker, Market, MicroUsd, Pattern, Place, PoolId, Rebalance, ScheduleEntry, Share,
-    SignalSet, Template, Timestamp, Unit, Units, Updates,
+    Approval, Architecture, Chip, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceKind,
+    InstanceType, Interruption, Maker, Market, MicroUsd, Pattern, Place, PoolId, Rebalance,
+    ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units, Updates,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -384,10 +384,53 @@ impl Hedge {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Weight {
-    /// Which types.
+    /// Which types, or which accelerators.
     pub types: Pattern,
     /// How much one counts for.
     pub units: Units,
+    /// One of what.
+    #[serde(default, skip_serializing_if = "WeightOf::is_machine")]
+    pub of: WeightOf,
+}
+
+/// What a weight is the weight of.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum WeightOf {
+    /// A machine: the pattern is over types and families.
+    #[default]
+    Machine,
+    /// An accelerator: the pattern is over the names of chips and accelerators, and a machine counts for as
+    /// many as it has.
+    Accelerator,
+}
+
+impl WeightOf {
+    fn is_machine(&self) -> bool {
+        *self == WeightOf::Machine
+    }
+}
+
+impl Weight {
+    /// How much a machine of a kind counts for by this weight; `None` if it is about others.
+    pub fn of_kind(&self, kind: &InstanceKind) -> Option<Units> {
+        match self.of {
+            WeightOf::Machine => {
+                let named = self.types.matches(kind.name.as_str())
+                    || kind.cloud.is_family(self.types.as_str(), &kind.name);
+                named.then_some(self.units)
+            }
+            WeightOf::Accelerator => {
+                let has = kind.resources.accelerators.as_ref()?;
+                let chip = Chip::of(kind).map(|chip| chip.name);
+                let mut names = chip.into_iter().chain(has.name.as_deref());
+                let count = has.count_milli;
+                names
+                    .any(|name| self.types.matches(name))
+                    .then(|| Units(self.units.0.saturating_mul(count.into()) / 1000))
+            }
+        }
+    }
 }
 
 /// One cloud and where in it.

@@ -20,6 +20,7 @@ mod digest;
 mod extras;
 mod facts;
 mod fallback;
+mod figures;
 mod health;
 mod id;
 mod inputs;
@@ -57,7 +58,7 @@ pub use cron::Cron;
 pub use desired::{
     AcceleratorRules, AtCap, Bounds, Budget, Cap, CapacityGoal, CloudRule, Commitment, Desired,
     Fulfilment, Hedge, InstanceRules, Labels, LocalDiskRule, MaxSpotPrice, PlacementRules, Spread,
-    Strategy, TimeZoneName, Together, Traffic, Weight,
+    Strategy, TimeZoneName, Together, Traffic, Weight, WeightOf,
 };
 pub use digest::{Digest, digest};
 pub use extras::{CostKind, Extra, Extras, NoPrice, Uncounted};
@@ -66,6 +67,7 @@ pub use fallback::{
     Fallback, FallbackStep, FallbackWhy, FallenBack, MoveWhy, Moved, Moving, SpotRecord, Times,
     WayBack,
 };
+pub use figures::{Chip, Figure, Grade};
 pub use health::{Health, HealthNews, Probe, ProbeAddress, Probed, Readiness, SlotHealth};
 pub use id::{
     Cloud, FleetName, FleetUid, Group, InstanceType, MachineId, Market, Place, PoolId, Region,

@@ -24,13 +24,15 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// How much one machine gives of a unit; `None` if unknown or nothing at all.
+    /// How much one machine gives of a unit; `None` if unknown or nothing at all. What an accelerator can
+    /// do is not among the resources: [`InstanceKind::weight`](crate::InstanceKind::weight) knows it.
     pub fn weight(&self, unit: Unit) -> Option<Units> {
         let weight = match unit {
             Unit::Instances => Units::whole(1),
             Unit::Vcpus => Units::whole(self.vcpus?.into()),
             Unit::Gpus => Units(self.accelerators.as_ref()?.count_milli.into()),
             Unit::MemoryGib => Units(self.memory_mib? * 1000 / 1024),
+            Unit::Figure(_) | Unit::Work => return None,
         };
         (!weight.is_zero()).then_some(weight)
     }

@@ -2,15 +2,19 @@
 //! and what a job costs. Every fact of a cloud has its source beside it.
 
 pub mod anomaly;
+pub mod benchmark;
 pub mod bill;
 pub mod billing;
 pub mod calendar;
 pub mod chart;
+pub mod compare;
 pub mod entry;
 pub mod extras;
 pub mod focus;
+pub mod job;
 pub mod ledger;
 pub mod meter;
+pub mod performance;
 pub mod report;
 mod spend;
 

@@ -28,5 +28,5 @@ pub use progress::{Progress, StepResult, Stop};
 pub use reconcile::{Converged, Reach};
 pub use state::{
     Held, Journal, JournalError, Lease, LeaseError, Origin, Record, SIMULATED_MARK, Store,
-    StoreError, StoreFault, Waiting, read_ledger, shown,
+    StoreError, StoreFault, Waiting, learned, read_ledger, shown,
 };

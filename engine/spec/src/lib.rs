@@ -17,6 +17,7 @@
 //!
 //! *Invariant*: user data appears in no message.
 
+mod beside;
 mod canonical;
 mod ceiling;
 mod diagnostic;

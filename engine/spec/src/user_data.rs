@@ -1,10 +1,8 @@
 //! What machines run at first boot: from the spec, or from a file beside it.
 
-use crate::input;
+use crate::beside;
 use crate::reader::{Field, Reader};
-use crate::source::quote;
 use fleet_model::Cloud;
-use std::path::{Component, Path};
 
 /// The most that a cloud takes, in bytes before encoding.
 fn most(cloud: Cloud) -> usize {
@@ -41,43 +39,9 @@ pub(crate) fn fits(
     false
 }
 
-/// Reads a file that a spec names. The file must lie in the spec's folder or below, links
-/// followed: a spec from a pull request must not carry a runner's secrets into the user data.
-pub(crate) fn read(reader: &mut Reader<'_>, field: &Field<'_>, path: &str) -> Option<String> {
-    let part = reader.parts.get(usize::from(field.node.span.document));
-    let folder = part.and_then(|part| part.folder.clone());
-    let outside = "name a file in the spec's own folder or below, relative to it";
-    let mut refuse = |what: String, hint: &str| {
-        reader.error(field, format!("`{}` {what}", quote(path)), Some(hint.into()));
-    };
-    let Some(folder) = folder else {
-        refuse("cannot be read: the spec is not a file".into(), "write the text under userData");
-        return None;
-    };
-    let named = Path::new(path);
-    if !named.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
-        refuse("leads out of the spec's folder".into(), outside);
-        return None;
-    }
-    let real =
-        folder.canonicalize().and_then(|root| Ok((folder.join(named).canonicalize()?, root)));
-    let (file, root) = match real {
-        Ok(real) => real,
-        Err(error) => {
-            let hint = "the path is relative to the folder of the spec";
-            refuse(format!("cannot be read: {}", input::plainly(&error)), hint);
-            return None;
-        }
-    };
-    if !file.starts_with(&root) {
-        refuse("leads out of the spec's folder".into(), outside);
-        return None;
-    }
-    match input::read(&file, most(Cloud::Lambda) as u64) {
-        Ok(text) => Some(text),
-        Err(refusal) => {
-            refuse(refusal.what(), "user data is a text of at most 256 KiB");
-            None
-        }
-    }
-}
+/// Files with user data.
+pub(crate) const FILE: beside::Kind = beside::Kind {
+    most: 1024 * 1024,
+    is: "user data is a text of at most 256 KiB",
+    instead: "write the text under userData",
+};

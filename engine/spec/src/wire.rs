@@ -165,10 +165,18 @@ wire! {
     /// go toward on-demand: a base given as a share is rounded up to whole units, the spot share
     /// of the rest is rounded down to whole units.
     Capacity {
-        /// What is counted. Default: `instances`.
+        /// What is counted. `bf16-tflops` and its like count useful work: a machine counts for the dense
+        /// peak of its accelerators, for their memory (`hbm-gb`) or for its bandwidth (`hbm-gbps`), by
+        /// published figures; docs/compare.md lists them. `work` counts by a table of your own
+        /// (`workFile`). Machines without a figure are not used. Default: `instances`.
         "unit" unit: Option<UnitWord>,
-        /// How much in all. 0 scales the fleet to nothing. Fractions are allowed for gpus and
-        /// memoryGiB, to a thousandth.
+        /// For `unit: work`: a file in the folder of the spec, or below, with how much work a machine or
+        /// an accelerator does. CSV (`H100,395`, one name in a line) or JSON (`{"H100": 395}`). The name
+        /// of an accelerator is for one of them; any other name is a type, or a pattern over types, and
+        /// for a whole machine. Accelerators of the table may be mixed.
+        "workFile" work_file: Option<Text>,
+        /// How much in all. 0 scales the fleet to nothing. Fractions are allowed to a thousandth, but for
+        /// instances and vcpus.
         "target" target: Amount,
         /// The part that is always on-demand. Default: nothing.
         "base" base: Option<Base>,

@@ -1,7 +1,7 @@
 //! The words a field may hold. One table serves the reader, its hints and the JSON Schema.
 
 use fleet_model::{
-    Architecture, AtCap, Cloud, Fulfilment, LocalDiskRule, Maker, OnNotice, OnRebalance,
+    Architecture, AtCap, Cloud, Figure, Fulfilment, LocalDiskRule, Maker, OnNotice, OnRebalance,
     ProbeAddress, SignalSource, Strategy, Together, Unit, UpdateStrategy,
 };
 
@@ -19,6 +19,15 @@ pub(crate) const UNITS: Words<Unit> = &[
     ("vcpus", Unit::Vcpus),
     ("gpus", Unit::Gpus),
     ("memoryGiB", Unit::MemoryGib),
+    ("bf16-tflops", Unit::Figure(Figure::Bf16)),
+    ("fp8-tflops", Unit::Figure(Figure::Fp8)),
+    ("fp16-tflops", Unit::Figure(Figure::Fp16)),
+    ("tf32-tflops", Unit::Figure(Figure::Tf32)),
+    ("fp32-tflops", Unit::Figure(Figure::Fp32)),
+    ("int8-tops", Unit::Figure(Figure::Int8)),
+    ("hbm-gbps", Unit::Figure(Figure::Bandwidth)),
+    ("hbm-gb", Unit::Figure(Figure::Memory)),
+    ("work", Unit::Work),
 ];
 
 pub(crate) const STRATEGIES: Words<Strategy> = &[

@@ -45,6 +45,8 @@ fn requests(
         Unit::Instances | Unit::Gpus => (whole, TargetCapacityUnitType::Units),
         Unit::Vcpus => (whole, TargetCapacityUnitType::Vcpu),
         Unit::MemoryGib => (whole.saturating_mul(1024), TargetCapacityUnitType::MemoryMib),
+        // AWS does not count in work, and nobody knows how many machines it will be.
+        Unit::Figure(_) | Unit::Work => (1, TargetCapacityUnitType::Units),
     };
     let amount = i32::try_from(amount.checked_next_power_of_two().unwrap_or(u64::MAX));
     let one = |region: &&Region| {

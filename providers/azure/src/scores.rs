@@ -78,7 +78,7 @@ type Scored = ((String, Option<String>), u8);
 pub(crate) fn count(goal: CapacityGoal) -> u32 {
     match goal.unit {
         Unit::Instances => u32::try_from(goal.spot.0.div_ceil(1000)).unwrap_or(MOST).clamp(1, MOST),
-        Unit::Vcpus | Unit::Gpus | Unit::MemoryGib => 1,
+        Unit::Vcpus | Unit::Gpus | Unit::MemoryGib | Unit::Figure(_) | Unit::Work => 1,
     }
 }
 

@@ -53,7 +53,7 @@ fn size(kind: Kind<'_>, goal: CapacityGoal) -> i32 {
         Unit::Instances => Some(1),
         Unit::Vcpus => number(last),
         Unit::Gpus => number(last.trim_end_matches('g')).filter(|_| last.ends_with('g')),
-        Unit::MemoryGib => None,
+        Unit::MemoryGib | Unit::Figure(_) | Unit::Work => None,
     };
     let whole = goal.spot.0.div_ceil(1000);
     let count = each.map_or(1, |each| whole.div_ceil(each)).clamp(1, LARGEST);

@@ -5,7 +5,7 @@ use fleet_model::{
     Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fallback, Fulfilment, Health,
     InstanceRules, Interruption, MicroUsd, OnNotice, OnRebalance, Part, PlacementRules, Probe,
     Share, Spread, Strategy, Template, Together, Unit, Units, UpdateStrategy, Updates, Weight,
-    Window, digest,
+    WeightOf, Window, digest,
 };
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
     let target = match unit {
         Unit::Gpus => chance.between(1, 5) * 8,
         Unit::Vcpus => chance.between(4, 40),
-        Unit::Instances | Unit::MemoryGib => chance.between(1, 14),
+        Unit::Instances | Unit::MemoryGib | Unit::Figure(_) | Unit::Work => chance.between(1, 14),
     };
     // Lambda sells no spot: with nothing else to buy from, all of it is base.
     let base = if clouds == [Cloud::Lambda] { target } else { chance.between(0, target) };
@@ -47,7 +47,11 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
     };
     let weights = match unit {
         Unit::Vcpus if chance.percent(30) => {
-            vec![Weight { types: "m6i.xlarge".into(), units: Units::whole(6) }]
+            vec![Weight {
+                types: "m6i.xlarge".into(),
+                units: Units::whole(6),
+                of: WeightOf::Machine,
+            }]
         }
         _ => Vec::new(),
     };

@@ -6,7 +6,7 @@
 use crate::offers::names::matches_kind;
 use fleet_model::{
     Architecture, Catalog, Cloud, DefaultRule, Desired, InstanceKind, Pattern, Place, Recorded,
-    SlotState, Unit,
+    SlotState, Unit, WeightOf,
 };
 use std::collections::BTreeMap;
 
@@ -120,7 +120,8 @@ fn is_named(desired: &Desired, kind: &InstanceKind) -> bool {
     if bought.clone().any(|one| (one.cloud, &one.instance_type) == (kind.cloud, &kind.name)) {
         return true;
     }
-    let weighed = placement.weights.iter().map(|weight| &weight.types);
+    let machines = placement.weights.iter().filter(|weight| weight.of == WeightOf::Machine);
+    let weighed = machines.map(|weight| &weight.types);
     let wanted = placement.priorities.iter().chain(weighed);
     let mut patterns = rules.families.iter().chain(&rules.types).chain(wanted);
     patterns.any(|pattern| is_literal(pattern) && matches_kind(pattern, kind.cloud, &kind.name))
@@ -145,13 +146,23 @@ fn is_literal(pattern: &Pattern) -> bool {
 }
 
 fn asks_for_accelerators(desired: &Desired) -> bool {
-    desired.capacity.unit == Unit::Gpus || !desired.instances.accelerators.is_empty()
+    let by_unit = match desired.capacity.unit {
+        Unit::Gpus | Unit::Figure(_) => true,
+        Unit::Work => weighs_accelerators(desired),
+        Unit::Instances | Unit::Vcpus | Unit::MemoryGib => false,
+    };
+    by_unit || !desired.instances.accelerators.is_empty()
+}
+
+/// Whether the spec says what accelerators are worth against each other: then they may be mixed.
+fn weighs_accelerators(desired: &Desired) -> bool {
+    desired.placement.weights.iter().any(|weight| weight.of == WeightOf::Accelerator)
 }
 
 /// Whether the fleet wants accelerators, and nothing in the spec says which.
 fn leaves_accelerator_open(desired: &Desired) -> bool {
     let rules = &desired.instances;
-    let open = rules.families.is_empty() && rules.types.is_empty();
+    let open = rules.families.is_empty() && rules.types.is_empty() && !weighs_accelerators(desired);
     asks_for_accelerators(desired) && open && rules.accelerators.names.is_empty()
 }
 

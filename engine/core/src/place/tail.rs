@@ -138,13 +138,14 @@ struct Offer {
 }
 
 /// The cheapest choice that covers `need`; its cost, and which.
+///
+/// Weights that have little in common, such as TFLOPS, would need too long a table: it is made coarser, and
+/// each machine counts for a little less than it is. What is found then covers the need, and may not be the
+/// very cheapest.
 fn cover(offered: &[Offer], need: u64) -> Option<(u64, Vec<u32>)> {
-    let grain = offered.iter().fold(need, |grain, offer| gcd(grain, offer.weight)).max(1);
-    let states = need.div_ceil(grain);
-    if states > STATES {
-        return None;
-    }
-    let states = states as usize;
+    let grain = offered.iter().fold(0, |grain, offer| gcd(grain, offer.weight)).max(1);
+    let grain = grain.max(need.div_ceil(STATES));
+    let states = need.div_ceil(grain) as usize;
     let mut least = vec![u64::MAX; states + 1];
     least[0] = 0;
     let mut used = vec![false; offered.len() * (states + 1)];
@@ -196,5 +197,10 @@ mod tests {
         check(&[offer(0, 8, 10), offer(1, 1, 9)], 1, 9, &[1]);
         check(&[offer(0, 8, 10), offer(1, 1, 11)], 1, 10, &[0]);
         assert!(cover(&three, 14).is_none());
+        // Too fine for a table: still covered, and never by less.
+        let odd = [offer(0, 7_915_201, 90), offer(1, 2_496_001, 30), offer(2, 2_496_001, 30)];
+        check(&odd, 9_000_000, 120, &[0, 1]);
+        check(&odd, 4_980_000, 60, &[1, 2]);
+        check(&odd, 4_992_100, 90, &[0]);
     }
 }

@@ -14,4 +14,5 @@ mod orphans;
 mod reality;
 mod rebalance;
 mod rollout;
+mod work;
 mod world;

@@ -98,6 +98,12 @@ pub(crate) fn of_others(
     others
 }
 
+/// What fleets of a store have learned of spot pools.
+pub async fn learned(store: &Store, now: Timestamp) -> Beliefs {
+    // No fleet has an empty name, so that none is left out.
+    of_others(&of_all(store).await, &FleetName::new(""), now).beliefs
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

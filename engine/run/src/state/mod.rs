@@ -13,6 +13,7 @@ mod seams;
 mod store;
 mod store_errors;
 
+pub use beliefs::learned;
 pub use journal::{Journal, JournalError};
 pub use lease::{Held, Lease, LeaseError, Waiting};
 pub use ledger::read_ledger;

@@ -1,10 +1,13 @@
 //! How much, and how it is split between markets.
 
+use crate::beside;
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
+use crate::source::quote;
 use crate::wire;
 use crate::words::UNITS;
-use fleet_model::{CapacityGoal, Hedge, Share, Unit, Units};
+use fleet_model::{CapacityGoal, Hedge, Share, Unit, Units, Weight};
+use fleet_money::performance::Table;
 use std::ops::RangeInclusive;
 
 /// More machines than any fleet has; slots are numbered in 32 bits.
@@ -37,6 +40,8 @@ pub(super) struct Read {
     pub(super) hedge: Option<Hedge>,
     /// How often somebody looks after the fleet, in seconds.
     pub(super) every: Option<u32>,
+    /// What machines count for, by the user's table.
+    pub(super) work: Vec<Weight>,
 }
 
 /// Reads the capacity.
@@ -48,13 +53,14 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Read {
         .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
     let Some(object) = object else {
         let goal = CapacityGoal::default();
-        return Read { goal, split: nothing, hedge: None, every: None };
+        return Read { goal, split: nothing, hedge: None, every: None, work: Vec::new() };
     };
     let every_at = object.get(reader, "reconcileEvery");
     let every = every_at.as_ref().and_then(|field| reader.span(field, EVERY));
     let hedge = hedge(reader, &object, every);
     let unit = object.get(reader, "unit").and_then(|field| reader.word(&field, "unit", UNITS));
     let unit = unit.unwrap_or(Unit::Instances);
+    let work = work(reader, &object, unit);
     let target_at = object.require(reader, "target");
     let target = target_at.as_ref().and_then(|field| amount(reader, field, unit));
     let base_at = object
@@ -71,9 +77,36 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Read {
     let split = Split { unit, base: base.unwrap_or(no_base), spot };
     let Some(target) = target else {
         let goal = CapacityGoal { unit, ..CapacityGoal::default() };
-        return Read { goal, split, hedge, every };
+        return Read { goal, split, hedge, every, work };
     };
-    Read { goal: split.goal(target), split, hedge, every }
+    Read { goal: split.goal(target), split, hedge, every, work }
+}
+
+/// The user's table, which `unit: work` needs and no other unit has.
+fn work(reader: &mut Reader<'_>, object: &Object<'_>, unit: Unit) -> Vec<Weight> {
+    const FILE: beside::Kind = beside::Kind {
+        most: 1024 * 1024,
+        is: "a table is a text of at most 1 MiB",
+        instead: "write the figures under placement.weights",
+    };
+    if unit != Unit::Work {
+        if let Some(field) = object.get(reader, "workFile") {
+            let message = format!("workFile is for unit: work, and the unit is {unit}");
+            reader.error(&field, message, Some("remove one of them, or set unit: work".into()));
+        }
+        return Vec::new();
+    }
+    let Some(field) = object.require(reader, "workFile") else { return Vec::new() };
+    let Some(path) = reader.text(&field) else { return Vec::new() };
+    let Some(text) = beside::read(reader, &field, &path, FILE) else { return Vec::new() };
+    match Table::parse(&text) {
+        Ok(table) => table.rows,
+        Err(error) => {
+            let message = format!("`{}`, line {}: {}", quote(&path), error.line, error.what);
+            reader.error(&field, message, Some(error.hint.to_owned()));
+            Vec::new()
+        }
+    }
 }
 
 /// How often a fleet may be looked after, in seconds.
@@ -112,7 +145,7 @@ pub(super) fn amount(reader: &mut Reader<'_>, field: &Field<'_>, unit: Unit) -> 
     let (places, most) = match unit {
         Unit::Instances => (0, MOST_INSTANCES),
         Unit::Vcpus => (0, MOST_UNITS),
-        Unit::Gpus | Unit::MemoryGib => (3, MOST_UNITS * 1000),
+        Unit::Gpus | Unit::MemoryGib | Unit::Figure(_) | Unit::Work => (3, MOST_UNITS * 1000),
     };
     let value = reader.number(field, Number { places, min: 0, max: most })?;
     Some(if places == 0 { Units::whole(value) } else { Units(value) })

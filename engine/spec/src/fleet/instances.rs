@@ -74,8 +74,8 @@ fn accelerators(reader: &mut Reader<'_>, field: &Field<'_>, unit: Unit) -> Accel
     }
     if let Some(field) = object.get(reader, "perInstance") {
         rules.count_milli = reader.bounds(&field, Number::MILLI);
-        if rules.count_milli.max == Some(0) && unit == Unit::Gpus {
-            let message = "no machine without accelerators counts in gpus".into();
+        if rules.count_milli.max == Some(0) && matches!(unit, Unit::Gpus | Unit::Figure(_)) {
+            let message = format!("no machine without accelerators counts in {unit}");
             let hint = "raise perInstance.max, or count in instances or vcpus";
             reader.error(&field, message, Some(hint.into()));
         } else if rules.count_milli.max == Some(0) && !rules.names.is_empty() {

@@ -65,11 +65,13 @@ pub(crate) fn read(
         Reading::Defaults => object.get(&mut reader, "spec"),
     });
     let spec = spec.and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
-    let capacity::Read { goal: capacity, split, hedge, every } =
+    let capacity::Read { goal: capacity, split, hedge, every, work } =
         capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
     let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
     placement.hedge = hedge;
+    // The first match holds: what the spec says itself is nearer than the table.
+    placement.weights.extend(work);
     let mut templates = template::read(&mut reader, spec.as_ref(), &placement.clouds);
     if placement.together == Some(Together::Zone) && !says_network(document) {
         for rule in &placement.clouds {

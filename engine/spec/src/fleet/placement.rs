@@ -8,7 +8,7 @@ use crate::words::{CLOUDS, FULFILMENTS, SIGNALS, STRATEGIES, TOGETHER};
 use crate::yaml::Kind;
 use fleet_model::{
     CapacityGoal, Cloud, CloudRule, Fulfilment, InstanceRules, MaxSpotPrice, Pattern,
-    PlacementRules, Share, SignalSet, Spread, Strategy, Together, Weight,
+    PlacementRules, Share, SignalSet, Spread, Strategy, Together, Weight, WeightOf,
 };
 
 pub(super) fn read(
@@ -184,7 +184,7 @@ fn weight(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<Weight> {
     let object = reader.object(item, wire::Weight::FIELDS)?;
     let types = object.require(reader, "types").and_then(|field| reader.pattern(&field));
     let units = object.require(reader, "units").and_then(|field| reader.number(&field, UNITS));
-    Some(Weight { types: types?, units: fleet_model::Units(units?) })
+    Some(Weight { types: types?, units: fleet_model::Units(units?), of: WeightOf::Machine })
 }
 
 fn max_spot_price(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<MaxSpotPrice> {

@@ -3,10 +3,10 @@
 use crate::reader::{Field, Object, Reader};
 use crate::scalar::Number;
 use crate::source::quote;
-use crate::user_data;
 use crate::wire;
 use crate::words::{CLOUDS, names};
 use crate::yaml::Kind;
+use crate::{beside, user_data};
 use fleet_model::{Cloud, CloudRule, Disk, Secret, Template, user_name};
 use std::collections::BTreeMap;
 
@@ -204,7 +204,7 @@ fn user_data(reader: &mut Reader<'_>, object: &Object<'_>) -> PerCloud<String> {
     });
     let files = per_cloud(reader, object, "userDataFile", any_map, |reader, field, cloud| {
         let path = reader.text(field)?;
-        let text = user_data::read(reader, field, &path)?;
+        let text = beside::read(reader, field, &path, user_data::FILE)?;
         user_data::fits(reader, field, cloud, &text).then_some(text)
     });
     if let Some(cloud) = inline.keys().find(|cloud| files.contains_key(cloud)) {

@@ -1,6 +1,7 @@
 //! Files and folders, as a GitOps repository has them.
 
 use crate::fleet;
+use fleet_model::{Unit, Units};
 use fleet_spec::{Diagnostics, LoadOptions, Loaded, load};
 use std::path::{Path, PathBuf};
 
@@ -166,6 +167,38 @@ fn user_data_comes_from_files_below_the_spec() {
         let errors = tree.errors(&[&format!("specs/{file}.yaml")]);
         assert!(errors.contains(says), "{errors}");
         assert!(!errors.contains("CANARY"), "{errors}");
+    }
+}
+
+fn counted_by(file: &str) -> String {
+    fleet(&format!("capacity: {{ unit: work, workFile: {file}, target: 1000.5 }}"))
+}
+
+#[test]
+fn work_is_counted_by_a_table_beside_the_spec() {
+    let tree = Tree::new(&[
+        ("specs/a.yaml", &counted_by("perf/own.csv")),
+        ("specs/perf/own.csv", "name,tokens\nH100,395\np5.48xlarge,3100.25\n"),
+        ("specs/bad.yaml", &counted_by("bad.csv")),
+        ("specs/bad.csv", "H100,395\nA100,quick\n"),
+        ("specs/up.yaml", &counted_by("../own.csv")),
+        ("specs/none.yaml", &fleet("capacity: { unit: work, target: 1 }")),
+        ("specs/other.yaml", &fleet("capacity: { unit: gpus, workFile: bad.csv, target: 1 }")),
+    ]);
+    let loaded = tree.load(&["specs/a.yaml"]).expect("valid");
+    let desired = &loaded.fleets[0].desired;
+    assert_eq!((desired.capacity.unit, desired.capacity.target), (Unit::Work, Units(1_000_500)));
+    let rows: Vec<_> =
+        desired.placement.weights.iter().map(|w| (w.types.as_str(), w.units.0)).collect();
+    assert_eq!(rows, [("p5.48xlarge", 3_100_250), ("H100", 395_000)]);
+    for (file, says) in [
+        ("bad", "`bad.csv`, line 2: `quick` is not a number"),
+        ("up", "leads out of the spec's folder"),
+        ("none", "`workFile` is missing"),
+        ("other", "workFile is for unit: work, and the unit is gpus"),
+    ] {
+        let errors = tree.errors(&[&format!("specs/{file}.yaml")]);
+        assert!(errors.contains(says), "{errors}");
     }
 }
 
