@@ -32,7 +32,6 @@ mod sweep;
 mod unlock;
 mod validate;
 
-pub(crate) use compare::seen;
 pub(crate) use doctor::Examined;
 pub(crate) use status::tell_of_silence;
 

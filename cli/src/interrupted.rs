@@ -2,10 +2,10 @@
 //! state have seen, or by the planner's prior.
 
 use crate::args::CompareArgs;
-use crate::commands::{block_on, seen};
+use crate::commands::block_on;
 use crate::context::Context;
 use crate::fail::Answer;
-use crate::text::clean_line;
+use crate::text::{clean_line, count};
 use fleet_core::market::belief::{self, Prior};
 use fleet_model::{Beliefs, Catalog, Market, PoolBelief, PoolId, Timestamp};
 use fleet_money::compare::{Picked, Way};
@@ -129,4 +129,9 @@ impl Lives {
         let parts: Vec<String> = learned.into_iter().chain(prior).collect();
         format!("Spot: {}.", parts.join("; "))
     }
+}
+
+/// Evidence, in words.
+fn seen(interruptions: u64, machine_hours: f64) -> String {
+    format!("{} in {machine_hours:.0} machine-hours", count(interruptions, "interruption"))
 }

@@ -8,6 +8,8 @@ pub(crate) mod calibration;
 pub(crate) mod catalog;
 pub(crate) mod columns;
 pub(crate) mod compare;
+pub(crate) mod compare_rows;
+pub(crate) mod compare_words;
 pub(crate) mod cost;
 pub(crate) mod doctor;
 pub(crate) mod executed;

@@ -44,8 +44,8 @@ pub(crate) fn run(amount: &Amount) -> Report {
     Report { ok, figures }
 }
 
-/// Readers that are tried: spec, plan, journal and catalog.
-const TARGETS: usize = 4;
+/// Readers that are tried: spec, plan, journal, catalog and figures.
+const TARGETS: usize = 5;
 
 /// What the targets said.
 #[derive(Default)]

@@ -68,7 +68,7 @@ pub fn bars(chart: &Bars) -> String {
         body.push_str(&text(
             (end + 6.0, middle),
             Anchor::Start,
-            "class=\"dim\"",
+            "class=\"dim halo\"",
             &said(chart, group),
         ));
     }

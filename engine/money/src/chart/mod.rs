@@ -47,8 +47,9 @@ pub fn svg(width: f64, height: f64, title: &str, body: &str) -> String {
          font-size=\"12\">\n\
          <title>{title}</title>\n\
          <style>text{{fill:#1f2328}}.dim{{fill:#59636e}}.paper{{fill:#fff}}.grid{{stroke:#d1d9e0}}\
+         .halo{{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}}\
          @media(prefers-color-scheme:dark){{text{{fill:#f0f6fc}}.dim{{fill:#9198a1}}\
-         .paper{{fill:#0d1117}}.grid{{stroke:#3d444d}}}}</style>\n\
+         .paper{{fill:#0d1117}}.grid{{stroke:#3d444d}}.halo{{stroke:#0d1117}}}}</style>\n\
          <rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n{body}</svg>\n"
     )
 }
