@@ -110,9 +110,9 @@ fn bad_questions_are_refused_with_a_hint() {
     check(&["--gpu", "H100", "--reference", "T4"], 64, &["no figure for `T4`", "--reference"]);
     check(&["--gpu", "H100", "--perf", "measured"], 1, &["nothing is measured yet"]);
     check(&["--gpu", "H100", "--perf", "speed"], 64, &["the figures are bf16"]);
-    check(&["--gpu", "H100", "--hours", "-1"], 64, &["hours"]);
+    check(&["--gpu", "H100", "--hours=-1"], 64, &["is no time"]);
     check(&["--gpu", "H100", "--count", "0"], 64, &["count"]);
-    check(&[], 64, &["--gpu"]);
+    check(&[], 64, &["required arguments"]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::compare_rows::rule;
 use crate::args::{CompareArgs, Perf};
 use crate::interrupted::Lives;
-use fleet_model::{Accelerators, Figure, Hedge, Market, Pattern};
+use fleet_model::{Accelerators, Cloud, Figure, Hedge, Market, Pattern};
 use fleet_money::benchmark::Metric;
 use fleet_money::compare::Way;
 use fleet_money::job;
@@ -97,11 +97,17 @@ pub(crate) fn assumptions(
             )
         });
         let rules = rules.unwrap_or_default();
+        let aws = |way: &&Way| way.picked.place.cloud == Cloud::Aws;
+        let ec2 = match ways.iter().filter(aws).any(|way| way.picked.market == Market::Spot) {
+            true => {
+                " EC2 does not charge for spot machines that it interrupts in their first hour."
+            }
+            false => "",
+        };
         said.push(format!(
             "Job: a checkpoint takes {} min (--checkpoint-minutes), a restart {} min \
              (--restart-minutes), a replacement {REPLACE_MINUTES} min; `save` is the best interval \
-             between checkpoints{rules}. EC2 does not charge for spot machines that it interrupts in their \
-             first hour.{nodes}{notice}",
+             between checkpoints{rules}.{ec2}{nodes}{notice}",
             args.checkpoint_minutes, args.restart_minutes,
         ));
     }
