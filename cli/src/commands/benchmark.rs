@@ -96,7 +96,7 @@ fn remove(
             .exit(Exit::Usage));
     };
     let gone = results.remove(at);
-    performance::save(file, results.clone()).map(|()| ())?;
+    performance::save(file, results.clone())?;
     if context.global.output == Format::Json {
         out.json(&titled("benchmark remove", Exit::Done, document(file, &results)))?;
     } else {
