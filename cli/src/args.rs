@@ -10,10 +10,10 @@ mod simulate;
 
 pub(crate) use adopt::{ImportArgs, ReleaseArgs, RenameArgs};
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
+pub(crate) use compare::{BenchmarkCommand, CompareArgs, Perf};
 pub(crate) use cost::{
     AnomaliesArgs, CostCommand, CostFormat, ReconcileBillArgs, ReportArgs, Rows, with_formats,
 };
-pub(crate) use compare::{BenchmarkCommand, CompareArgs, Perf};
 pub(crate) use reach::{
     ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
 };

@@ -76,6 +76,7 @@ fn look(
         accounts: BTreeMap::new(),
         orphans: BTreeMap::new(),
         probed: BTreeMap::new(),
+        readings: Default::default(),
     };
     Inputs {
         uid: "uid-1".into(),

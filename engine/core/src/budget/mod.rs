@@ -30,7 +30,7 @@ pub(crate) fn allowance(inputs: &Inputs, inventory: &Inventory) -> Allowance {
     let (keep, launch) = seams::horizons(2 * every + GOING, 2 * every + GOING + every.max(OF_USE));
     Allowance {
         hourly,
-        caps: caps(inputs),
+        caps: caps(inputs, keep),
         dearest_milli: dearest(inputs, inventory),
         keep,
         launch,
@@ -38,7 +38,7 @@ pub(crate) fn allowance(inputs: &Inputs, inventory: &Inventory) -> Allowance {
 }
 
 /// What is left of every limit on what is spent.
-pub(crate) fn caps(inputs: &Inputs) -> Vec<Left> {
+fn caps(inputs: &Inputs, keep: u64) -> Vec<Left> {
     let budget = &inputs.desired.budget;
     let now = inputs.now;
     let mut caps = Vec::new();
@@ -48,7 +48,8 @@ pub(crate) fn caps(inputs: &Inputs) -> Vec<Left> {
         caps.push(Left { cap: Cap::CalendarMonth, limit, spent, rest: Some(seconds(now, until)) });
     }
     if let Some(limit) = budget.lifetime {
-        let rest = inputs.desired.expires.map(|end| seconds(now, end));
+        // What stands when the fleet expires is destroyed by the look after that.
+        let rest = inputs.desired.expires.map(|end| seconds(now, end) + keep);
         caps.push(Left { cap: Cap::Lifetime, limit, spent: spent::since(inputs, None), rest });
     }
     caps

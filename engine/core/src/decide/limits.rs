@@ -43,7 +43,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     // What is used up is used up, as the spec says: half of the fleet at a time, as with a lower target,
     // because a limit may be a slip of the pen.
     let shed = free.victims.values().filter(|why| is_used_up(why)).count() as u32;
-    let shed = shed.min(most.max(1));
+    let shed = shed.min(if limits.already_destroyed == 0 { most.max(1) } else { most });
     let mut limited = Limited::default();
     let within = asked.saturating_sub(besides + shed) <= allowed;
     let choice = if within || exact == Some(asked) {

@@ -2,7 +2,7 @@
 
 use crate::budget::{Left, cost};
 use crate::decide::Decision;
-use fleet_model::{BudgetLine, Group, MicroUsd, Timestamp};
+use fleet_model::{BudgetLine, Cap, Group, MicroUsd, Timestamp};
 
 /// Every limit on what is spent, against what the plan costs per hour.
 pub(crate) fn budgets(decision: &Decision<'_>) -> Vec<BudgetLine> {
@@ -11,7 +11,10 @@ pub(crate) fn budgets(decision: &Decision<'_>) -> Vec<BudgetLine> {
     let now = decision.inputs.now;
     let line = |left: &Left| {
         let hourly_limit = decision.allowance.only(left.cap).for_burst(base);
-        let until = left.rest.and_then(|rest| later(now, rest));
+        let until = match left.cap {
+            Cap::Lifetime => decision.inputs.desired.expires,
+            Cap::Hourly | Cap::CalendarMonth => left.rest.and_then(|rest| later(now, rest)),
+        };
         let set_aside = cost(base, left.rest.unwrap_or(0));
         // The base is paid for first: the burst lasts for as long as the rest does.
         let used_up = match after > base {

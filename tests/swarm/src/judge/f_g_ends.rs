@@ -72,7 +72,12 @@ impl Judge {
             (true, None) if by_clock => facts.most_live,
             (true, None) => facts.most_live / 2,
         };
-        facts.limits.allow_destroy.unwrap_or(0).max(usual + asked)
+        // And a budget that is used up is so for half of the fleet.
+        let shed = match facts.desired.budget.has_caps() {
+            true => (facts.most_live / 2).max(1),
+            false => 0,
+        };
+        facts.limits.allow_destroy.unwrap_or(0).max(usual + asked + shed)
     }
 
     /// Machines that vanished are forgotten. Those who left a disk stay on record for now: whoever gave
