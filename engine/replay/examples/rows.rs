@@ -1,12 +1,10 @@
 //! The figures of docs/placement.md: the fleet on every recording, at three prices of what is missing.
 //!
-//! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide] [all] [calibration] [10]`:
-//! `wide` for sizes that nobody published, `all` for every policy, `calibration` for predicted and observed
-//! losses by tenths of the predictions.
+//! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide]`
 
 use fleet_model::Hedge;
 use fleet_replay::contest::{anywhere, on_every_core};
-use fleet_replay::{Compared, Named, Setup, Trace, calibrations, compare, overall};
+use fleet_replay::{Compared, Named, Setup, Trace, compare, overall};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -77,9 +75,6 @@ fn main() {
         let found = on_every_core(rows.len(), walked);
         let text = text(&rows, &found, f64::from(penalty));
         let _ = std::io::stdout().write_all(text.as_bytes());
-        if rest.iter().any(|word| word == "calibration") {
-            let _ = std::io::stdout().write_all(predicted(&rows, &found).as_bytes());
-        }
     }
 }
 
@@ -110,25 +105,5 @@ fn text(rows: &[Row], found: &[Compared], penalty: f64) -> String {
             row.measures.interruptions_per_100h
         );
     }
-    out
-}
-
-/// Predicted and observed losses, by tenths of the predictions.
-fn predicted(rows: &[Row], found: &[Compared]) -> String {
-    let mut out = String::new();
-    let mut tell = |name: &str, of: &[Compared]| {
-        for one in calibrations(of) {
-            let _ = write!(out, "  {name:<18}{} h ", one.hours);
-            for bin in &one.bins {
-                let _ = write!(out, " {:.0}→{:.0}", bin.predicted * 100.0, bin.observed * 100.0);
-            }
-            let _ = writeln!(out, "  Brier {:.3} of {:.3}", one.brier, one.brier_of_mean);
-        }
-    };
-    for (row, one) in rows.iter().zip(found) {
-        let Setup { target, base, .. } = row.setup;
-        tell(&format!("{} {target} {base}", row.name), std::slice::from_ref(one));
-    }
-    tell("all", found);
     out
 }
