@@ -289,10 +289,13 @@ impl FromStr for PoolId {
     type Err = UnknownName;
     fn from_str(text: &str) -> Result<Self, UnknownName> {
         let unknown = || UnknownName { what: "pool", text: text.into() };
-        let parts: Vec<&str> = text.split('/').collect();
-        let [cloud, region, zone, instance_type, market] = parts[..] else {
+        let mut parts = text.split('/');
+        let mut part = || parts.next().ok_or_else(unknown);
+        let (cloud, region, zone) = (part()?, part()?, part()?);
+        let (instance_type, market) = (part()?, part()?);
+        if parts.next().is_some() {
             return Err(unknown());
-        };
+        }
         if [region, zone, instance_type].contains(&"") {
             return Err(unknown());
         }

@@ -6,7 +6,7 @@ use crate::meter::{self, Charge, Launch};
 use fleet_model::{
     Cloud, Departure, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp, Token, Worth,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// So many price steps are kept before old ones are settled.
 const STEPS_KEPT: usize = 4_096;
@@ -53,7 +53,7 @@ struct Sent {
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     meter: Meter,
-    sent: BTreeMap<Token, Sent>,
+    sent: HashMap<Token, Sent>,
     /// By version, from 1.
     labels: BTreeMap<Cloud, Vec<Labels>>,
     worth: BTreeMap<PoolId, Worth>,

@@ -332,7 +332,8 @@ fn cut(
         }
         return;
     }
-    let moved = steps.iter().map(|step| ms(step.since));
+    let begun = steps.partition_point(|step| ms(step.since) <= from);
+    let moved = steps[begun..].iter().map(|step| ms(step.since)).take_while(|at| *at < to);
     let labels = life.relabelled.iter().map(|(at, _)| ms(*at));
     let mut cuts: Vec<i64> = moved.chain(labels).filter(|at| *at > from && *at < to).collect();
     cuts.sort_unstable();

@@ -5,7 +5,9 @@ use crate::decide::choose::{choose, choose_with};
 use crate::decide::decision::{Choice, Limited, Outgoing, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
-use crate::decide::removals::{Quota, Removals, is_used_up, keep_everything, target_lowered};
+use crate::decide::removals::{
+    Quota, Removals, is_expired, is_used_up, keep_everything, target_lowered,
+};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
 use fleet_model::{AtCap, Budget, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
@@ -34,7 +36,8 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     // What the user's own lower target asks for has a limit of its own.
     let is_lowered = |why: &&Why| matches!(why, Why::TargetLowered { .. });
     let mut lowered = free.victims.values().filter(is_lowered).count() as u32;
-    if Group::ALL.iter().any(|group| target_lowered(inputs, *group).is_some()) {
+    if is_expired(inputs) || Group::ALL.iter().any(|group| target_lowered(inputs, *group).is_some())
+    {
         lowered += unseen;
     }
     let share = inputs.desired.max_destroy.floor_of(inventory.recorded_live.into());

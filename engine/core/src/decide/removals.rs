@@ -57,6 +57,12 @@ pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Un
     (less && !inputs.limits.destroy_all).then_some((from, to))
 }
 
+/// Whether the fleet ended by itself.
+pub(crate) fn is_expired(inputs: &Inputs) -> bool {
+    inputs.desired.expires.is_some_and(|end| end <= inputs.now)
+        && inputs.desired.capacity.target.is_zero()
+}
+
 /// Nothing is launched and nothing is destroyed.
 pub(crate) fn keep_everything(situation: Situation<'_>) -> Choice {
     Choice::keep_everything(Removals::new(situation, Quota::NONE).hold_kept())
@@ -123,7 +129,7 @@ impl<'a> Removals<'a> {
 
     /// Why a machine of a group is too many: the user asked for less, as far as that goes.
     pub(crate) fn too_many(&self, group: Group, weight: Units, asked: &mut Units) -> Why {
-        match target_lowered(self.inputs, group) {
+        match self.lowered_to(group) {
             Some((from, to)) if weight <= *asked => {
                 *asked = *asked - weight;
                 Why::TargetLowered { group, from, to }
@@ -134,7 +140,17 @@ impl<'a> Removals<'a> {
 
     /// How much less of a group the user asks for.
     pub(crate) fn asked_off(&self, group: Group) -> Units {
-        target_lowered(self.inputs, group).map_or(Units(0), |(from, to)| from - to)
+        self.lowered_to(group).map_or(Units(0), |(from, to)| from - to)
+    }
+
+    /// By how much the user asks for less of a group. Of a fleet that expired nothing is wanted, also where
+    /// it never came to hold what it was meant to.
+    fn lowered_to(&self, group: Group) -> Option<(Units, Units)> {
+        if is_expired(self.inputs) {
+            let held = self.group(group).map(|(_, holding)| holding.weight).sum();
+            return Some((held, Units(0)));
+        }
+        target_lowered(self.inputs, group)
     }
 
     /// Holdings of a group that may be ended, worst first: asked to end before, not allowed, over
