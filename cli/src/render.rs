@@ -11,6 +11,7 @@ pub(crate) mod compare;
 pub(crate) mod compare_rows;
 pub(crate) mod compare_words;
 pub(crate) mod cost;
+pub(crate) mod cost_chart;
 pub(crate) mod doctor;
 pub(crate) mod executed;
 pub(crate) mod explain;

@@ -46,6 +46,9 @@ pub(crate) struct ReportArgs {
     /// A file for other programs: csv, or focus (FOCUS 1.2). `-o csv` and `-o focus` do the same
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<CostFormat>,
+    /// Also write the report as a chart: lines over days if it is grouped by days, bars otherwise
+    #[arg(long, value_name = "FILE.svg")]
+    pub chart: Option<PathBuf>,
     /// Rows of a FOCUS file: one for each machine and hour, or day
     #[arg(long, value_enum, value_name = "TIME", default_value_t = Rows::Hour)]
     pub rows: Rows,

@@ -6,11 +6,11 @@ mod reconcile;
 use crate::args::{CostCommand, CostFormat, Format, ReportArgs};
 use crate::context::Context;
 use crate::exit::Exit;
-use crate::fail::{Answer, Failure};
+use crate::fail::{Answer, Failure, Place};
 use crate::fleets::no_such_fleet;
 use crate::out::Out;
 use crate::output::document;
-use crate::render::cost;
+use crate::render::{cost, cost_chart};
 use crate::runs::failed;
 use fleet_model::{FleetName, Timestamp};
 use fleet_money::focus::{self, FocusRows};
@@ -133,6 +133,11 @@ async fn report(context: &Context, args: &ReportArgs, out: &mut Out) -> Answer {
         (_, Format::Json) => out.json(&document(worst, cost::document(&page)))?,
         (_, Format::Text) => out.text(cost::text(&page).trim_end()),
         (_, Format::Markdown) => out.text(cost::markdown(&page).trim_end()),
+    }
+    if let Some(file) = &args.chart {
+        std::fs::write(file, cost_chart::svg(&page))
+            .or_fail("cannot write the chart", file.display())?;
+        out.aside(format!("chart written to {}", file.display()));
     }
     if args.format.is_some() {
         cost::asides(&page).into_iter().for_each(|line| out.aside(line));

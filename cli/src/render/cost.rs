@@ -36,7 +36,7 @@ impl Page<'_> {
         self.args.by.iter().map(|by| By::title(by).to_owned()).collect()
     }
 
-    fn period(&self) -> String {
+    pub(super) fn period(&self) -> String {
         let zone = match self.args.period.time_zone.name.as_str() {
             "UTC" => String::new(),
             zone => format!(", days of {zone}"),
@@ -150,6 +150,9 @@ pub(crate) fn text(page: &Page<'_>) -> String {
         table.styled(BOLD, names.map(left).chain(cells(&total)));
     }
     out.push_str(&table.render("  "));
+    if let Some(small) = super::cost_chart::small(page) {
+        let _ = writeln!(out, "  {DIM}{small}{DIM:#}");
+    }
     for note in notes(page, &total) {
         let _ = writeln!(out, "{WARN}note{WARN:#} {note}");
     }
