@@ -51,7 +51,7 @@ fn over_days(page: &Page<'_>, day: usize) -> Lines {
         let values = drawn.entry(name).or_insert_with(|| vec![Some(0.0); days.len()]);
         values[at] = Some(usd(line.spent.micros()));
     }
-    let one = |(name, values)| Drawn { name, values, steps: true };
+    let one = |(name, values)| Drawn { name, values, steps: false };
     Lines {
         title: title(page),
         notes: notes(),
