@@ -41,7 +41,12 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
         lowered += unseen;
     }
     let share = inputs.desired.max_destroy.floor_of(inventory.recorded_live.into());
-    let most = u32::try_from(share).unwrap_or(u32::MAX).saturating_sub(limits.already_destroyed);
+    let most = match is_expired(inputs) && inputs.desired.max_destroy == Share::ALL {
+        // All of it, also what a run that died asked to end before.
+        true => u32::MAX,
+        false => u32::try_from(share).unwrap_or(u32::MAX),
+    };
+    let most = most.saturating_sub(limits.already_destroyed);
     let besides = if lowered <= most { lowered } else { 0 };
     // What is used up is used up, as the spec says: half of the fleet at a time, as with a lower target,
     // because a limit may be a slip of the pen.
@@ -127,16 +132,14 @@ fn at_cap(situation: Situation<'_>, choice: &Choice) -> Option<Hold> {
         return None;
     }
     let base = Removals::new(situation, Quota::NONE).pays(Group::Base);
-    let Limit { hourly: limit, cap } = situation.allowance.to_keep(base)?;
-    let over = choice.usage.spend > limit;
-    let capped = over
-        || choice.taken.values().any(|taken| {
-            taken.refused.keys().any(|reason| matches!(reason, Rejection::BudgetReached { .. }))
-                && !taken.short.is_zero()
-        });
-    if !capped {
-        return None;
-    }
+    let limit = situation.allowance.to_keep(base)?;
+    let over = (choice.usage.spend > limit.hourly).then_some(limit);
+    let short = choice.taken.values().filter(|taken| !taken.short.is_zero());
+    let reached = short.flat_map(|taken| taken.refused.keys()).find_map(|reason| match reason {
+        Rejection::BudgetReached { limit, cap } => Some(Limit { hourly: *limit, cap: *cap }),
+        _ => None,
+    });
+    let Limit { hourly: limit, cap } = over.or(reached)?;
     let mut unlimited = inputs.clone();
     unlimited.desired.budget = Budget::default();
     let problem = problem.with_spec(&unlimited.desired);

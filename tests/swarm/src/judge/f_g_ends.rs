@@ -64,6 +64,11 @@ impl Judge {
     pub(super) fn allowance(&self, process: u32) -> u32 {
         let Some(facts) = self.processes.get(&process) else { return 0 };
         let usual = (facts.most_live / 10).max(1);
+        // Of a fleet that is over, nothing is to stay.
+        let end = facts.desired.expires.filter(|_| facts.prunes.is_none());
+        if end.is_some_and(|end| end <= self.now) {
+            return u32::MAX;
+        }
         // A target that the user lowered is the user's own word for half of the fleet, and the clock's for
         // all of it. A spec that is gone is no such word.
         let by_clock = !facts.desired.schedule.is_empty() || facts.desired.expires.is_some();
