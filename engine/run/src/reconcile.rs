@@ -74,7 +74,7 @@ impl Session<'_> {
             // Consent is given, to what the spec wants now. What it does not want waits.
             self.send_again(&planned.plan.resend).await?;
             self.wait_and_look().await?;
-            inputs = self.gather(limits).await?;
+            inputs = Box::pin(self.gather(limits)).await?;
             planned = plan(&inputs);
         }
         let mut refused_before = BTreeSet::new();
@@ -82,15 +82,17 @@ impl Session<'_> {
         while left > 0 {
             (round, left) = (round + 1, left - 1);
             if reach != Reach::Plan {
-                (inputs, planned) = self.until_seen(limits, (inputs, planned), stop).await?;
+                (inputs, planned) =
+                    Box::pin(self.until_seen(limits, (inputs, planned), stop)).await?;
                 let rolls = reach == Reach::Replacements;
                 let now = (inputs, planned);
-                (inputs, planned) = self.until_up(limits, now, rolls, stop, on).await?;
+                (inputs, planned) = Box::pin(self.until_up(limits, now, rolls, stop, on)).await?;
             }
             if planned.plan.is_empty() && !planned.plan.has_news() {
                 break;
             }
-            let outcome = self.round(holder, round, &inputs, &planned, stop, on).await?;
+            // Boxed: what a round keeps while it waits is large, and stacks of threads are not.
+            let outcome = Box::pin(self.round(holder, round, &inputs, &planned, stop, on)).await?;
             let destroyed = outcome.destroyed + outcome.perhaps_destroyed;
             limits.already_destroyed += destroyed - outcome.updated;
             if !planned.plan.rollout.is_empty() {
@@ -106,7 +108,7 @@ impl Session<'_> {
                 self.settle_by_looking().await?;
             }
             converged.rounds.push(outcome);
-            inputs = self.gather(limits).await?;
+            inputs = Box::pin(self.gather(limits)).await?;
             planned = plan(&inputs);
             if stuck || stop.asked() || reach == Reach::Plan {
                 break;
@@ -136,7 +138,7 @@ impl Session<'_> {
         while waits(&now.1) && !stop.asked() {
             tracing::info!("waiting until the clouds show what was launched moments ago");
             self.engine.clock.sleep(LOOK_AGAIN).await;
-            let inputs = self.gather(limits).await?;
+            let inputs = Box::pin(self.gather(limits)).await?;
             let planned = plan(&inputs);
             now = (inputs, planned);
         }
@@ -193,7 +195,7 @@ impl Session<'_> {
             // A boot takes a minute or many: whoever waits longer looks less often.
             let pause = if waited < OFTEN { LOOK_AGAIN } else { 3 * LOOK_AGAIN };
             self.engine.clock.sleep(pause).await;
-            let inputs = self.gather(limits).await?;
+            let inputs = Box::pin(self.gather(limits)).await?;
             let planned = plan(&inputs);
             now = (inputs, planned);
         }

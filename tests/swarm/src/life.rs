@@ -44,7 +44,7 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         .unwrap_or_else(|error| panic!("no runtime: {error}"));
     runtime.block_on(async {
         if seed >= purse::PURSES {
-            return purse::live(seed, keep_trace).await;
+            return Box::pin(purse::live(seed, keep_trace)).await;
         }
         let mut chance = Chance::new(seed);
         let mut later = Chance::later(seed);
