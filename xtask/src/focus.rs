@@ -18,7 +18,7 @@ pub(crate) fn python() -> Option<PathBuf> {
     if folder.join("ready").exists() {
         return Some(python);
     }
-    let Some(base) = candidates().into_iter().find(|python| is_new_enough(python)) else {
+    let Some(base) = candidates().into_iter().find(is_new_enough) else {
         note(
             "the FOCUS validator needs Python 3.12 or 3.13, and there is none: its test is skipped",
         );

@@ -148,7 +148,7 @@ impl Wish {
             unit,
             target: 4 + chance.below(if gpus { 64 } else { 200 }),
             base_percent: *chance.pick(&[0, 10, 25, 50, 100]),
-            strategy: *chance.pick::<&str>(&STRATEGIES),
+            strategy: chance.pick::<&str>(&STRATEGIES),
             clouds,
             budget: chance.percent(30).then(|| 1 + chance.below(200)),
             min_zones: chance.below(4),

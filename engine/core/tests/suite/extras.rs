@@ -191,9 +191,8 @@ fn an_old_disk_is_paid_until_its_machine_is_replaced() {
     // pd-balanced: 73 GiB × $0.10 / 730 h for ten machines.
     assert_eq!(of(&first.report, CostKind::Disk), Change { before: usd(0.0), after: usd(0.1) });
     obey(&mut world, &first, 600);
-    for template in [disk(73)] {
-        world.recorded.templates.insert(template.digest(), template.fields());
-    }
+    let template = disk(73);
+    world.recorded.templates.insert(template.digest(), template.fields());
     put(&mut world, 730);
     let second = checked(&world);
     assert_eq!(of(&second.report, CostKind::Disk).before, usd(0.1));
