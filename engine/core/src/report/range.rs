@@ -26,7 +26,8 @@ pub(crate) fn range(
     // on demand.
     let elsewhere = if replaced { expected.refused_on_demand - expected.refused } else { 0.0 };
     let likely = now.0 as f64 - expected.missing + elsewhere.max(0.0);
-    let likely = MicroUsd(likely.max(0.0) as u64);
+    // An estimate: to a hundredth of a cent, so that the same plan a moment later says the same.
+    let likely = MicroUsd((likely.max(0.0) / 100.0).round() as u64 * 100);
 
     let (mut less, mut more) = (MicroUsd(0), Some(MicroUsd(0)));
     let (mut recorded, mut unrecorded) = (0, 0);
