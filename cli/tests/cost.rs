@@ -202,3 +202,52 @@ fn a_focus_file_keeps_the_rules_of_focus() {
     assert!(told.status.success(), "{words}\n{}", String::from_utf8_lossy(&told.stderr));
     assert!(words.contains("\"columns\": 57"), "{words}");
 }
+
+/// A fleet without a label, which grows and changes to a dearer family, and whose spot runs out.
+#[test]
+fn what_is_odd_names_the_apply_that_caused_it() {
+    let spec = |target: u32, family: &str| {
+        format!(
+            "apiVersion: fleet/v1\nkind: Fleet\nmetadata: {{ name: web }}\nspec:\n  \
+             capacity: {{ target: {target} }}\n  instances: {{ families: [{family}] }}\n  \
+             placement: {{ clouds: [{{ provider: aws, regions: [us-east-1] }}] }}\n  fallback: {{}}\n"
+        )
+    };
+    let place = Place::new(3, Preset::Calm, Duration::ZERO);
+    let days = |days: u32| {
+        for _ in 0..days {
+            place.expect(0, &["sim", "advance", "24h"]);
+            place.run(&["reconcile"]);
+        }
+    };
+    let found = || {
+        let report = json(&place, &["cost", "anomalies", "--days", "4"]);
+        report["anomalies"].as_array().cloned().expect("a list")
+    };
+    let kinds = |all: &[Value]| -> Vec<String> {
+        all.iter().map(|one| one["is"].as_str().expect("a word").to_owned()).collect()
+    };
+    place.write("fleet.yaml", &spec(6, "m6i"));
+    place.expect(0, &["apply", "--yes"]);
+    days(4);
+    assert_eq!(kinds(&found()), ["unlabelled"]);
+    place.write("fleet.yaml", &spec(14, "r7i"));
+    place.run(&["apply", "--yes", "--allow-destroy", "6"]);
+    place.expect(0, &["sim", "exhaust", "aws/*/spot"]);
+    place.expect(0, &["sim", "interrupt", "aws/*/spot", "--count", "8"]);
+    days(4);
+    let all = found();
+    for kind in ["onDemandDrift", "dearerFamily", "costGrew", "unlabelled"] {
+        assert!(kinds(&all).contains(&kind.to_owned()), "{kind}: {all:#?}");
+    }
+    for one in &all {
+        let caused = ["onDemandDrift", "dearerFamily", "costGrew"]
+            .contains(&one["is"].as_str().expect("a word"));
+        assert_eq!(one["cause"]["who"].is_string(), caused, "{one:#?}");
+    }
+    let shown = place.expect(0, &["cost", "anomalies", "--days", "4"]);
+    assert!(shown.contains("r7i is new") && shown.contains("since the round of"), "{shown}");
+    // What is older than the days before is no news.
+    days(9);
+    assert!(!kinds(&found()).contains(&"dearerFamily".to_owned()));
+}
