@@ -62,13 +62,17 @@ fn seconds(now: fleet_model::Timestamp, until: fleet_model::Timestamp) -> u64 {
 /// What a burst machine may come to cost before somebody looks again, in thousandths of its price: spot
 /// follows the market, and no further than on-demand.
 fn dearest(inputs: &Inputs, inventory: &Inventory) -> u64 {
+    // Machines that stand are counted at the price of their launch, so that is what may rise.
     let held = inventory.holdings.iter().filter(|h| h.slot.name.group == Group::Burst);
-    let held = held.filter_map(|h| find_offering(inputs, &h.pool));
-    let offered = inputs.offerings.iter();
-    let spot = held.chain(offered).filter(|offering| offering.pool.market == Market::Spot);
-    let rises = spot.filter_map(|offering| {
-        let price = offering.price.filter(|price| *price > MicroUsd(0))?;
-        Some(match offering.on_demand {
+    let held = held.filter(|h| h.pool.market == Market::Spot).map(|h| {
+        let list = find_offering(inputs, &h.pool).and_then(|offering| offering.on_demand);
+        (h.price, list)
+    });
+    let offered = inputs.offerings.iter().filter(|o| o.pool.market == Market::Spot);
+    let offered = offered.map(|offering| (offering.price, offering.on_demand));
+    let rises = held.chain(offered).filter_map(|(price, list)| {
+        let price = price.filter(|price| *price > MicroUsd(0))?;
+        Some(match list {
             Some(list) => (list.0.saturating_mul(1000)).div_ceil(price.0).max(1000),
             None => UNKNOWN_DEAREST,
         })
