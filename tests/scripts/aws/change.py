@@ -36,7 +36,9 @@ def main():
         os.makedirs(folder)
         fleet = Fleet(args.fleet, folder, args.endpoint)
         fleet.write(SPEC % (100, "one"))
-        price = fleet.json("plan")["fleets"][0]["steps"][0]["hourlyUsd"]
+        # With its address: budgets count what comes beside a machine.
+        plan = fleet.json("plan")["fleets"][0]
+        price = plan["cost"]["hourlyAfterUsd"] / plan["summary"]["create"]
         # A cent beside it: budgets are no closer than that.
         budget = room * price + 0.01
         fleet.write(SPEC % (budget, "one"))

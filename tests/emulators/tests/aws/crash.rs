@@ -10,7 +10,7 @@ use std::time::Duration;
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn launches_in_doubt_that_nobody_wants_any_more_are_not_sent_again() {
     let fewer = |share| ["--share", share, "--target", "4", "--budget", "100", "--wanted", "4"];
-    let cheaper = |share| ["--share", share, "--target", "12", "--budget", "0.10", "--wanted", "1"];
+    let cheaper = |share| ["--share", share, "--target", "12", "--budget", "0.11", "--wanted", "1"];
     let mut lanes = tokio::task::JoinSet::new();
     for share in ["34", "100"] {
         lanes.spawn(crash(true, fewer(share)));
@@ -23,7 +23,7 @@ async fn launches_in_doubt_that_nobody_wants_any_more_are_not_sent_again() {
 #[ignore = "needs moto: cargo xtask test aws"]
 async fn launches_whose_answers_are_lost_are_found_and_not_added_to() {
     crash(false, ["--share", "34", "--target", "4", "--budget", "100", "--wanted", "4"]).await;
-    crash(false, ["--share", "34", "--target", "12", "--budget", "0.10", "--wanted", "1"]).await;
+    crash(false, ["--share", "34", "--target", "12", "--budget", "0.11", "--wanted", "1"]).await;
 }
 
 /// Killed while launches are on their way, which get in or not, and then another spec.
