@@ -182,7 +182,7 @@ impl Watch {
                     self.prices.insert(create.pool.clone(), price);
                 }
             }
-            Event::Priced { prices } => prices.iter().for_each(|step| self.priced(step)),
+            Event::Priced { prices, .. } => prices.iter().for_each(|step| self.priced(step)),
             _ => {}
         }
         ledger.take(Entry::from(event), at, self);

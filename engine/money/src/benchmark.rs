@@ -253,21 +253,9 @@ fn chip_by_driver(name: &str, memory_gib: f64) -> Option<&'static Chip> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fleet_model::{Architecture, Cloud, InstanceType, Resources};
+    use crate::testing::kind;
 
     const H200: &str = include_str!("../../../examples/benchmark/results/h200.json");
-
-    fn kind(name: &str, accelerator: &str, count: u32) -> InstanceKind {
-        let resources = Resources {
-            vcpus: None,
-            memory_mib: None,
-            architecture: Architecture::X86_64,
-            accelerators: Some(Accelerators::named(accelerator, count * 1000)),
-            local_disk: None,
-            generation: None,
-        };
-        InstanceKind { cloud: Cloud::Aws, name: InstanceType::from(name), resources }
-    }
 
     #[test]
     fn our_own_result_is_read_and_kept_whole() {

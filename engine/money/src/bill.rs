@@ -6,6 +6,7 @@
 
 mod compare;
 mod forms;
+pub(crate) mod lines;
 
 pub use compare::{Comparison, Differs, Machines, What, compare};
 pub use forms::{BadBill, Form};

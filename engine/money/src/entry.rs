@@ -1,11 +1,15 @@
 //! What a ledger reads of a journal, and no more: a journal of a million events is read in a second.
 
+use crate::Few;
+use crate::quick::QuickMap;
 use fleet_model::{
-    Cloud, Create, Event, Labels, NewMachine, PoolId, PriceStep, ReleasedMachine, SlotId, Token,
-    Vacated, Worth,
+    Cloud, Commitment, Create, Event, Labels, MicroUsd, NewMachine, PoolId, PriceStep,
+    ReleasedMachine, SlotId, Timestamp, Token, Vacated, Worth,
 };
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fmt;
 
 /// An event of the journal, as far as it matters to a ledger.
@@ -18,27 +22,36 @@ pub enum Entry {
     /// A launch made nothing.
     Refused(Token),
     /// The end of machines was asked for.
-    Asked(Vec<SlotId>),
+    Asked(Few<SlotId>),
     /// Their cloud declined.
-    NotEnded(Vec<SlotId>),
+    NotEnded(Few<SlotId>),
     /// Machines are gone.
-    Gone(Vec<Vacated>),
+    Gone(Few<Vacated>),
     /// Machines of a cloud carry these labels from here on.
     Labels(Cloud, Labels),
     /// Machines carry the labels of a version.
-    Relabelled(u32, Vec<SlotId>),
+    Relabelled(u32, Few<SlotId>),
     /// A machine is there after all.
     Returned(NewMachine),
     /// Machines of somebody else are the fleet's from here on.
-    Adopted(Vec<NewMachine>, u32),
+    Adopted(Few<NewMachine>, u32),
     /// Machines are the fleet's no longer.
-    Released(Vec<ReleasedMachine>),
-    /// Prices moved.
-    Priced(Vec<PriceStep>),
+    Released(Few<ReleasedMachine>),
+    /// Prices moved, or other machines are bought ahead.
+    Priced(Prices),
     /// What machines of some pools are worth.
     Worth(Vec<Worth>),
     /// Nothing to a ledger.
     Other,
+}
+
+/// Prices that moved, and what is bought ahead.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prices {
+    /// How prices of pools moved.
+    pub prices: Vec<PriceStep>,
+    /// What is bought ahead from here on; `None`: what was before.
+    pub commitments: Option<Vec<Commitment>>,
 }
 
 /// A launch that was about to be sent.
@@ -47,6 +60,7 @@ pub struct Intended {
     /// Which request.
     pub token: Token,
     /// The pool that it names first.
+    #[serde(deserialize_with = "known_pool")]
     pub pool: PoolId,
     /// The image.
     #[serde(default)]
@@ -59,7 +73,7 @@ pub struct Created {
     /// Which request.
     pub token: Token,
     /// The machines.
-    pub machines: Vec<NewMachine>,
+    pub machines: Few<NewMachine>,
     /// How many that nobody asked for.
     #[serde(default)]
     pub surplus: Vec<fleet_model::MachineId>,
@@ -75,19 +89,25 @@ impl From<&Event> for Entry {
             }
             Event::Created { token, machines, surplus, missing: _ } => Entry::Created(Created {
                 token: token.clone(),
-                machines: machines.clone(),
+                machines: machines.clone().into(),
                 surplus: surplus.clone(),
             }),
             Event::CreateRefused { token, .. } => Entry::Refused(token.clone()),
-            Event::DestroyIntended { slots, .. } => Entry::Asked(slots.clone()),
-            Event::DestroyRefused { slots, .. } => Entry::NotEnded(slots.clone()),
-            Event::Vacated { gone } => Entry::Gone(gone.clone()),
+            Event::DestroyIntended { slots, .. } => Entry::Asked(slots.clone().into()),
+            Event::DestroyRefused { slots, .. } => Entry::NotEnded(slots.clone().into()),
+            Event::Vacated { gone } => Entry::Gone(gone.clone().into()),
             Event::LabelsMeant { cloud, labels } => Entry::Labels(*cloud, labels.clone()),
-            Event::Relabelled { version, slots } => Entry::Relabelled(*version, slots.clone()),
+            Event::Relabelled { version, slots } => {
+                Entry::Relabelled(*version, slots.clone().into())
+            }
             Event::Readopted { machine, .. } => Entry::Returned(machine.clone()),
-            Event::Adopted { machines, labels, .. } => Entry::Adopted(machines.clone(), *labels),
-            Event::Released { machines } => Entry::Released(machines.clone()),
-            Event::Priced { prices } => Entry::Priced(prices.clone()),
+            Event::Adopted { machines, labels, .. } => {
+                Entry::Adopted(machines.clone().into(), *labels)
+            }
+            Event::Released { machines } => Entry::Released(machines.clone().into()),
+            Event::Priced { prices, commitments } => {
+                Entry::Priced(Prices { prices: prices.clone(), commitments: commitments.clone() })
+            }
             Event::RoundStarted { worth, .. } if !worth.is_empty() => Entry::Worth(worth.clone()),
             Event::Opened { .. }
             | Event::Epoch { .. }
@@ -162,7 +182,12 @@ impl<'de> Visitor<'de> for Kind {
                 Entry::Adopted(machines, labels)
             }
             "released" => Entry::Released(rest::<Released, A>(map)?.machines),
-            "priced" => Entry::Priced(rest::<Prices, A>(map)?.prices),
+            "priced" => {
+                let Steps { prices, commitments } = rest(map)?;
+                let step = |Step { pool, since, price }| PriceStep { pool, since, price };
+                let prices = prices.into_iter().map(step).collect();
+                Entry::Priced(Prices { prices, commitments })
+            }
             "roundStarted" => match rest::<Round, A>(map)?.worth {
                 worth if worth.is_empty() => Entry::Other,
                 worth => Entry::Worth(worth),
@@ -185,21 +210,43 @@ macro_rules! fields {
 fields! {
     Wrapped { create: Intended }
     Tokened { token: Token }
-    Slots { slots: Vec<SlotId> }
-    Gone { gone: Vec<Vacated> }
+    Slots { slots: Few<SlotId> }
+    Gone { gone: Few<Vacated> }
     Labelled { cloud: Cloud, labels: Labels }
-    Relabelled { version: u32, slots: Vec<SlotId> }
+    Relabelled { version: u32, slots: Few<SlotId> }
     Returned { machine: NewMachine }
-    Adopted { machines: Vec<NewMachine>, labels: u32 }
-    Released { machines: Vec<ReleasedMachine> }
-    Prices { prices: Vec<PriceStep> }
+    Adopted { machines: Few<NewMachine>, labels: u32 }
+    Released { machines: Few<ReleasedMachine> }
+    Steps { prices: Vec<Step>, #[serde(default)] commitments: Option<Vec<Commitment>> }
+    Step { #[serde(deserialize_with = "known_pool")] pool: PoolId, since: Timestamp, price: MicroUsd }
     Round { #[serde(default)] worth: Vec<Worth> }
+}
+
+/// So many pools are remembered; a journal that names more is read more slowly.
+const POOLS_KNOWN: usize = 4_096;
+
+/// Reads a pool. A journal names the same few over and over: each is made once for a thread.
+fn known_pool<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PoolId, D::Error> {
+    thread_local! {
+        static KNOWN: RefCell<QuickMap<Box<str>, PoolId>> = RefCell::default();
+    }
+    let text = Cow::<str>::deserialize(deserializer)?;
+    KNOWN.with_borrow_mut(|known| {
+        if let Some(pool) = known.get(&*text) {
+            return Ok(pool.clone());
+        }
+        let pool: PoolId = text.parse().map_err(D::Error::custom)?;
+        if known.len() >= POOLS_KNOWN {
+            known.clear();
+        }
+        known.insert(text.into(), pool.clone());
+        Ok(pool)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fleet_model::{MicroUsd, Timestamp};
 
     #[test]
     fn read_from_text_and_from_events_are_the_same() {
@@ -213,6 +260,8 @@ mod tests {
              "launchedAt":"2026-01-01T00:00:00Z","price":3}],"missing":[],"surplus":["i-2"]},
             {"event":"createRefused","token":"x","code":"no"},
             {"event":"priced","prices":[{"pool":"aws/r/z/t/spot","since":"2026-01-01T01:00:00Z","price":4}]},
+            {"event":"priced","prices":[],"commitments":[{"cloud":"aws","region":"r","instanceType":"t","count":2,
+             "until":"2027-01-01T00:00:00Z","hourly":5}]},
             {"event":"destroyIntended","pool":"aws/r/z/t/spot","slots":["burst-0.1"]},
             {"event":"destroyRefused","slots":["burst-0.1"],"why":"w"},
             {"event":"labelsMeant","cloud":"aws","labels":{"team":"a"}},
@@ -230,7 +279,8 @@ mod tests {
             since: "2026-01-01T01:00:00Z".parse::<Timestamp>().expect("a time"),
             price: MicroUsd(4),
         };
-        assert!(entries.contains(&Entry::Priced(vec![step])));
+        let priced = |entry: &Entry| matches!(entry, Entry::Priced(Prices { prices, .. }) if *prices == [step.clone()]);
+        assert!(entries.iter().any(priced));
         assert!(serde_json::from_str::<Entry>(r#"{"fleet":"f","event":"opened"}"#).is_err());
     }
 }

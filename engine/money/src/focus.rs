@@ -3,7 +3,10 @@
 //! What has no price is no row: FOCUS forbids a cost that is not known, and 0 would be a lie. Those machines
 //! are beside the file. Costs are exact to the twelfth decimal, quantities to the ninth.
 
+mod commitment;
+
 use crate::calendar::Calendar;
+use crate::covered::{Cover, Held};
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
 use crate::report::{Question, Unpriced};
@@ -98,6 +101,8 @@ pub struct FocusRows {
     pub text: String,
     /// Machines without a price, and for how many milliseconds.
     pub unpriced: BTreeMap<Unpriced, u128>,
+    /// Milliseconds of machines bought ahead at a price that nobody said: their `EffectiveCost` is too low.
+    pub unknown_ms: u128,
 }
 
 impl FocusRows {
@@ -112,6 +117,7 @@ impl FocusRows {
             days: Calendar::utc(),
             text: String::new(),
             unpriced: BTreeMap::new(),
+            unknown_ms: 0,
         }
     }
 
@@ -122,13 +128,20 @@ impl FocusRows {
             *self.unpriced.entry(who).or_default() += u128::from(charge.ms());
             return;
         };
+        let fleet = self.fleet.clone();
         let pool = &charge.life.pool;
         let place = &pool.place;
         let (provider, service) = names(place.cloud);
-        let cost = match charge.waived {
-            true => "0.0".to_owned(),
-            false => {
-                decimal(u128::from(hourly.0) * u128::from(charge.ms()), 3_600_000 * 1_000_000, 12)
+        let nothing = || "0.0".to_owned();
+        let list = match charge.waived {
+            true => nothing(),
+            false => commitment::cost(hourly, charge.ms().into()),
+        };
+        let (billed, effective) = match charge.covered {
+            None => (list.clone(), list.clone()),
+            Some(Cover { hourly: None }) => (nothing(), nothing()),
+            Some(Cover { hourly: Some(hourly) }) => {
+                (nothing(), commitment::cost(hourly, charge.ms().into()))
             }
         };
         let quantity = decimal(u128::from(charge.ms()), HOUR as u128, 9);
@@ -137,7 +150,10 @@ impl FocusRows {
         let month = self.days.day(charge.from).0.first_of_month();
         let next = month.saturating_add(jiff::Span::new().months(1));
         let account = place.region.account().unwrap_or(place.cloud.as_str());
-        let category = match pool.market {
+        let [category, id, name, committed, status, kind, unit] =
+            commitment::of_charge(&self.fleet, charge, &quantity);
+        let pricing = match pool.market {
+            _ if charge.covered.is_some() => "Committed",
             Market::Spot => "Dynamic",
             Market::OnDemand | Market::Reserved => "Standard",
         };
@@ -154,7 +170,7 @@ impl FocusRows {
         let end = charge.to.max(charge.from.div_euclid(1000) * 1000 + 1000);
         let line: [&str; 63] = [
             zone.unwrap_or_default(),
-            &cost,
+            &billed,
             account,
             account,
             "",
@@ -169,26 +185,26 @@ impl FocusRows {
             "Usage-Based",
             &stamp(end),
             &stamp(charge.from),
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
-            "",
+            &category,
+            &id,
+            &name,
+            &committed,
+            &status,
+            &kind,
+            &unit,
             &quantity,
             "Hours",
-            &cost,
+            &list,
             &price,
-            &cost,
+            &effective,
             "",
             provider,
-            &cost,
+            &list,
             &price,
-            category,
+            pricing,
             "USD",
             &price,
-            &cost,
+            &effective,
             &price,
             &quantity,
             "Hours",
@@ -212,11 +228,15 @@ impl FocusRows {
             &tags,
             provider,
             provider,
-            &self.fleet,
+            &fleet,
             if charge.estimated { "true" } else { "false" },
             if charge.waived { "true" } else { "false" },
             on_demand.as_deref().unwrap_or_default(),
         ];
+        self.write(&line);
+    }
+
+    fn write(&mut self, line: &[&str]) {
         for (nth, cell) in line.iter().enumerate() {
             if nth > 0 {
                 self.text.push(',');
@@ -250,6 +270,10 @@ impl Sink for FocusRows {
     }
 
     fn lost(&mut self, _: &Lost, _: i64, _: Option<&Labels>) {}
+
+    fn held(&mut self, held: Held<'_>) {
+        self.unused(held);
+    }
 }
 
 /// The cloud as it calls itself, and its service.
@@ -278,6 +302,11 @@ fn decimal(number: u128, of: u128, digits: u32) -> String {
         text.pop();
     }
     text
+}
+
+/// Our own tag of what is no machine.
+fn tags_of(fleet: &str) -> String {
+    format!("{{\"fleet\":{}}}", json(fleet))
 }
 
 /// Our own tags, and the user's.

@@ -1,12 +1,14 @@
 //! The ledger of one fleet: its journal, entry by entry, turned into charges with everything that a report
 //! asks of them.
 
-use crate::entry::{Created, Entry, Intended};
+use crate::covered::{Covering, Held};
+use crate::entry::{Created, Entry, Intended, Prices};
 use crate::meter::{self, Charge, Launch};
+use crate::quick::QuickMap;
 use fleet_model::{
     Cloud, Departure, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp, Token, Worth,
 };
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// So many price steps are kept before old ones are settled.
 const STEPS_KEPT: usize = 4_096;
@@ -24,6 +26,9 @@ pub trait Sink {
 
     /// Capacity that an interruption took, until the slot was filled again.
     fn lost(&mut self, lost: &Lost, until: i64, labels: Option<&Labels>);
+
+    /// A stretch of time in which machines were bought ahead.
+    fn held(&mut self, _held: Held<'_>) {}
 }
 
 /// Capacity that an interruption took.
@@ -53,12 +58,13 @@ struct Sent {
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     meter: Meter,
-    sent: HashMap<Token, Sent>,
+    sent: QuickMap<Token, Sent>,
     /// By version, from 1.
     labels: BTreeMap<Cloud, Vec<Labels>>,
-    worth: BTreeMap<PoolId, Worth>,
+    worth: QuickMap<PoolId, Worth>,
     lost: BTreeMap<SlotName, Lost>,
     unit: Option<String>,
+    covering: Covering,
     surplus: Vec<MachineId>,
 }
 
@@ -76,7 +82,7 @@ impl Ledger {
             Entry::Created(Created { token, machines, surplus }) => {
                 self.surplus.extend(surplus);
                 let Some(sent) = self.sent.remove(&token) else { return };
-                for new in &machines {
+                for new in machines.iter() {
                     self.refilled(new.slot.name, new.launched_at, sink);
                     let pool = new.pool.as_ref().unwrap_or(&sent.pool);
                     let launch = Launch {
@@ -91,8 +97,9 @@ impl Ledger {
             Entry::Asked(slots) => meter::asked(&mut self.meter, &slots, Some(at)),
             Entry::NotEnded(slots) => meter::asked(&mut self.meter, &slots, None),
             Entry::Gone(gone) => {
-                for vacated in &gone {
+                for vacated in gone.iter() {
                     let (labels, lost) = (&self.labels, &mut self.lost);
+                    let covering = &mut self.covering;
                     meter::gone(&mut self.meter, vacated, at, &mut |charge: Charge<'_>| {
                         if charge.ended == Some(Departure::Interrupted) {
                             let pool = charge.life.pool.clone();
@@ -102,10 +109,9 @@ impl Ledger {
                             let one = Lost { machine, pool, at: went, hourly, labels: version };
                             lost.insert(vacated.slot, one);
                         }
-                        sink.charge(
-                            charge,
-                            of_version(labels, charge.life.pool.place.cloud, charge.labels),
-                        );
+                        let labels =
+                            of_version(labels, charge.life.pool.place.cloud, charge.labels);
+                        covering.take(charge, labels, sink);
                     });
                 }
             }
@@ -118,7 +124,7 @@ impl Ledger {
                 meter::returned(&mut self.meter, &machine);
             }
             Entry::Adopted(machines, version) => {
-                for new in &machines {
+                for new in machines.iter() {
                     let Some(pool) = &new.pool else { continue };
                     let worth = self.worth.get(pool);
                     let launch = Launch { pool, image: None, labels: version, worth };
@@ -126,17 +132,19 @@ impl Ledger {
                 }
             }
             Entry::Released(machines) => {
-                let labels = &self.labels;
-                for one in &machines {
+                let (labels, covering) = (&self.labels, &mut self.covering);
+                for one in machines.iter() {
                     meter::released(&mut self.meter, one, at, &mut |charge: Charge<'_>| {
-                        sink.charge(
-                            charge,
-                            of_version(labels, charge.life.pool.place.cloud, charge.labels),
-                        );
+                        let labels =
+                            of_version(labels, charge.life.pool.place.cloud, charge.labels);
+                        covering.take(charge, labels, sink);
                     });
                 }
             }
-            Entry::Priced(prices) => {
+            Entry::Priced(Prices { prices, commitments }) => {
+                if let Some(bought) = commitments {
+                    self.covering.bought(&bought, at);
+                }
                 meter::priced(&mut self.meter, &prices);
                 if meter::price_steps(&self.meter) > STEPS_KEPT {
                     self.settle(at, sink);
@@ -155,14 +163,15 @@ impl Ledger {
         }
     }
 
-    /// Gives out what machines that run have cost up to a moment. The ledger is as it was.
+    /// Gives out what machines that run have cost up to a moment, and what waited to learn what commitments
+    /// paid for. The ledger is as it was.
     pub fn accrued(&self, now: Timestamp, sink: &mut impl Sink) {
+        let mut running = self.covering.beside();
         meter::accrued(&self.meter, now, &mut |charge: Charge<'_>| {
-            sink.charge(
-                charge,
-                of_version(&self.labels, charge.life.pool.place.cloud, charge.labels),
-            );
+            let labels = of_version(&self.labels, charge.life.pool.place.cloud, charge.labels);
+            running.take(charge, labels, sink);
         });
+        self.covering.settle(&running, now, sink);
     }
 
     /// Machines that a cloud made and nobody asked for. They are on its bill; the journal does not know for
@@ -173,9 +182,10 @@ impl Ledger {
 
     fn settle(&mut self, at: Timestamp, sink: &mut impl Sink) {
         let before = Timestamp::from_millisecond(at.as_millisecond() - SETTLED_AFTER);
-        let labels = &self.labels;
+        let (labels, covering) = (&self.labels, &mut self.covering);
         meter::settle(&mut self.meter, before.unwrap_or(at), &mut |charge: Charge<'_>| {
-            sink.charge(charge, of_version(labels, charge.life.pool.place.cloud, charge.labels));
+            let labels = of_version(labels, charge.life.pool.place.cloud, charge.labels);
+            covering.take(charge, labels, sink);
         });
     }
 

@@ -8,16 +8,22 @@ pub mod billing;
 pub mod calendar;
 pub mod chart;
 pub mod compare;
+pub mod covered;
 pub mod entry;
 pub mod extras;
+mod few;
 pub mod focus;
 pub mod job;
 pub mod ledger;
 pub mod meter;
 pub mod performance;
+mod quick;
 pub mod report;
 mod spend;
+#[cfg(test)]
+mod testing;
 
+pub use few::Few;
 pub use spend::Spend;
 
 /// Writes a cell of a CSV file.

@@ -7,6 +7,7 @@
 
 use crate::Spend;
 use crate::billing::{self, From, Rule, Until};
+use crate::covered::Cover;
 use fleet_model::{
     Departure, Head, MachineId, Market, Meter, MicroUsd, NewMachine, OpenLife, PoolId, PriceStep,
     PricedAt, ReleasedMachine, SlotId, SlotName, Timestamp, Vacated, Worth,
@@ -39,6 +40,8 @@ pub struct Charge<'a> {
     pub estimated: bool,
     /// How the machine went, on its last stretch.
     pub ended: Option<Departure>,
+    /// A commitment paid for it.
+    pub covered: Option<Cover>,
 }
 
 impl Charge<'_> {
@@ -52,9 +55,9 @@ impl Charge<'_> {
         u64::try_from(self.to - self.from).unwrap_or_default()
     }
 
-    /// What it comes to. `None`: no price is known.
+    /// What it comes to, beside what is bought ahead. `None`: no price is known.
     pub fn amount(&self) -> Option<Spend> {
-        if self.waived {
+        if self.waived || self.covered.is_some() {
             return Some(Spend::default());
         }
         Some(Spend::of(self.hourly?, self.ms()))
@@ -200,10 +203,11 @@ pub fn gone(
     let to = begin + if waived { ran as i64 } else { billed as i64 };
     let from = ms(life.since).max(begin);
     head(&life, begin, to, sink);
-    stretches(meter, &life, from, End { to, how: Some(vacated.how), waived, estimated }, sink);
+    let steps = steps_of(meter, &life);
+    cut(&life, steps, from, End { to, how: Some(vacated.how), waived, estimated }, sink);
     // If it comes back, it was there, and is paid for, all the time.
     let since = if waived { from } else { to.max(from) };
-    let price = price_at(steps_of(meter, &life), life.price, since);
+    let price = price_at(steps, life.price, since);
     let back = OpenLife { since: stamp(since), price, asked: None, head: None, ..life };
     let old = |at: &Timestamp| ms(noticed) - ms(*at) > MAY_COME_BACK;
     while meter.departed.front().is_some_and(|(at, _)| old(at)) {
@@ -328,7 +332,18 @@ fn cut(
         if how.is_some() {
             let (hourly, labels) = (price(from), labels_at(life, from));
             let to = from;
-            sink(Charge { life, labels, from, to, hourly, waived, estimated, ended: how });
+            let ended = how;
+            sink(Charge {
+                life,
+                labels,
+                from,
+                to,
+                hourly,
+                waived,
+                estimated,
+                ended,
+                covered: None,
+            });
         }
         return;
     }
@@ -338,9 +353,8 @@ fn cut(
     let mut cuts: Vec<i64> = moved.chain(labels).filter(|at| *at > from && *at < to).collect();
     cuts.sort_unstable();
     cuts.dedup();
-    cuts.push(to);
     let mut at = from;
-    for next in cuts {
+    for next in cuts.into_iter().chain([to]) {
         let last = next == to;
         sink(Charge {
             life,
@@ -351,6 +365,7 @@ fn cut(
             waived,
             estimated: estimated && last,
             ended: how.filter(|_| last),
+            covered: None,
         });
         at = next;
     }

@@ -178,19 +178,7 @@ fn json(text: &str) -> Result<Vec<Named>, TableError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fleet_model::{Architecture, Cloud, InstanceType, Resources};
-
-    fn kind(name: &str, accelerator: &str, count: u32) -> InstanceKind {
-        let resources = Resources {
-            vcpus: None,
-            memory_mib: None,
-            architecture: Architecture::X86_64,
-            accelerators: Some(Accelerators::named(accelerator, count * 1000)),
-            local_disk: None,
-            generation: None,
-        };
-        InstanceKind { cloud: Cloud::Aws, name: InstanceType::from(name), resources }
-    }
+    use crate::testing::kind;
 
     #[test]
     fn both_forms_say_the_same() {

@@ -2,11 +2,13 @@
 
 use crate::Spend;
 use crate::calendar::Calendar;
+use crate::covered::Held;
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
-use fleet_model::{Cloud, Departure, Labels, MachineId, Market, PoolId};
+use crate::quick::QuickMap;
+use fleet_model::{Cloud, Departure, InstanceType, Labels, MachineId, Market, PoolId};
 use jiff::civil::Date;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -134,6 +136,10 @@ pub struct Line {
     pub estimated: Spend,
     /// What clouds did not ask for: machines that they took back early.
     pub waived: Spend,
+    /// Milliseconds that commitments paid for.
+    pub covered_ms: u128,
+    /// What those would have cost besides, at the prices of their machines.
+    pub covered: Spend,
     /// Machines that clouds took back.
     pub interruptions: u64,
     /// Milliseconds until their slots were filled again.
@@ -168,13 +174,8 @@ impl Unit {
 impl Line {
     /// What was saved against on-demand: positive, or what it cost more.
     pub fn saved(&self) -> Option<Saved> {
-        (self.on_demand > Spend::default()).then(|| {
-            if self.on_demand >= self.spent_beside {
-                Saved::Less(self.on_demand.saturating_sub(self.spent_beside))
-            } else {
-                Saved::More(self.spent_beside.saturating_sub(self.on_demand))
-            }
-        })
+        (self.on_demand > Spend::default())
+            .then(|| Saved::between(self.on_demand, self.spent_beside))
     }
 
     /// Takes in another group.
@@ -190,6 +191,8 @@ impl Line {
             spent_beside,
             estimated,
             waived,
+            covered_ms,
+            covered,
             interruptions,
             lost_ms,
             lost,
@@ -204,6 +207,8 @@ impl Line {
         self.spent_beside += *spent_beside;
         self.estimated += *estimated;
         self.waived += *waived;
+        self.covered_ms += covered_ms;
+        self.covered += *covered;
         self.interruptions += interruptions;
         self.lost_ms += lost_ms;
         self.lost += *lost;
@@ -217,6 +222,16 @@ pub enum Saved {
     Less(Spend),
     /// So much more was paid.
     More(Spend),
+}
+
+impl Saved {
+    /// What was saved by paying `paid` for what is `worth` so much.
+    fn between(worth: Spend, paid: Spend) -> Self {
+        match worth >= paid {
+            true => Saved::Less(worth.saturating_sub(paid)),
+            false => Saved::More(paid.saturating_sub(worth)),
+        }
+    }
 }
 
 /// A machine of which nobody knows what it cost.
@@ -249,13 +264,67 @@ pub struct Tally {
     question: Question,
     fleet: Arc<str>,
     unit: Unit,
-    names: HashMap<String, Arc<str>>,
-    /// The groups.
-    pub lines: HashMap<Vec<Part>, Line>,
+    names: QuickMap<String, Arc<str>>,
+    /// The name of a group, while it is looked up.
+    key: Vec<Part>,
+    /// Where the line of each group is.
+    groups: QuickMap<Vec<Part>, usize>,
+    lines: Vec<Line>,
     /// Machines without a price, and for how many milliseconds.
     pub unpriced: BTreeMap<Unpriced, u128>,
     /// Machines whose end was not told.
     pub estimated: u64,
+    /// What was bought ahead.
+    pub commitments: BTreeMap<Bought, Use>,
+}
+
+/// Machines that a fleet has bought ahead.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bought {
+    /// The fleet.
+    pub fleet: Arc<str>,
+    /// The cloud.
+    pub cloud: Cloud,
+    /// The region.
+    pub region: String,
+    /// The type.
+    pub instance_type: InstanceType,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Use {
+    /// Milliseconds of machines that it held for.
+    pub held_ms: u128,
+    /// Of those, milliseconds in which a machine ran that it paid for.
+    pub used_ms: u128,
+    /// Of those that it held for, milliseconds whose price nobody said.
+    pub unpriced_ms: u128,
+    /// What it cost, as far as the spec says.
+    pub paid: Spend,
+    /// Of that, what it cost while it lay unused.
+    pub idle: Spend,
+    /// What the machines that it paid for cost on demand.
+    pub worth: Spend,
+}
+
+impl Use {
+    /// What it saved against the same machines on demand, after what it cost itself. `None`: the spec does not
+    /// say what it cost.
+    pub fn saved(&self) -> Option<Saved> {
+        (self.unpriced_ms == 0).then(|| Saved::between(self.worth, self.paid))
+    }
+
+    /// Takes in another.
+    pub fn add(&mut self, other: &Use) {
+        let Use { held_ms, used_ms, unpriced_ms, paid, idle, worth } = other;
+        self.held_ms += held_ms;
+        self.used_ms += used_ms;
+        self.unpriced_ms += unpriced_ms;
+        self.paid += *paid;
+        self.idle += *idle;
+        self.worth += *worth;
+    }
 }
 
 impl Tally {
@@ -265,10 +334,13 @@ impl Tally {
             question,
             fleet: "".into(),
             unit: Unit::default(),
-            names: HashMap::new(),
-            lines: HashMap::new(),
+            names: QuickMap::default(),
+            key: Vec::new(),
+            groups: QuickMap::default(),
+            lines: Vec::new(),
             unpriced: BTreeMap::new(),
             estimated: 0,
+            commitments: BTreeMap::new(),
         }
     }
 
@@ -280,22 +352,33 @@ impl Tally {
 
     /// Takes in what another one counted.
     pub fn merge(&mut self, other: Tally) {
-        for (key, line) in other.lines {
-            self.lines.entry(key).or_default().add(&line);
+        for (key, at) in other.groups {
+            let known = self.groups.get(&*key).copied();
+            let own = known.unwrap_or_else(|| begun(&mut self.groups, &mut self.lines, key));
+            self.lines[own].add(&other.lines[at]);
         }
         for (machine, ms) in other.unpriced {
             *self.unpriced.entry(machine).or_default() += ms;
         }
         self.estimated += other.estimated;
+        for (bought, used) in other.commitments {
+            self.commitments.entry(bought).or_default().add(&used);
+        }
     }
 
     /// Groups in the order of their names, and all of them together.
-    pub fn sorted(&self) -> (Vec<(&[Part], &Line)>, Line) {
-        let mut lines: Vec<_> = self.lines.iter().map(|(key, line)| (&**key, line)).collect();
+    pub fn sorted<'a>(&'a self) -> (Vec<(&'a [Part], &'a Line)>, Line) {
+        let line = |(key, at): (&'a Vec<Part>, &usize)| (&**key, &self.lines[*at]);
+        let mut lines: Vec<_> = self.groups.iter().map(line).collect();
         lines.sort_by(|a, b| a.0.cmp(b.0));
         let mut total = Line::default();
         lines.iter().for_each(|(_, line)| total.add(line));
         (lines, total)
+    }
+
+    /// What each group comes to, in no order.
+    pub fn lines(&self) -> &[Line] {
+        &self.lines
     }
 
     fn by_day(&self) -> bool {
@@ -303,7 +386,7 @@ impl Tally {
     }
 
     fn line(&mut self, pool: &PoolId, labels: Option<&Labels>, at: i64) -> &mut Line {
-        let Tally { question, fleet, names, lines, .. } = self;
+        let Tally { question, fleet, names, key, groups, lines, .. } = self;
         let mut text = |text: &str| match names.get(text) {
             Some(known) => Part::Text(known.clone()),
             None => {
@@ -327,11 +410,19 @@ impl Tally {
             By::Day => Part::Day(calendar.day(at).0),
             By::Month => Part::Month(calendar.day(at).0.first_of_month()),
         };
-        let key: Vec<Part> = by.iter().map(part).collect();
-        lines.entry(key).or_default()
+        key.clear();
+        key.extend(by.iter().map(part));
+        let known = groups.get(&**key).copied();
+        let at = known.unwrap_or_else(|| begun(groups, lines, key.clone()));
+        &mut lines[at]
     }
 
     fn count(&mut self, charge: Charge<'_>, labels: Option<&Labels>) {
+        if charge.covered.is_some() {
+            let PoolId { place, instance_type, .. } = &charge.life.pool;
+            let worth = charge.on_demand().unwrap_or_default();
+            self.bought(place.cloud, place.region.name(), instance_type).worth += worth;
+        }
         let unit = self.unit.clone();
         let line = self.line(&charge.life.pool, labels, charge.from);
         let ms = u128::from(charge.ms());
@@ -350,6 +441,11 @@ impl Tally {
         {
             line.waived += Spend::of(hourly, charge.ms());
         }
+        if charge.covered.is_some() {
+            line.covered_ms += ms;
+            line.covered +=
+                charge.hourly.map_or(Spend::default(), |hourly| Spend::of(hourly, charge.ms()));
+        }
         if let Some(on_demand) = charge.on_demand() {
             line.on_demand += on_demand;
             line.spent_beside += amount;
@@ -363,6 +459,22 @@ impl Tally {
             line.estimated += amount;
             self.estimated += u64::from(charge.ended.is_some());
         }
+    }
+}
+
+/// The place of a group that is new.
+fn begun(groups: &mut QuickMap<Vec<Part>, usize>, lines: &mut Vec<Line>, key: Vec<Part>) -> usize {
+    groups.insert(key, lines.len());
+    lines.push(Line::default());
+    lines.len() - 1
+}
+
+impl Tally {
+    fn bought(&mut self, cloud: Cloud, region: &str, instance_type: &InstanceType) -> &mut Use {
+        let (fleet, region) = (self.fleet.clone(), region.to_owned());
+        let instance_type = instance_type.clone();
+        let bought = Bought { fleet, cloud, region, instance_type };
+        self.commitments.entry(bought).or_default()
     }
 }
 
@@ -396,6 +508,24 @@ impl Sink for Tally {
 
     fn counted_in(&mut self, unit: &str) {
         self.unit = Unit::One(unit.into());
+    }
+
+    fn held(&mut self, held: Held<'_>) {
+        let Held { commitment, from, to, used } = held;
+        let (from, to) = (from.max(self.question.from), to.min(self.question.to));
+        let Some(ms) = u64::try_from(to - from).ok().filter(|ms| *ms > 0) else { return };
+        let sum = self.bought(commitment.cloud, &commitment.region, &commitment.instance_type);
+        let all = u128::from(ms) * u128::from(commitment.count);
+        sum.held_ms += all;
+        sum.used_ms += u128::from(ms) * u128::from(used);
+        match commitment.hourly {
+            Some(hourly) => {
+                let each = Spend::of(hourly, ms);
+                sum.paid += each * u64::from(commitment.count);
+                sum.idle += each * u64::from(commitment.count.saturating_sub(used));
+            }
+            None => sum.unpriced_ms += all,
+        }
     }
 
     fn lost(&mut self, lost: &Lost, until: i64, labels: Option<&Labels>) {

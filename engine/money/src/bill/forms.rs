@@ -1,6 +1,7 @@
 //! Reading bills. Columns by AWS's table dictionaries of Data Exports, Google's "Cloud Billing data tables in
 //! BigQuery", Microsoft's cost details and FOCUS 1.2.
 
+use super::lines::Counted;
 use super::{Bill, Billed, BilledMachine, NanoUsd, same_name};
 use fleet_model::Timestamp;
 use std::collections::BTreeMap;
@@ -96,14 +97,19 @@ struct Columns {
     kind: Option<usize>,
     what: Option<usize>,
     tags: Option<usize>,
+    /// Whether a commitment paid, or lay unused; and what is billed beside it.
+    commitment: Option<usize>,
+    billed: Option<usize>,
 }
 
 impl Bill {
     /// Reads a bill.
     pub fn read(file: impl Read) -> Result<Self, BadBill> {
+        let (file, lines) = Counted::new(file);
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
+        let line_of = |at: &csv::Position| lines.of(at.byte()).unwrap_or(at.line());
         let broken = |error: csv::Error| BadBill::Row {
-            line: error.position().map_or(1, csv::Position::line),
+            line: error.position().map_or(1, line_of),
             why: match error.kind() {
                 csv::ErrorKind::Utf8 { .. } => "it is not text in UTF-8".into(),
                 _ => error.to_string(),
@@ -116,7 +122,7 @@ impl Bill {
         let mut record = csv::StringRecord::new();
         while reader.read_record(&mut record).map_err(broken)? {
             rows += 1;
-            let line = record.position().map_or(0, csv::Position::line);
+            let line = record.position().map_or(0, line_of);
             let row = columns.row(&record).map_err(|why| BadBill::Row { line, why })?;
             found.extend(row);
         }
@@ -251,6 +257,8 @@ impl Columns {
             kind,
             what,
             tags,
+            commitment: find("CommitmentDiscountStatus").filter(|_| form == Form::Focus),
+            billed: find("BilledCost"),
         })
     }
 
@@ -273,7 +281,13 @@ impl Columns {
         if end <= start {
             return Err("a charge ends before it begins".into());
         }
-        let mut cost = amount(at(self.cost))?;
+        // A commitment is paid for by itself: what is compared is what was paid beside it.
+        let cost = match some(self.commitment) {
+            Some("Unused") => return Ok(None),
+            Some(_) => self.billed.unwrap_or(self.cost),
+            None => self.cost,
+        };
+        let mut cost = amount(at(cost))?;
         if let Some(credits) = some(self.credits) {
             cost.0 += amount(credits)?.0;
         }

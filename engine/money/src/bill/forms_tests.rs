@@ -79,6 +79,38 @@ fn what_is_no_bill_says_why() {
 }
 
 #[test]
+fn a_bad_row_is_named_by_the_line_that_an_editor_shows() {
+    let check = |text: &str, line: u64| match read(text) {
+        Err(BadBill::Row { line: found, .. }) => assert_eq!(found, line, "{text:?}"),
+        other => panic!("{other:?} of {text:?}"),
+    };
+    let head = "ResourceId,ChargePeriodStart,BilledCost";
+    let good = "i-1,2026-01-01T00:00:00Z,1";
+    let bad = "i-2,2026-01-01T00:00:00Z,x";
+    check(&format!("{head}\n{bad}\n"), 2);
+    check(&format!("{head}\n\n\n{bad}\n"), 4);
+    check(&format!("\n\n{head}\n{good}\n\n{bad}"), 6);
+    check(&format!("{head}\r\n{good}\r\n{bad}\r\n"), 3);
+    check(&format!("{head}\r\n\r\n{good}\r\n\r\n{bad}\r\n"), 5);
+    // A name that goes over two lines is one row.
+    check(&format!("{head}\n\"i\n1\",2026-01-01T00:00:00Z,1\n\n{bad}\n"), 5);
+    // Further on than a reader reads at once.
+    let many = format!("{good}\n\n").repeat(5_000);
+    check(&format!("{head}\n{many}{bad}\n"), 10_002);
+}
+
+#[test]
+fn what_a_commitment_cost_is_not_compared() {
+    let text = "ResourceId,ChargePeriodStart,EffectiveCost,BilledCost,CommitmentDiscountStatus\n\
+                i-1,2026-01-01T00:00:00Z,0.6,0,Used\n\
+                i-1,2026-01-01T01:00:00Z,1,1,\n\
+                fleet/f/aws/r/t,2026-01-01T01:00:00Z,0.6,0,Unused\n";
+    let bill = read(text).expect("a bill");
+    assert_eq!((bill.rows, bill.machine_rows), (3, 2));
+    assert_eq!(bill.machines["i-1"].total().cost, NanoUsd(1_000_000_000));
+}
+
+#[test]
 fn amounts_are_exact() {
     let check = |text: &str, nano: i128| assert_eq!(amount(text), Ok(NanoUsd(nano)), "{text}");
     check("0.1", 100_000_000);

@@ -1,10 +1,12 @@
 //! The best buy: accelerators of all clouds side by side, by what a job on them costs.
 
+mod committed;
 mod measure;
 mod pick;
 #[cfg(test)]
 mod tests;
 
+pub use committed::{Offer, offers, pick_committed};
 pub use measure::{Basis, Measure, Scale, Useful};
 pub use pick::{Absent, Found, Picked, Wanted, accelerator_name, pick};
 

@@ -1,5 +1,6 @@
 //! Which machine stands for an accelerator on a cloud.
 
+use super::committed::Offer;
 use fleet_model::{
     Accelerators, Catalog, CatalogRow, Chip, Cloud, InstanceKind, Market, MicroUsd, Pattern, Place,
 };
@@ -40,6 +41,8 @@ pub struct Picked {
     pub accelerators_milli: u64,
     /// The price of one machine an hour.
     pub each: MicroUsd,
+    /// The commitment that the price is of.
+    pub offer: Option<Arc<Offer>>,
 }
 
 /// Why an accelerator is not listed on a cloud in a market.
@@ -78,7 +81,7 @@ impl Wanted {
     }
 
     /// Whether a place is looked at. What an account must ask for first is named, or left out.
-    fn allows(&self, place: &Place) -> bool {
+    pub(super) fn allows(&self, place: &Place) -> bool {
         let cloud = self.clouds.is_empty() || self.clouds.contains(&place.cloud);
         if self.regions.is_empty() {
             return cloud && !place.is_restricted() && !place.needs_opt_in();
@@ -87,7 +90,7 @@ impl Wanted {
     }
 
     /// Machines for one node; `None` for fractions of an accelerator: nodes are made of whole ones.
-    fn per_node(&self, kind: &InstanceKind) -> Option<u32> {
+    pub(super) fn per_node(&self, kind: &InstanceKind) -> Option<u32> {
         let has = kind.resources.accelerators.as_ref()?.count_milli;
         (has >= 1000).then(|| (u64::from(self.count) * 1000).div_ceil(has.into()) as u32)
     }
@@ -136,6 +139,7 @@ pub fn pick(catalog: &Catalog, wanted: &Wanted) -> Found {
                 per_node,
                 accelerators_milli,
                 each,
+                offer: None,
             };
             best.insert(key, (fit, picked));
         }

@@ -193,3 +193,63 @@ fn clusters_are_interrupted_as_often_as_their_machines_together() {
     let spot = endless.iter().find(|way| way.picked.market == Market::Spot).and_then(|way| way.job);
     assert_eq!(spot.and_then(|job| job.cost), None);
 }
+
+#[test]
+fn commitments_are_a_third_kind_of_row() {
+    let text = "provider,region,type,usdPerHour,until,term,source\n\n# ours\n\
+                aws,us-east-1,p5.48xlarge,25.5,2027-03-01,\"1 year, no upfront\",contract 7\n\
+                aws,eu-west-1,p5.48xlarge,26,,,\naws,us-east-1,g6.xlarge,0.4,,,\n";
+    let offers = offers(text).expect("offers");
+    assert_eq!(offers.iter().map(|offer| offer.line).collect::<Vec<_>>(), [4, 5, 6]);
+    assert_eq!(offers[0].term.as_deref(), Some("1 year, no upfront"));
+    let catalog = catalog(&[
+        // A local zone of the region, which an account must ask for.
+        ("aws/us-east-1/use1-atl2-az1/p5.48xlarge", "H100", 8, Some(5000), None),
+        ("aws/us-east-1/a/p5.48xlarge", "H100", 8, Some(5000), Some(2600)),
+        ("aws/us-east-1/a/g6.xlarge", "L4", 1, Some(80), None),
+    ]);
+    let wanted = Wanted {
+        gpus: vec![Pattern::new("H100")],
+        clouds: Vec::new(),
+        regions: Vec::new(),
+        count: 8,
+        nodes: 2,
+    };
+    let (picked, unknown) = pick_committed(&catalog, &wanted, &offers);
+    // Nobody asked for the L4, and the catalog has nothing in Ireland.
+    assert_eq!(unknown.iter().map(|offer| offer.line).collect::<Vec<_>>(), [5]);
+    let [one] = &picked[..] else { panic!("{picked:?}") };
+    assert_eq!((one.market, one.machines, one.each), (Market::Reserved, 2, MicroUsd(25_500_000)));
+    let work = Work {
+        hours: 10.0,
+        reference: None,
+        checkpoint: 0.1,
+        restore: 0.1,
+        replace: 0.1,
+        save_on_notice: false,
+    };
+    let ways = ways(&picked, &work, &Measure::Published(Figure::Bf16), &|_| 1.0);
+    let job = ways[0].job.expect("a job");
+    assert_eq!(job.cost, Some(MicroUsd(510_000_000)), "never interrupted: {job:?}");
+}
+
+#[test]
+fn bad_prices_of_commitments_say_where() {
+    let check = |text: &str, line: usize, what: &str| match offers(text) {
+        Err(error) => {
+            assert_eq!(error.line, line, "{text:?}: {error}");
+            assert!(error.what.contains(what), "{text:?}: {error}");
+        }
+        Ok(found) => panic!("{text:?}: {found:?}"),
+    };
+    let head = "provider,region,type,usdPerHour,until";
+    check("", 1, "no column `provider`");
+    check("provider,region,type\n", 1, "no column `usdPerHour`");
+    check(&format!("{head}\n"), 1, "no rows");
+    check(&format!("{head}\n\nmars,r,t,1\n"), 3, "unknown cloud `mars`");
+    check(&format!("{head}\naws,,t,1\n"), 2, "`region` is empty");
+    check(&format!("{head}\naws,r,t,free\n"), 2, "`free` is no price");
+    check(&format!("{head}\naws,r,t,-1\n"), 2, "`-1` is no price");
+    check(&format!("{head}\naws,r,t,NaN\n"), 2, "`NaN` is no price");
+    check(&format!("{head}\naws,r,t,1,soon\n"), 2, "`soon` is no day");
+}
