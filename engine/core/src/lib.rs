@@ -46,6 +46,13 @@ pub use report::{
 
 use fleet_model::Inputs;
 
+/// The plan and what is held back, without the report: for replays, which read no more and plan by the
+/// ten thousand.
+pub fn plan_alone(inputs: &Inputs) -> (fleet_model::Plan, Vec<fleet_model::Hold>) {
+    let decision = decide::decide(inputs, false);
+    (plan::steps(&decision), decision.held)
+}
+
 /// Decides. Total: what cannot be done is in the report.
 pub fn plan(inputs: &Inputs) -> Planned {
     let decision = decide::decide(inputs, false);

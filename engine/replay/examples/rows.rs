@@ -1,10 +1,12 @@
 //! The figures of docs/placement.md: the fleet on every recording, at three prices of what is missing.
 //!
-//! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide]`
+//! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide] [all] [calibration] [10]`:
+//! other sizes and delays, all policies, predicted losses, and one price instead of three.
 
 use fleet_model::Hedge;
 use fleet_replay::contest::{anywhere, on_every_core};
-use fleet_replay::{Compared, Named, Setup, Trace, compare, overall};
+use fleet_replay::{Compared, Named, Setup, Trace, calibrations, compare, overall};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -73,7 +75,15 @@ fn main() {
     for penalty in if prices.is_empty() { vec![3, 10, 30] } else { prices } {
         let walked = |nth: usize| walk(Path::new(&folder), &rows[nth], penalty, policies);
         let found = on_every_core(rows.len(), walked);
-        let text = text(&rows, &found, f64::from(penalty));
+        let mut text = text(&rows, &found, f64::from(penalty));
+        if rest.iter().any(|word| word == "calibration") {
+            text.push_str(&predicted("all", &found));
+            for name in rows.iter().map(|row| row.name).collect::<BTreeSet<_>>() {
+                let of = |(row, _): &(&Row, &Compared)| row.name == name;
+                let some = rows.iter().zip(&found).filter(of).map(|(_, one)| one.clone());
+                text.push_str(&predicted(name, &some.collect::<Vec<_>>()));
+            }
+        }
         let _ = std::io::stdout().write_all(text.as_bytes());
     }
 }
@@ -82,6 +92,29 @@ fn walk(folder: &Path, row: &Row, penalty: u32, policies: &[Named]) -> Compared 
     let trace = Trace::load(&folder.join(row.name)).expect("a recording").shuffled(row.seed);
     let hedge = Hedge::at(penalty * 1000);
     compare(&trace, &row.setup, &anywhere(Some(hedge)), policies)
+}
+
+/// Losses predicted and observed, by tenths of the predictions.
+fn predicted(name: &str, found: &[Compared]) -> String {
+    let mut out = String::new();
+    for one in calibrations(found) {
+        let furthest =
+            one.bins.iter().map(|bin| (bin.predicted - bin.observed).abs()).fold(0.0, f64::max);
+        let _ = write!(
+            out,
+            "  {name:<12}{} h: {} predictions, Brier {:.4} (mean {:.4}), furthest {:.1} points\n   ",
+            one.hours,
+            one.count,
+            one.brier,
+            one.brier_of_mean,
+            furthest * 100.0
+        );
+        for bin in &one.bins {
+            let _ = write!(out, " {:.1}→{:.1}", bin.predicted * 100.0, bin.observed * 100.0);
+        }
+        out.push('\n');
+    }
+    out
 }
 
 fn text(rows: &[Row], found: &[Compared], penalty: f64) -> String {

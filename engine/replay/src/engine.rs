@@ -9,7 +9,7 @@ use crate::policy::{Ask, Held, Policy, Rest, View};
 use crate::trace::Trace;
 use fleet_core::market::belief::Chance;
 use fleet_core::market::foreseen;
-use fleet_core::{Planned, fold, plan};
+use fleet_core::{fold, plan_alone};
 use fleet_model::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Engine {
     /// What was asked for in this round, by zone.
     pending: BTreeMap<usize, Vec<Create>>,
     /// The plan of the last round, if it asks for no spot: what remains is to carry it out.
-    settled: Option<Planned>,
+    settled: Option<Plan>,
     made: u64,
     /// What was predicted of machines held, in the second half of the recording.
     forecasts: Vec<Forecast>,
@@ -58,9 +58,11 @@ impl Engine {
         desired.placement.hedge =
             hedge.map(|hedge| Hedge { ready_after_seconds, ..hedge.watched() });
         let offerings = offerings(trace);
-        let at = |pool: &PoolId| offerings.iter().position(|o| o.pool == *pool).unwrap_or_default();
         let pools = (0..trace.zones.len()).map(|zone| pool(trace, zone, Market::Spot));
-        let pools: Vec<(PoolId, usize)> = pools.map(|pool| (pool.clone(), at(&pool))).collect();
+        let at = |pool: &PoolId| offerings.iter().position(|o| o.pool == *pool).unwrap_or_default();
+        let pools = pools.map(|pool| at(&pool));
+        let pools: Vec<(PoolId, usize)> =
+            pools.map(|at| (offerings[at].pool.clone(), at)).collect();
         let now = moment(0);
         let uid: FleetUid = "replay".into();
         let inputs = Inputs {
@@ -68,16 +70,8 @@ impl Engine {
             uid,
             desired,
             observed: Observed {
-                taken_at: now,
-                machines: BTreeMap::new(),
                 complete: offerings.iter().map(|o| o.pool.place.scope()).collect(),
-                gaps: Vec::new(),
-                glimpsed: BTreeMap::new(),
-                gone: BTreeMap::new(),
-                accounts: BTreeMap::new(),
-                orphans: BTreeMap::new(),
-                probed: BTreeMap::new(),
-                readings: Default::default(),
+                ..Observed::nothing(now)
             },
             offerings,
             rejected: Vec::new(),
@@ -151,38 +145,38 @@ impl Engine {
     }
 
     /// Plans, allowing what the plan itself asks to end: a recording has nobody to ask.
-    fn plan(&mut self) -> Planned {
+    fn plan(&mut self) -> Plan {
         self.inputs.limits = Limits::default();
-        let mut planned = plan(&self.inputs);
-        let limit = planned.report.held.iter().find_map(|hold| match hold {
+        let (mut plan, held) = plan_alone(&self.inputs);
+        let limit = held.iter().find_map(|hold| match hold {
             Hold::DestroyLimit { wanted, .. } => Some(*wanted),
             _ => None,
         });
         if limit.is_some() {
             self.inputs.limits.allow_destroy = limit;
-            planned = plan(&self.inputs);
+            (plan, _) = plan_alone(&self.inputs);
         }
-        let gone = planned.plan.vacate.clone();
+        let gone = plan.vacate.clone();
         for vacated in &gone {
             self.inputs.observed.machines.remove(&vacated.machine);
         }
         if !gone.is_empty() {
             self.note(Event::Vacated { gone });
         }
-        if let Some(step) = planned.plan.fallback {
+        if let Some(step) = plan.fallback {
             self.note(Event::Fallback { step });
         }
-        if let Some(pools) = planned.plan.cheaper.clone() {
+        if let Some(pools) = plan.cheaper.clone() {
             self.note(Event::Cheaper { pools });
         }
-        if let Some(moving) = planned.plan.moving.clone() {
+        if let Some(moving) = plan.moving.clone() {
             self.note(Event::Moving { moving });
         }
-        planned
+        plan
     }
 
     /// Plans once the rounds of requests are over: no more spot at this moment.
-    fn plan_without_spot(&mut self) -> Planned {
+    fn plan_without_spot(&mut self) -> Plan {
         let before = self.inputs.recorded.blocks.clone();
         let closed: Vec<Block> =
             self.pools.iter().map(|(pool, _)| self.block(pool.clone())).collect();
@@ -251,7 +245,7 @@ impl Policy for Engine {
         }
         let planned = self.plan();
         self.pending.clear();
-        for step in &planned.plan.steps {
+        for step in &planned.steps {
             let Action::Create(create) = &step.action else { continue };
             let zone = self.pools.iter().position(|(pool, _)| *pool == create.pool);
             if let Some(zone) = zone {
@@ -277,7 +271,7 @@ impl Policy for Engine {
         let planned = self.settled.take().unwrap_or_else(|| self.plan_without_spot());
         let mut release = Vec::new();
         let before = self.spot.clone();
-        for step in &planned.plan.steps {
+        for step in &planned.steps {
             match &step.action {
                 Action::Create(create) => {
                     let ids = self.launch(create, create.slots.len());
@@ -331,10 +325,21 @@ pub(crate) fn pool(trace: &Trace, zone: usize, market: Market) -> PoolId {
 }
 
 fn offerings(trace: &Trace) -> Vec<Offering> {
-    let mut all = Vec::new();
+    let mut all: Vec<Offering> = Vec::new();
     for zone in 0..trace.zones.len() {
+        // Names that are copies of one another are compared at a glance.
+        let mut zones_pool = pool(trace, zone, Market::Spot);
+        if let Some(first) = all.iter().map(|one| &one.pool).find(|one| {
+            (one.place.cloud, &one.place.region)
+                == (zones_pool.place.cloud, &zones_pool.place.region)
+        }) {
+            zones_pool.place.region = first.place.region.clone();
+        }
+        if let Some(first) = all.first() {
+            zones_pool.instance_type = first.pool.instance_type.clone();
+        }
         for market in [Market::Spot, Market::OnDemand] {
-            let pool = pool(trace, zone, market);
+            let pool = PoolId { market, ..zones_pool.clone() };
             let resources = Resources {
                 vcpus: None,
                 memory_mib: None,

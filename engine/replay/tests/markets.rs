@@ -1,8 +1,9 @@
 //! Made-up markets are the same each time, and the adversarial ones react.
 
-use fleet_replay::contest::{MOST_MEAN_REGRET, MOST_WORSE_BY_TENTH, play_all, summary};
+use fleet_model::Hedge;
+use fleet_replay::contest::{MOST_MEAN_REGRET, MOST_WORSE_BY_TENTH, anywhere, play_all, summary};
 use fleet_replay::synthetic::{Kind, Synthetic};
-use fleet_replay::{Named, World, judge_in};
+use fleet_replay::{Measures, Named, Setup, Trace, World, compare, judge_in};
 
 #[test]
 fn the_same_seed_is_the_same_contest_on_any_number_of_cores() {
@@ -70,4 +71,37 @@ fn the_bounds_are_those_of_the_docs() {
         percent(MOST_WORSE_BY_TENTH)
     );
     assert!(words.contains(&bounds), "docs/placement.md does not say: {bounds}");
+}
+
+/// Six zones with room for all, at three tenths of on-demand, for sixteen hours.
+fn calm(machines: u32, lost_at: Option<usize>) -> Measures {
+    const SAMPLES: usize = 384;
+    let zones =
+        ["us-east-1a", "us-east-1b", "us-east-1c", "us-west-2a", "us-west-2b", "us-west-2c"];
+    // Where something is lost, every zone takes everything back for one sample.
+    let carries = |sample| if lost_at == Some(sample) { 0 } else { 100 };
+    let trace = Trace {
+        name: "calm".into(),
+        interval_seconds: 150,
+        on_demand: 1.0,
+        regions: zones.map(|zone| zone[..9].to_owned()).to_vec(),
+        zones: zones.map(String::from).to_vec(),
+        capacity: (0..SAMPLES).map(|sample| vec![carries(sample); zones.len()]).collect(),
+        price: vec![vec![0.3; zones.len()]; SAMPLES],
+        has_prices: true,
+    };
+    let desired = anywhere(Some(Hedge::at(10_000)));
+    compare(&trace, &Setup::new(machines, 0), &desired, &[Named::Engine]).rows[0].measures
+}
+
+#[test]
+fn where_nothing_is_ever_lost_no_spare_is_held_for_long() {
+    for machines in [2, 4, 8, 16] {
+        let calm = calm(machines, None);
+        assert!(calm.delivered > 0.9999, "{machines}: {calm:?}");
+        assert!(calm.cost < 0.3 * 1.07, "{machines}: {calm:?}");
+    }
+    // One loss, and the fleet is careful again.
+    let (calm, warned) = (calm(4, None), calm(4, Some(100)));
+    assert!(warned.cost > 1.05 * calm.cost, "{warned:?} {calm:?}");
 }

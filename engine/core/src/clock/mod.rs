@@ -16,7 +16,7 @@ const ANNOUNCED: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 /// it has expired.
 pub fn in_force(desired: &Desired, now: Timestamp) -> Desired {
     let mut desired = desired.clone();
-    let expired = seams::is_over(desired.expires, now);
+    let expired = is_over(&desired, now);
     let scheduled = current(&desired.schedule, now).map(|(_, entry)| entry.goal);
     if expired {
         desired.capacity = CapacityGoal { unit: desired.capacity.unit, ..CapacityGoal::default() };
@@ -30,10 +30,15 @@ pub fn in_force(desired: &Desired, now: Timestamp) -> Desired {
     desired
 }
 
+/// Whether a fleet ended by itself.
+pub(crate) fn is_over(desired: &Desired, now: Timestamp) -> bool {
+    seams::is_over(desired.expires, now)
+}
+
 /// What a person should know of the clock, of a fleet as it is in force.
 pub(crate) fn notices(desired: &Desired, now: Timestamp) -> Vec<Notice> {
     let mut notices = Vec::new();
-    let over = desired.expires.is_some_and(|at| at <= now);
+    let over = is_over(desired, now);
     if let Some((since, _)) = current(&desired.schedule, now).filter(|_| !over) {
         let next = change(desired, now);
         let next = next.filter(|(at, _)| desired.expires.is_none_or(|end| *at < end));

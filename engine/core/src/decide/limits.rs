@@ -1,13 +1,12 @@
 //! The limits on a choice as a whole: how many machines one apply may destroy, and the budget.
 
 use crate::budget::{Allowance, Limit};
+use crate::clock::is_over;
 use crate::decide::choose::{choose, choose_with};
 use crate::decide::decision::{Choice, Limited, Outgoing, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
-use crate::decide::removals::{
-    Quota, Removals, is_expired, is_used_up, keep_everything, target_lowered,
-};
+use crate::decide::removals::{Quota, Removals, is_used_up, keep_everything, target_lowered};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
 use fleet_model::{AtCap, Budget, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
@@ -36,12 +35,12 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     // What the user's own lower target asks for has a limit of its own.
     let is_lowered = |why: &&Why| matches!(why, Why::TargetLowered { .. });
     let mut lowered = free.victims.values().filter(is_lowered).count() as u32;
-    if is_expired(inputs) || Group::ALL.iter().any(|group| target_lowered(inputs, *group).is_some())
-    {
+    let is_over = is_over(&inputs.desired, inputs.now);
+    if is_over || Group::ALL.iter().any(|group| target_lowered(inputs, *group).is_some()) {
         lowered += unseen;
     }
     let share = inputs.desired.max_destroy.floor_of(inventory.recorded_live.into());
-    let most = match is_expired(inputs) && inputs.desired.max_destroy == Share::ALL {
+    let most = match is_over && inputs.desired.max_destroy == Share::ALL {
         // All of it, also what a run that died asked to end before.
         true => u32::MAX,
         false => u32::try_from(share).unwrap_or(u32::MAX),

@@ -1,6 +1,7 @@
 //! Which machines are to end, and which of them stay after all.
 
 use crate::budget::{Allowance, Limit};
+use crate::clock::is_over;
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::rollout::part;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
@@ -55,12 +56,6 @@ pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Un
     // Less of one and more of the other is another split, not less.
     let less = before.unit == now.unit && now.target < before.target && to < from;
     (less && !inputs.limits.destroy_all).then_some((from, to))
-}
-
-/// Whether the fleet ended by itself.
-pub(crate) fn is_expired(inputs: &Inputs) -> bool {
-    inputs.desired.expires.is_some_and(|end| end <= inputs.now)
-        && inputs.desired.capacity.target.is_zero()
 }
 
 /// Nothing is launched and nothing is destroyed.
@@ -146,7 +141,7 @@ impl<'a> Removals<'a> {
     /// By how much the user asks for less of a group. Of a fleet that expired nothing is wanted, also where
     /// it never came to hold what it was meant to.
     fn lowered_to(&self, group: Group) -> Option<(Units, Units)> {
-        if is_expired(self.inputs) {
+        if is_over(&self.inputs.desired, self.inputs.now) {
             let held = self.group(group).map(|(_, holding)| holding.weight).sum();
             return Some((held, Units(0)));
         }

@@ -16,9 +16,9 @@ fn boot_failures(inputs: &Inputs, inventory: &Inventory, group: Group) -> Option
     // In the order in which the journal will have them.
     let failed = failures(&inputs.recorded, &inventory.failed, inputs.now);
     let ends = with_early_ends(failed, &inputs.recorded, &inventory.vacate, inputs.now);
-    let templates = template_digests(&inputs.desired);
-    // A mended template is worth a try at once. A bad image on two clouds is one bad image.
     let rows = ends.get(&group)?;
+    // A mended template is worth a try at once. A bad image on two clouds is one bad image.
+    let templates = template_digests(&inputs.desired);
     let present = || rows.iter().filter(|row| templates.get(&row.cloud) == Some(&row.template));
     let failures = seams::failures_counted(present().map(|row| row.count).sum());
     let until = after(present().map(|row| row.last).max()?, BOOT_REST);

@@ -207,10 +207,10 @@ impl Inventory {
         known: bool,
         cause: Option<Cause>,
     ) {
-        let words = cause.as_ref().map_or("", |cause| &cause.words).escape_debug().to_string();
-        let machine = machine.clone();
+        let words = || cause.as_ref().map_or("", |cause| &cause.words).escape_debug().to_string();
         match standing {
             Standing::Failed(kind) => {
+                let (machine, words) = (machine.clone(), words());
                 if !known {
                     let cause = cause.unwrap_or_else(|| Cause::new(*kind, ""));
                     let machine = machine.clone();
@@ -218,7 +218,10 @@ impl Inventory {
                 }
                 self.notices.push(Notice::Failed { machine, slot, words });
             }
-            Standing::Stopped => self.notices.push(Notice::Stopped { machine, slot, words }),
+            Standing::Stopped => {
+                let (machine, words) = (machine.clone(), words());
+                self.notices.push(Notice::Stopped { machine, slot, words });
+            }
             Standing::Good
             | Standing::Disallowed(_)
             | Standing::ToReplace

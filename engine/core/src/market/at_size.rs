@@ -5,7 +5,7 @@
 //! them, each pool answers for itself how many machines are worth it. So the search is for two numbers,
 //! whatever the number of machines, and a look at every pool for each guess.
 
-use crate::market::choice::Choice;
+use crate::market::choice::{Choice, Step};
 use crate::market::need::Need;
 use crate::market::odds::Odds;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
@@ -18,6 +18,8 @@ const DEVIATIONS: usize = 10;
 const NEAR: f64 = 0.01;
 /// Beyond this nothing changes any more.
 const FAR: f64 = 7.0;
+/// So much more than another is more, whatever is lost to rounding.
+const CLEARLY: f64 = 1e-9;
 
 /// A way to stand, and the prices at which it is the best.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -64,22 +66,31 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
         Some(price) if worth >= price => need.held.min(need.most),
         Some(_) | None => need.settled.min(need.most),
     };
+    let stairs: Vec<Stairs> = choices.iter().map(Stairs::new).collect();
     let mut deviation = wanted.sqrt().max(1.0);
     let mut best = (f64::INFINITY, Prices::default());
+    // The first guesses for one σ are mostly those for the one before.
+    let mut normal = [Normal::at(f64::midpoint(-FAR, FAR)); GUESSES];
     for _ in 0..DEVIATIONS {
         let (mut low, mut high) = (-FAR, FAR);
         let mut seen = Answer::default();
-        for _ in 0..GUESSES {
+        for normal in &mut normal {
             let x = f64::midpoint(low, high);
-            let prices = priced(need.missing, x, deviation);
-            seen = answer(choices, prices);
+            if normal.x != x {
+                *normal = Normal::at(x);
+            }
+            let prices = normal.prices(need.missing, deviation);
+            seen = answer(&stairs, prices);
             let gap = wanted - seen.mean - x * deviation;
             let on_demand = gap.clamp(0.0, sold(prices.mean) as f64);
-            let cost = seen.cost
-                + need.bought(on_demand as usize)
-                + need.missing * missing(wanted - on_demand, (seen.mean, seen.variance));
-            if cost < best.0 {
-                best = (cost, prices);
+            let paid = seen.cost + need.bought(on_demand as usize);
+            // What costs more before anything is missing is not the best: no need to count that.
+            if paid <= best.0 * (1.0 + CLEARLY) {
+                let short = missing(wanted - on_demand, (seen.mean, seen.variance));
+                let cost = paid + need.missing * short;
+                if cost < best.0 {
+                    best = (cost, prices);
+                }
             }
             if gap > on_demand { low = x } else { high = x }
         }
@@ -92,13 +103,28 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
         }
     }
     let prices = best.1;
-    let counts = whole(choices, prices);
+    let counts = whole(choices, &stairs, prices);
     let on_demand = bridge(choices, &counts, need);
     Sketch { counts, on_demand, prices }
 }
 
-fn priced(missing: f64, x: f64, deviation: f64) -> Prices {
-    Prices { mean: missing * below(x), variance: missing * density(x) / (2.0 * deviation) }
+/// The normal law at one point.
+#[derive(Debug, Clone, Copy)]
+struct Normal {
+    x: f64,
+    below: f64,
+    density: f64,
+}
+
+impl Normal {
+    fn at(x: f64) -> Self {
+        Normal { x, below: below(x), density: density(x) }
+    }
+
+    fn prices(&self, missing: f64, deviation: f64) -> Prices {
+        let variance = missing * self.density / (2.0 * deviation);
+        Prices { mean: missing * self.below, variance }
+    }
 }
 
 /// What pools give at some prices: what it costs, and mean and variance of what survives.
@@ -109,9 +135,9 @@ struct Answer {
     variance: f64,
 }
 
-fn answer(choices: &[Choice], prices: Prices) -> Answer {
-    choices.iter().fold(Answer::default(), |sum, choice| {
-        let part = worth(choice, prices);
+fn answer(stairs: &[Stairs], prices: Prices) -> Answer {
+    stairs.iter().fold(Answer::default(), |sum, stairs| {
+        let part = stairs.worth(prices);
         Answer {
             cost: sum.cost + part.cost,
             mean: sum.mean + part.mean,
@@ -129,46 +155,95 @@ struct Part {
     variance: f64,
 }
 
-/// How many machines of a pool are worth their cost. The k-th adds to the variance in proportion to k,
-/// so in each step it is one division.
-fn worth(choice: &Choice, prices: Prices) -> Part {
-    let weight = choice.weight as f64;
-    let (mut count, mut cost, mut mean, mut square) = (0.0, 0.0, 0.0, 0.0);
-    for step in choice.steps() {
-        let stays = step.stays;
-        let slots = step.slots as f64;
-        let net = step.cost - prices.mean * weight * stays;
-        if net >= 0.0 {
-            break;
-        }
-        // What a machine adds to the variance, in squares of weights: `first` at the beginning of the
-        // step, `slope` more with each.
-        let first = stays * (2.0 * (count - mean) + 1.0 - stays);
-        let slope = 2.0 * stays * (1.0 - stays);
-        let dear = prices.variance * weight * weight;
-        let room = -net - dear * first;
-        let more = if room <= 0.0 {
-            0.0
-        } else if dear * slope * slots <= room {
-            slots
-        } else {
-            room / (dear * slope)
-        };
-        square += more * stays * (2.0 * count + more);
-        count += more;
-        cost += more * step.cost;
-        mean += more * stays;
-        if more < slots {
-            break;
+/// So many machines of a pool, from the first: what they cost, and what of them survives, in machines.
+#[derive(Debug, Clone, Copy, Default)]
+struct Height {
+    count: f64,
+    cost: f64,
+    mean: f64,
+    square: f64,
+}
+
+impl Height {
+    /// With some more of a step.
+    fn with(self, step: &Step, more: f64) -> Self {
+        Height {
+            count: self.count + more,
+            cost: self.cost + more * step.cost,
+            mean: self.mean + more * step.stays,
+            square: self.square + more * step.stays * (2.0 * self.count + more),
         }
     }
-    let variance = (square - mean * mean).max(0.0) * weight * weight;
-    Part { count, cost, mean: mean * weight, variance }
+}
+
+/// One step of a pool, and what comes before it.
+#[derive(Debug, Clone, Copy)]
+struct Stair {
+    step: Step,
+    slots: f64,
+    before: Height,
+    /// What a machine adds to the variance, in squares of weights: `first` at the beginning of the step,
+    /// `slope` more with each.
+    first: f64,
+    slope: f64,
+}
+
+/// The steps of a pool, summed up once for all prices.
+struct Stairs {
+    weight: f64,
+    stairs: Vec<Stair>,
+    top: Height,
+}
+
+impl Stairs {
+    fn new(choice: &Choice) -> Self {
+        let mut top = Height::default();
+        let stair = |step: &Step| {
+            let (stays, slots, before) = (step.stays, step.slots as f64, top);
+            top = before.with(step, slots);
+            Stair {
+                step: *step,
+                slots,
+                before,
+                first: stays * (2.0 * (before.count - before.mean) + 1.0 - stays),
+                slope: 2.0 * stays * (1.0 - stays),
+            }
+        };
+        let stairs = choice.steps().iter().map(stair).collect();
+        Stairs { weight: choice.weight as f64, stairs, top }
+    }
+
+    /// How many machines are worth their cost. The k-th adds to the variance in proportion to k, so in
+    /// each step it is one division.
+    fn worth(&self, prices: Prices) -> Part {
+        let weight = self.weight;
+        let (per_machine, dear) = (prices.mean * weight, prices.variance * weight * weight);
+        let mut reached = self.top;
+        for stair in &self.stairs {
+            let net = stair.step.cost - per_machine * stair.step.stays;
+            let room = -net - dear * stair.first;
+            if net >= 0.0 || room <= 0.0 {
+                reached = stair.before;
+                break;
+            }
+            if dear * stair.slope * stair.slots <= room {
+                continue;
+            }
+            let more = room / (dear * stair.slope);
+            if more < stair.slots {
+                reached = stair.before.with(&stair.step, more);
+                break;
+            }
+        }
+        let Height { count, cost, mean, square } = reached;
+        let variance = (square - mean * mean).max(0.0) * weight * weight;
+        Part { count, cost, mean: mean * weight, variance }
+    }
 }
 
 /// Whole machines: rounded down first, then one more where most was cut off, until the mean is reached.
-fn whole(choices: &[Choice], prices: Prices) -> Vec<usize> {
-    let parts: Vec<f64> = choices.iter().map(|choice| worth(choice, prices).count).collect();
+fn whole(choices: &[Choice], stairs: &[Stairs], prices: Prices) -> Vec<usize> {
+    let parts: Vec<f64> = stairs.iter().map(|stairs| stairs.worth(prices).count).collect();
     let mut counts: Vec<usize> = parts.iter().map(|part| *part as usize).collect();
     let cut = |at: usize| parts[at] - counts[at] as f64;
     let stays = |at: usize| choices[at].slot(counts[at]).map_or(0.0, |slot| slot.stays);

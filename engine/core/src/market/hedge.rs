@@ -6,6 +6,7 @@
 
 use crate::holdings::{Holding, Standing, Zones};
 use crate::market::choice::Choice;
+use crate::market::moves::Bench;
 use crate::market::need::{Need, Portfolio};
 use crate::market::portfolio::portfolio;
 use crate::market::survey::{HedgeInputs, MOVED_WORK, START_PAID_IN, Stand, Survey, is_fresh};
@@ -37,9 +38,10 @@ pub(crate) fn hedge(
 ) -> Hedged {
     let survey = Survey::new(given, wanted, hedge);
     let mut most = wanted;
+    let mut bench = Bench::default();
     loop {
         let mut tried = usage.clone();
-        let (hedged, had) = decide(given, &survey, &mut tried, most);
+        let (hedged, had) = decide(given, &survey, &mut tried, most, &mut bench);
         // Less on demand than was counted on: what may be had otherwise is worth more then.
         if had >= most {
             *usage = tried;
@@ -56,6 +58,7 @@ fn decide(
     survey: &Survey<'_>,
     usage: &mut Usage,
     most_on_demand: Units,
+    bench: &mut Bench,
 ) -> (Hedged, Units) {
     let &Survey { wanted, hedge, grain, per_grain, reference, .. } = survey;
     let stands = &survey.stands;
@@ -77,7 +80,7 @@ fn decide(
     let mut hedged = Hedged::default();
     let mut tried = usage.clone();
     for _ in 0..ROUNDS {
-        hedged.portfolio = portfolio(&choices, need);
+        hedged.portfolio = portfolio(&choices, need, bench);
         for (count, stand) in hedged.portfolio.counts.iter_mut().zip(stands) {
             *count = (*count).max(stand.settled);
         }

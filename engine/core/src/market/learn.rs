@@ -1,9 +1,11 @@
 //! What the journal's events say of spot pools.
 
 use crate::market::belief;
+use crate::market::boot;
 use crate::market::throttle;
 use fleet_model::{
-    Departure, Market, MicroUsd, PoolBelief, PoolId, Recorded, SlotState, Timestamp, Vacated,
+    Departure, Market, MicroUsd, PoolBelief, PoolId, Recorded, SlotId, SlotState, Timestamp,
+    Vacated,
 };
 use std::collections::BTreeMap;
 
@@ -51,6 +53,34 @@ pub(crate) fn refused(recorded: &mut Recorded, pool: &PoolId, at: Timestamp) {
     let Some(belief) = of(recorded, pool) else { return };
     throttle::said_no(belief, at);
     belief::exactly(belief, at, belief.held, belief.held + 1);
+}
+
+/// Machines were found ready. To be called before that is written down of their slots. `looked`: when
+/// somebody last looked before.
+pub(crate) fn ready(
+    recorded: &mut Recorded,
+    slots: &[SlotId],
+    looked: Option<Timestamp>,
+    at: Timestamp,
+) {
+    for slot in slots {
+        let record = recorded.slots.get(&slot.name);
+        let Some(record) = record.filter(|record| record.generation == slot.generation) else {
+            continue;
+        };
+        let SlotState::Filled { pool, launched_at, health, .. } = &record.state else { continue };
+        if health.ready {
+            continue;
+        }
+        let (pool, launched_at) = (pool.clone(), *launched_at);
+        let after = |at: Timestamp| {
+            u32::try_from((at.as_second() - launched_at.as_second()).max(0)).unwrap_or(u32::MAX)
+        };
+        let not_yet = looked.max(health.failing_since).map_or(0, after);
+        if let Some(belief) = of(recorded, &pool) {
+            boot::took(belief, not_yet..=after(at));
+        }
+    }
 }
 
 /// We destroy machines ourselves. That they lived until now is evidence of the pool; that they go is

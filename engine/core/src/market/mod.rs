@@ -5,11 +5,14 @@
 
 mod at_size;
 pub mod belief;
+mod boot;
 pub mod choice;
+mod descent;
 mod evidence;
 mod hedge;
 pub(crate) mod learn;
 mod moved;
+mod moves;
 pub mod need;
 mod odds;
 mod portfolio;

@@ -6,9 +6,12 @@
 
 use crate::market::at_size;
 use crate::market::choice::Choice;
+use crate::market::descent::descend;
 use crate::market::moved::Moved;
+use crate::market::moves::Bench;
 use crate::market::need::{Need, Portfolio};
 use crate::market::search::Search;
+use std::borrow::Cow;
 
 /// Pools that a small fleet looks at, beside those that hold something or are worth it at first sight.
 const POOLS: usize = 32;
@@ -20,20 +23,23 @@ const DEGREE: f64 = 3.0;
 const TRIFLE: f64 = 0.002;
 
 /// The best portfolio that is found, from what is held and from new beginnings.
-pub(super) fn portfolio(choices: &[Choice], need: Need) -> Portfolio {
-    if need.is_small() { counted(choices, need) } else { estimated(choices, need) }
+pub(super) fn portfolio(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
+    if need.is_small() { counted(choices, need, bench) } else { estimated(choices, need) }
 }
 
 /// Every outcome counted, over the pools that matter.
-fn counted(choices: &[Choice], need: Need) -> Portfolio {
+fn counted(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
     let worth_a_look = worth_a_look(choices, need);
-    let some: Vec<Choice> = worth_a_look.iter().map(|&at| choices[at].clone()).collect();
+    let some: Cow<'_, [Choice]> = match worth_a_look.len() == choices.len() {
+        true => choices.into(),
+        false => worth_a_look.iter().map(|&at| choices[at].clone()).collect(),
+    };
     let begin = |counts: Vec<usize>, on_demand| Search { choices: &some, need, counts, on_demand };
     let held: Vec<usize> = some.iter().map(|choice| choice.held.min(choice.most())).collect();
     let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
     let stay = begin(held.clone(), stood).portfolio();
-    let mut best = begin(held, stood).descend();
-    let anew = by_degrees(&some, need);
+    let mut best = descend(begin(held, stood), bench);
+    let anew = by_degrees(&some, need, bench);
     // What is there is not overthrown for a trifle: a look a moment later would find another.
     if anew.cost < best.cost - inertia(need, &anew) {
         best = anew;
@@ -53,7 +59,7 @@ fn counted(choices: &[Choice], need: Need) -> Portfolio {
 /// Where a missing machine costs a hundred times its price, any first step toward safety saves about
 /// the same, and on-demand a little more than the rest: step by step everything ends up on demand,
 /// from where no single step leads back. Spares in several pools are found while their price counts.
-fn by_degrees(choices: &[Choice], need: Need) -> Portfolio {
+fn by_degrees(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
     let dearest = need.on_demand.unwrap_or(need.missing);
     let mut missing = need.missing;
     let mut degrees = vec![missing];
@@ -66,7 +72,8 @@ fn by_degrees(choices: &[Choice], need: Need) -> Portfolio {
         Portfolio { counts: sketch.counts, on_demand: sketch.on_demand, ..Portfolio::default() };
     for missing in degrees.into_iter().rev() {
         let (counts, on_demand) = (found.counts, found.on_demand);
-        found = Search { choices, need: Need { missing, ..need }, counts, on_demand }.descend();
+        let need = Need { missing, ..need };
+        found = descend(Search { choices, need, counts, on_demand }, bench);
     }
     found
 }
@@ -143,7 +150,8 @@ mod tests {
 
     #[test]
     fn however_dear_it_is_to_be_short_spares_in_many_pools_beat_on_demand() {
-        let with = |missing: f64| portfolio(&vec![pool(); 10], need(8, missing));
+        let with =
+            |missing: f64| portfolio(&vec![pool(); 10], need(8, missing), &mut Bench::default());
         for missing in [10.0, 30.0, 300.0, 3000.0] {
             let found = with(missing);
             assert!(found.cost < 8.0 * 0.75, "{missing}: {found:?}");
@@ -203,7 +211,8 @@ mod tests {
         for case in 0..120 {
             let choices = dice.pools(3, 4);
             let need = need(2 + dice.below(4), [1.5, 3.0, 10.0, 30.0][case % 4]);
-            let (found, best) = (portfolio(&choices, need).cost, enumerated(&choices, need));
+            let (found, best) =
+                (portfolio(&choices, need, &mut Bench::default()).cost, enumerated(&choices, need));
             worst = worst.max(found / best);
             missed += u32::from(found > best * (1.0 + 1e-9));
         }
@@ -216,7 +225,7 @@ mod tests {
         for missing in [3.0, 10.0, 30.0] {
             let choices = dice.pools(40, 60);
             let need = need(SMALL, missing);
-            let counted = portfolio(&choices, need);
+            let counted = portfolio(&choices, need, &mut Bench::default());
             let sketch = at_size::sketch(&choices, need);
             let (counts, on_demand) = (sketch.counts, sketch.on_demand);
             let estimated = Search { choices: &choices, need, counts, on_demand }.portfolio();

@@ -1,6 +1,7 @@
 //! What is thought of a pool before its own evidence: the cloud's word, its region, its price.
 //!
-//! Pools of a region fail together now and then, so their siblings' frailty is a weak prior. A price
+//! Pools of a region fail together now and then, so their siblings' frailty is a weak prior. Where the
+//! fleet has lost nothing at all, every hour that its machines run speaks for all of its pools. A price
 //! far above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a
 //! flat one says nothing.
 
@@ -15,6 +16,8 @@ use std::collections::BTreeMap;
 
 /// What a sibling's evidence counts for, as a share of a pool's own.
 const SIBLINGS: f64 = 0.25;
+/// Of interruptions that count half after a day, fewer than this are none: four days without one.
+const NOTHING_LOST: f64 = 0.05;
 /// The power of a price's rise that is taken for a rise of frailty.
 const PRICE: f64 = 0.25;
 /// The most that a price may say, either way.
@@ -24,6 +27,9 @@ const MOST: f64 = 2.0;
 pub(crate) struct Siblings {
     pub(super) trust: Trust,
     regions: BTreeMap<Scope, (f64, f64)>,
+    /// Interruptions to be expected of usual pools in the place of those of this fleet up to now, if there
+    /// was none.
+    calm: Option<f64>,
 }
 
 impl Siblings {
@@ -38,7 +44,7 @@ impl Siblings {
             region.0 += seen;
             region.1 += usual;
         }
-        Siblings { trust: Trust::of(inputs), regions }
+        Siblings { trust: Trust::of(inputs), regions, calm: calm(inputs) }
     }
 
     /// What is thought of a pool before its own evidence.
@@ -63,8 +69,36 @@ impl Siblings {
             let others = ((seen - own.0).max(0.0), (usual - own.1).max(0.0));
             belief::posterior(1.0, (SIBLINGS * others.0, SIBLINGS * others.1))
         });
-        Prior { frailty: prior.frailty * dearer * of_region, ..prior }
+        let of_siblings = self.calm.map_or(of_region, |all| {
+            let others = (all - expected(inputs, pool)).max(0.0);
+            // In such a calm what others show counts as much as what the pool itself shows.
+            of_region.min(belief::posterior(1.0, (0.0, others)))
+        });
+        Prior { frailty: prior.frailty * dearer * of_siblings, ..prior }
     }
+}
+
+/// Interruptions to be expected of usual pools in the place of those of this fleet, up to now. `None` if it
+/// lost machines, or if fewer were to be expected than the prior is worth: an hour's calm is no proof.
+fn calm(inputs: &Inputs) -> Option<f64> {
+    let own = &inputs.recorded.beliefs;
+    let lost: f64 = own.values().map(|belief| belief::counted(belief, inputs.now).0).sum();
+    if lost >= NOTHING_LOST {
+        return None;
+    }
+    let all: f64 = own.keys().map(|pool| expected(inputs, pool)).sum();
+    (all >= belief::PRIOR_WEIGHT).then_some(all)
+}
+
+/// The same of one pool. What runs is evidence also while nothing happens that would be written down.
+fn expected(inputs: &Inputs, pool: &PoolId) -> f64 {
+    let Some(belief) = inputs.recorded.beliefs.get(pool) else { return 0.0 };
+    let mut belief = belief.clone();
+    if belief.held > 0 {
+        let held = belief.held;
+        belief::alive(&mut belief, inputs.now, held);
+    }
+    belief::counted(&belief, inputs.now).1
 }
 
 /// What is to be expected of the first slots of a pool in the next hours, by all that is known.

@@ -2,12 +2,13 @@
 
 use crate::holdings::Inventory;
 use crate::market::belief::{self, Chance, Evidence, Prior};
+use crate::market::boot;
 use crate::market::evidence::{latest, refreshed, throttle};
 use crate::market::learn;
 use crate::market::prior::Siblings;
 use crate::market::throttle::allowed;
 use crate::offers::{Prospect, usual_odds};
-use fleet_model::{Inputs, Market, Offering, PoolBelief, PoolId};
+use fleet_model::{Hedge, Inputs, Market, Offering, PoolBelief, PoolId};
 use std::collections::BTreeMap;
 
 /// A machine that lasts so many hours was worth launching.
@@ -105,8 +106,10 @@ impl<'a> Prospects<'a> {
         let chances = belief::chances(belief, prior, now, LASTS, slots);
         let unseen =
             prior.up * belief::survival(&PoolBelief::default(), Prior::default(), now, LASTS);
+        // Of the time that it is worth launching for, a slow start takes its part.
+        let of_use = 1.0 - boot::late(belief, Hedge::READY_AFTER_SECONDS) / LASTS;
         let score = |chance: &Chance| {
-            let better = chance.up * chance.stays / unseen.max(f64::MIN_POSITIVE);
+            let better = of_use.max(0.0) * chance.up * chance.stays / unseen.max(f64::MIN_POSITIVE);
             (f64::from(odds) * better).round().min(100.0) as u8
         };
         chances.iter().map(score).collect()

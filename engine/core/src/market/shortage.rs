@@ -21,6 +21,9 @@ pub(super) struct Pool {
 impl Pool {
     /// So many machines of a pool.
     pub(super) fn new(choice: &Choice, count: usize) -> Self {
+        if count == 0 {
+            return Pool { whole: 1.0, ..Pool::default() };
+        }
         let carried = count * choice.weight;
         let mut losses: Vec<(usize, f64)> =
             choice.survivors(count).map(|(survive, chance)| (carried - survive, chance)).collect();
@@ -36,7 +39,7 @@ impl Pool {
 }
 
 /// Chances of losses up to some amount, and their mean, which knows of those beyond.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Losses {
     chances: Vec<f64>,
     mean: f64,
@@ -47,32 +50,49 @@ pub(super) struct Losses {
 impl Losses {
     /// Of some pools together, for questions about up to `most` spares.
     pub(super) fn of<'a>(pools: impl Iterator<Item = &'a Pool>, most: usize) -> Self {
-        let mut chances = vec![0.0; most + 1];
-        let mut before = chances.clone();
+        let mut losses = Losses::default();
+        losses.fill(pools, most);
+        losses
+    }
+
+    /// The same, in the place of what is here.
+    pub(super) fn fill<'a>(&mut self, pools: impl Iterator<Item = &'a Pool>, most: usize) {
+        let Losses { chances, mean, below: before } = self;
+        for all in [&mut *chances, &mut *before] {
+            all.clear();
+            all.resize(most + 1, 0.0);
+        }
         chances[0] = 1.0;
-        let mut mean = 0.0;
+        *mean = 0.0;
         for pool in pools {
-            mean += pool.mean;
-            std::mem::swap(&mut chances, &mut before);
-            for (then, now) in chances.iter_mut().zip(&before) {
+            *mean += pool.mean;
+            std::mem::swap(chances, before);
+            for (then, now) in chances.iter_mut().zip(&*before) {
                 *then = now * pool.whole;
             }
             for &(lost, chance) in pool.losses.iter().take_while(|(lost, _)| *lost <= most) {
-                for (then, now) in chances[lost..].iter_mut().zip(&before) {
+                for (then, now) in chances[lost..].iter_mut().zip(&*before) {
                     *then += now * chance;
                 }
             }
         }
-        Losses { chances, mean, below: before }.summed()
+        self.sum_up();
     }
 
-    /// The same without one of the pools. `others` are the rest of them.
-    pub(super) fn without<'a>(&self, pool: &Pool, others: impl Iterator<Item = &'a Pool>) -> Self {
-        let most = self.chances.len() - 1;
+    /// What `all` are without one of their pools. `others` are the rest of them.
+    pub(super) fn fill_without<'a>(
+        &mut self,
+        all: &Losses,
+        pool: &Pool,
+        others: impl Iterator<Item = &'a Pool>,
+    ) {
+        let most = all.chances.len() - 1;
         if pool.whole < WHOLE {
-            return Losses::of(others, most);
+            self.fill(others, most);
+            return;
         }
-        let mut chances = self.chances.clone();
+        let chances = &mut self.chances;
+        chances.clone_from(&all.chances);
         let per_whole = 1.0 / pool.whole;
         for at in 0..=most {
             let found = chances[at] * per_whole;
@@ -82,17 +102,18 @@ impl Losses {
                 *then -= found * chance;
             }
         }
-        Losses { chances, mean: self.mean - pool.mean, below: vec![0.0; most + 1] }.summed()
+        self.mean = all.mean - pool.mean;
+        self.below.resize(most + 1, 0.0);
+        self.sum_up();
     }
 
-    fn summed(mut self) -> Self {
+    fn sum_up(&mut self) {
         let (mut sum, mut of_sums) = (0.0, 0.0);
         for (below, chance) in self.below.iter_mut().zip(&self.chances) {
             sum += chance;
             of_sums += sum;
             *below = of_sums;
         }
-        self
     }
 
     /// How much is expected to be missing with so many spares: losses beyond them. Below nought: so much

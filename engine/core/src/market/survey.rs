@@ -2,6 +2,7 @@
 
 use crate::holdings::{Holding, Inventory, Zones};
 use crate::market::belief::{self, Prior};
+use crate::market::boot;
 use crate::market::choice::{Choice, Step};
 use crate::market::evidence::refreshed;
 use crate::market::learn;
@@ -203,7 +204,6 @@ fn choice(
     reference: f64,
     hedge: Hedge,
 ) -> Choice {
-    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
     let weight = (stand.weight.0.div_ceil(grain.0)).max(1) as usize;
     let held = stand.holdings.len();
     // Beyond what was ever seen all slots are alike.
@@ -211,8 +211,13 @@ fn choice(
     let different = stand.most.min(seen.max(held) + 1);
     let (now, missing) = (given.inputs.now, hedge.missing_hours());
     let chances = belief::chances(&stand.belief, stand.prior, now, missing, different);
+    // A machine that takes longer to be of use is paid for meanwhile, and missing: both are lost time.
+    let boot = boot::hours(&stand.belief, hedge.ready_after_seconds);
+    let missed = f64::from(hedge.penalty_milli) / 1000.0 * reference * weight as f64;
+    let late = missed * boot::late(&stand.belief, hedge.ready_after_seconds) / START_PAID_IN;
     let start = |up: f64| {
-        stand.price * ahead / START_PAID_IN + REFUSAL * reference * weight as f64 * (1.0 - up)
+        let refused = REFUSAL * reference * weight as f64 * (1.0 - up);
+        stand.price * boot / START_PAID_IN + refused + late
     };
     let steps = chances.iter().enumerate().map(|(nth, chance)| {
         let last = nth + 1 == different;

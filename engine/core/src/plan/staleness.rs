@@ -4,7 +4,7 @@ use crate::offers::find_offering;
 use fleet_model::{
     Action, Digest, ENGINE_VERSION, Inputs, MicroUsd, Plan, Premises, Step, Timestamp, digest,
 };
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 /// A plan lives this long: prices and capacity are worth little after an hour.
@@ -137,13 +137,21 @@ fn prices(plan: &Plan, inputs: &Inputs) -> Option<Stale> {
 /// What was seen, as far as a decision depends on it: booting up is no change.
 fn observation(inputs: &Inputs) -> Digest {
     let observed = &inputs.observed;
-    let mut parts: Vec<String> = Vec::new();
+    // All parts in one text, and where each ends: a fleet has thousands of them.
+    let (mut text, mut ends) = (String::new(), Vec::new());
+    let mut add = |part: fmt::Arguments<'_>| {
+        // Writing into a string cannot fail.
+        let _ = text.write_fmt(part);
+        ends.push(text.len());
+    };
     // Machines that ended drop off the list in time, which is no news either.
     for machine in observed.machines.values().filter(|machine| machine.state.is_live()) {
         let owner = machine.owner.as_ref().filter(|owner| owner.fleet == inputs.uid);
         let Some(owner) = owner else { continue };
-        parts.push(format!("{} {} {}", machine.id, owner.slot, machine.notice.is_some()));
+        add(format_args!("{} {} {}", machine.id, owner.slot, machine.notice.is_some()));
     }
-    parts.extend(observed.gaps.iter().map(|gap| format!("gap {}", gap.scope)));
-    digest("observation/1", parts.iter().map(String::as_bytes))
+    observed.gaps.iter().for_each(|gap| add(format_args!("gap {}", gap.scope)));
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let parts = starts.zip(&ends).map(|(start, &end)| &text.as_bytes()[start..end]);
+    digest("observation/1", parts)
 }

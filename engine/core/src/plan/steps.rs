@@ -111,7 +111,8 @@ fn creates(
     spare: &mut Option<MicroUsd>,
     actions: &mut Vec<(Action, Why)>,
 ) {
-    let Some(taken) = decision.choice.taken.get(&group) else { return };
+    let taken = decision.choice.taken.get(&group);
+    let Some(taken) = taken.filter(|taken| !taken.counts.is_empty()) else { return };
     let inputs = decision.inputs;
     let templates = template_digests(&inputs.desired);
     let why = why_create(decision, group);

@@ -161,9 +161,12 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Fallback { step } => spot::stepped(&mut recorded.spot, *step, at),
         Event::Cheaper { pools } => spot::cheaper(&mut recorded.spot, pools, at),
         Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),
-        Event::Priced { prices } => {
+        Event::Priced { prices, commitments } => {
             spend::priced(recorded, prices, at);
             prices::fold_prices(recorded, prices);
+            if let Some(bought) = commitments {
+                recorded.commitments.clone_from(bought);
+            }
         }
         Event::Blocked { block } => {
             let Some(block) = seams::remembered(block) else { return };
@@ -183,7 +186,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         // So does an end: the machines are on record as ending.
         Event::DestroyUnknown { slots: _, code: _ } => {}
-        Event::RoundStarted { heard, .. } => signals::heard(recorded, heard, at),
+        Event::RoundStarted { heard, .. } => {
+            signals::heard(recorded, heard, at);
+            recorded.looked = Some(at);
+        }
         Event::TemplateMeant { cloud: _, template, fields, whole } => {
             let used: BTreeSet<Digest> = templates_in_use(recorded).collect();
             recorded.templates.retain(|known, _| used.contains(known));
@@ -194,6 +200,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
         Event::HealthSeen { news } => {
+            learn::ready(recorded, &news.ready, recorded.looked, at);
             for slot in &news.ready {
                 if let Some(SlotState::Filled { health, .. }) = filled(recorded, *slot) {
                     *health = SlotHealth { ready: true, failing_since: None };

@@ -63,8 +63,8 @@ fn followed(recorded: &Recorded) -> BTreeMap<&PoolId, Known> {
     known
 }
 
-/// Prices that moved since they were last written down, if any did. Where a cloud does not tell when, the
-/// price of this look counts from now on.
+/// Prices that moved since they were last written down, and what is bought ahead, if either is another. Where
+/// a cloud does not tell when a price moved, the price of this look counts from now on.
 pub fn prices_seen(inputs: &Inputs) -> Option<Event> {
     let mut told: BTreeMap<&PoolId, Vec<&PriceStep>> = BTreeMap::new();
     for step in &inputs.observed.readings.prices {
@@ -90,7 +90,10 @@ pub fn prices_seen(inputs: &Inputs) -> Option<Event> {
             Some(_) | None => {}
         }
     }
-    (!prices.is_empty()).then_some(Event::Priced { prices })
+    let bought = &inputs.desired.placement.commitments;
+    let commitments = (*bought != inputs.recorded.commitments).then(|| bought.clone());
+    let news = !prices.is_empty() || commitments.is_some();
+    news.then_some(Event::Priced { prices, commitments })
 }
 
 /// Folds prices. Those of pools that hold nothing any more are dropped.

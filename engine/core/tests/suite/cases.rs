@@ -448,10 +448,12 @@ fn a_day_has_far_less_than_24_first_hours() {
     let catalog = catalog(&[("aws/r1/a/t.1", 1, Some(400), Some(100))]);
     let mut inputs = inputs(desired(4, 0, Unit::Instances), &catalog);
     let expected = |inputs: &Inputs| plan(inputs).report.outlook.expect("spot is planned");
-    // A slot that nobody has seen before is taken to have been up for two hours. It lasts a day with
-    // (2.1 / 26.1)^0.7 = 0.171 by its age, 4 / 28 = 0.143 by the rate of a usual pool: half of each.
+    // A slot that nobody has seen before is taken to have been up for two hours. It lasts an hour with
+    // (2.1 / 3.1)^0.7 = 0.761 by its age, 4 / 5 by the rate of a usual pool, and a day with
+    // (2.1 / 26.1)^0.7 = 0.171 and 4 / 14.45 = 0.277, since a rate fades: 1 + 6 ln(1 + 23 / 6) = 10.45 hours.
+    // Half of each: 0.224.
     let first = expected(&inputs);
-    assert_eq!(first.interruptions_per_day_milli, 7403); // -4 ln 0.157
+    assert_eq!(first.interruptions_per_day_milli, 5983); // -4 ln 0.224
     // All four or none, with a chance of seven in ten.
     let whole = MicroUsd::dollars(4);
     let money = [first.hourly_p10, first.hourly_p50, first.hourly_p90];
@@ -494,6 +496,67 @@ fn a_region_that_takes_machines_back_and_a_price_that_rose_are_weak_signs() {
     let usual_price = Some(MicroUsd(500_000));
     let dearer = PoolBelief { usual_price, ..PoolBelief::default() };
     assert_eq!(believed("aws/r1/b/t.1", dearer), ["+1 aws/r2/a/t.1/spot"]);
+    // Machines take eight minutes there, or as long as everywhere.
+    let slow = |boot_seconds| PoolBelief { boot_seconds, ..PoolBelief::default() };
+    assert_eq!(believed("aws/r1/b/t.1", slow(Some(480))), ["+1 aws/r2/a/t.1/spot"]);
+    assert_eq!(believed("aws/r1/b/t.1", slow(Some(300))), ["+1 aws/r1/b/t.1/spot"]);
+    assert_eq!(believed("aws/r2/a/t.1", slow(Some(480))), ["+1 aws/r1/b/t.1/spot"]);
+}
+
+/// A hedged fleet whose first machine takes ten minutes to pass its check, looked at every minute: the
+/// journal teaches that, and the next one comes from elsewhere.
+#[test]
+fn a_pool_that_boots_slowly_is_chosen_less() {
+    let next_after = |boot_minutes: i64| {
+        let rows =
+            [("aws/r1/b/t.1", 1, Some(400), Some(100)), ("aws/r2/a/t.1", 1, Some(400), Some(100))];
+        let mut wish = desired(1, 0, Unit::Instances);
+        wish.placement.hedge = Some(Hedge::at(3_000).watched());
+        wish.health.probes = vec![Probe::Tcp { port: 22 }];
+        let mut inputs = inputs(wish, &catalog(&rows));
+        let planned = plan(&inputs);
+        assert_eq!(summary(&planned), ["+1 aws/r1/b/t.1/spot"]);
+        obey(&mut inputs, &planned, 60);
+        for minute in 1..=boot_minutes {
+            let probed = match minute == boot_minutes {
+                true => Probed::Passed,
+                false => Probed::Failed { words: "refused".into() },
+            };
+            let ids: Vec<MachineId> = inputs.observed.machines.keys().cloned().collect();
+            inputs.observed.probed = ids.into_iter().map(|id| (id, probed.clone())).collect();
+            let planned = plan(&inputs);
+            obey(&mut inputs, &planned, 60);
+            let (now, spec) = (inputs.now, inputs.desired.digest);
+            let round = Event::RoundStarted {
+                spec,
+                create: 0,
+                destroy: 0,
+                hourly_after: MicroUsd(0),
+                heard: vec![],
+                worth: vec![],
+            };
+            fold(&mut inputs.recorded, &round, now);
+        }
+        // The fleet begins anew, with what it learned.
+        inputs.recorded.slots.clear();
+        inputs.observed.machines.clear();
+        let learned: Vec<Option<u32>> =
+            inputs.recorded.beliefs.values().map(|belief| belief.boot_seconds).collect();
+        // What else was seen of the pool is the same in both cases but for its time.
+        for belief in inputs.recorded.beliefs.values_mut() {
+            *belief = PoolBelief {
+                boot_seconds: belief.boot_seconds,
+                as_of: inputs.now,
+                ..PoolBelief::default()
+            };
+        }
+        (learned, summary(&plan(&inputs)))
+    };
+    let (learned, next) = next_after(10);
+    assert!(learned[0].is_some_and(|seconds| seconds > 400), "{learned:?}");
+    assert_eq!(next, ["+1 aws/r2/a/t.1/spot"]);
+    let (learned, next) = next_after(5);
+    assert_eq!((learned, next), (vec![None], vec!["+1 aws/r1/b/t.1/spot".to_owned()]));
 }
 
 /// A spec that is gone is not a target that somebody lowered: also where some machines are gone already, one
@@ -512,6 +575,6 @@ fn a_fleet_without_a_spec_is_destroyed_within_the_usual_limit() {
         world.observed.gone.insert(id, Some(cause));
     }
     let fleet = world.desired.fleet.clone();
-    world.desired = Desired::without_spec(fleet, [Cloud::Aws], digest("no-spec/1", []));
+    world.desired = Desired::without_spec(fleet, [Cloud::Aws]);
     assert_eq!(counts(&checked(&world)), (0, 1));
 }

@@ -16,7 +16,7 @@ const WORLD: &[Row<'_>] = &[
 fn paid(region: &str, kind: &str, count: u32) -> Commitment {
     let cloud = if region == "r3" { Cloud::Gcp } else { Cloud::Aws };
     let (region, instance_type) = (region.to_owned(), kind.into());
-    Commitment { cloud, region, instance_type, count, until: None }
+    Commitment { cloud, region, instance_type, count, until: None, hourly: None }
 }
 
 /// A fleet of GPUs, planned from nothing.

@@ -153,6 +153,7 @@ fn a_commitment_pays_for_the_machine_alone() {
         instance_type: "m.1".into(),
         count: 2,
         until: None,
+        hourly: None,
     }];
     wish.placement.clouds = vec![CloudRule {
         cloud: Cloud::Aws,

@@ -38,6 +38,7 @@ fn commitments() -> impl Strategy<Value = Vec<Commitment>> {
         instance_type: kind.into(),
         count,
         until: None,
+        hourly: None,
     });
     prop_oneof![3 => Just(Vec::new()), 2 => prop::collection::vec(one, 1..3)]
 }

@@ -111,16 +111,8 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
 
 pub(crate) fn inputs(desired: Desired, catalog: &Catalog) -> Inputs {
     let observed = Observed {
-        taken_at: at(0),
-        machines: BTreeMap::new(),
         complete: catalog.places.iter().map(Place::scope).collect(),
-        gaps: vec![],
-        glimpsed: BTreeMap::new(),
-        gone: BTreeMap::new(),
-        accounts: BTreeMap::new(),
-        orphans: BTreeMap::new(),
-        probed: BTreeMap::new(),
-        readings: Default::default(),
+        ..Observed::nothing(at(0))
     };
     let found = eligible(&desired, catalog);
     Inputs {

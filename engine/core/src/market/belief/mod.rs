@@ -20,13 +20,15 @@ use std::fmt;
 /// After this many hours, evidence of a pool's frailty counts half: markets are not stationary.
 const HALF_LIFE: f64 = 24.0;
 /// How much the prior frailty is worth, in expected interruptions.
-const PRIOR_WEIGHT: f64 = 4.0;
+pub(crate) const PRIOR_WEIGHT: f64 = 4.0;
 /// A slot that stood while those above it fell is taken to be this many times as old as the fall is.
 const STOOD: f64 = 2.0;
 /// Slots of one age are divided into so many parts, and each part has one chance.
 const PARTS: usize = 3;
 /// The part of falls that takes everything. The others end at any level alike.
 const LEAST: f64 = 0.2;
+/// Hours for which the law counts more that foretold better of late.
+const NEXT: f64 = 1.0;
 /// What is taken for the age of a slot that is up and was never seen before, in hours.
 const UNSEEN_AGE: f64 = 2.0;
 /// Chance that a slot which nobody asked for is up.
@@ -156,6 +158,9 @@ impl Outlook {
     /// Capacity falls again soon after it fell, and what stood through it is next: on every recording a
     /// slot of any age was ten times as likely to be lost in the half hour after a fall as six hours after
     /// it. How far it falls is anybody's guess, so the lowest slots are the safest.
+    ///
+    /// Which law foretold the last hours better tells of the next one, and little of those after: there
+    /// both count alike, each as far as the slot would have lasted an hour by it.
     fn lasts(&self, age: f64, slot: f64, more: f64) -> f64 {
         let (age, frailty) = match self.fall {
             Some((since, level)) if since < age => {
@@ -164,8 +169,14 @@ impl Outlook {
             }
             _ => (age, self.frailty),
         };
-        let by_age = ages::lasts(age, more, frailty);
-        self.by_age * by_age + (1.0 - self.by_age) * self.rate.lasts(more)
+        let both = |more: f64| (ages::lasts(age, more, frailty), self.rate.lasts(more));
+        let (by_age, by_rate) = both(more.min(NEXT));
+        let next = self.by_age * by_age + (1.0 - self.by_age) * by_rate;
+        if more <= NEXT {
+            return next;
+        }
+        let (later_by_age, later_by_rate) = both(more);
+        next * (later_by_age + later_by_rate) / (by_age + by_rate).max(f64::MIN_POSITIVE)
     }
 }
 

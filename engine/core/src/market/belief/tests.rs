@@ -93,3 +93,25 @@ fn half_of_the_machines_are_gone_at_the_median() {
         assert!((left - 0.5).abs() < 1e-3, "{median} h: {left}");
     }
 }
+
+#[test]
+fn nothing_lasts_longer_with_more_time_and_bursts_end() {
+    let mut stormy = watched(1, 2.0);
+    for quarter in 9..=16 {
+        let hour = f64::from(quarter) / 4.0;
+        interrupted(&mut stormy, at(hour), 1, 0);
+        alive(&mut stormy, at(hour + 0.1), 1);
+    }
+    for belief in [PoolBelief::default(), watched(4, 20.0), stormy] {
+        let now = belief.as_of.max(at(0.0));
+        let left = |hours: f64| survival(&belief, Prior::default(), now, hours);
+        let hours: Vec<f64> = (0..200).map(|nth| f64::from(nth) / 5.0).collect();
+        assert!(hours.windows(2).all(|pair| left(pair[1]) <= left(pair[0])), "{belief:?}");
+    }
+    // An hour of a burst is not six of them: the same rate in every hour would leave less.
+    // Six interruptions in two hours, and the prior's one in four.
+    let burst = Rate::new(1.0, 6.0, 2.0);
+    let throughout = |hours: f64| (6.0 / (6.0 + hours)).powi(7);
+    assert!((burst.lasts(1.0) - throughout(1.0)).abs() < 1e-12);
+    assert!(burst.lasts(6.0) > 1.5 * throughout(6.0), "{}", burst.lasts(6.0));
+}

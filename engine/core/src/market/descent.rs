@@ -1,0 +1,48 @@
+//! The exact search: steepest descent over single machines. Add one, drop one, move one. Where many steps
+//! lead one way in a large fleet, several machines at a time, and single ones at the end.
+
+use crate::market::moves::{Bench, Move, best_move};
+use crate::market::need::Portfolio;
+use crate::market::search::Search;
+use crate::market::shortage::Pool;
+
+/// Up to twice as many machines, all steps are single ones: then they are few enough.
+const SINGLE: usize = 48;
+/// After so many steps that led somewhere, twice as many machines at a time.
+const STEPS: usize = 4;
+
+/// Goes down as far as single steps lead.
+pub(super) fn descend(mut search: Search<'_>, bench: &mut Bench) -> Portfolio {
+    let most = 4 * (search.need.wanted + search.choices.len()) + 64;
+    let mut pools = search.pools();
+    let largest = (search.need.wanted / SINGLE).max(1);
+    let (mut size, mut steps) = (1, 0);
+    for _ in 0..most {
+        let Some(step) = best_move(&search, &pools, size, bench) else {
+            if size == 1 {
+                break;
+            }
+            (size, steps) = (size / 2, 0);
+            continue;
+        };
+        take(&mut search, step);
+        for at in [step.add, step.drop].into_iter().flatten() {
+            pools[at] = Pool::new(&search.choices[at], search.counts[at]);
+        }
+        steps += 1;
+        if steps == STEPS && 2 * size <= largest {
+            (size, steps) = (2 * size, 0);
+        }
+    }
+    search.come_to(&pools)
+}
+
+fn take(search: &mut Search<'_>, step: Move) {
+    if let Some(at) = step.add {
+        search.counts[at] += step.size;
+    }
+    if let Some(at) = step.drop {
+        search.counts[at] -= step.size;
+    }
+    search.on_demand = search.on_demand.saturating_add_signed(step.on_demand);
+}

@@ -1,0 +1,352 @@
+//! The steps of the search: what adding, dropping or moving some machines changes.
+//!
+//! Slots of a pool are nested, so one machine more helps exactly when all before it are up: what it saves
+//! follows from what the *other* pools lose. Those distributions are made once for each step of the
+//! search, and every question after that is a few lookups. They lie on a bench that all steps share:
+//! a replay looks at thousands of them in a second.
+
+use crate::market::choice::{Choice, Step};
+use crate::market::moved::Moved;
+use crate::market::search::Search;
+use crate::market::shortage::{Losses, Pool};
+
+/// Less than this is nothing, as a share of what one missing costs: so much is lost to rounding.
+const LEAST: f64 = 1e-12;
+/// Moves between two pools that both hold machines look at what the others lose without both; so many are
+/// looked at closely, those that save most at first sight.
+const CLOSE_LOOKS: usize = 6;
+
+/// One step of the search.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Move {
+    pub(super) add: Option<usize>,
+    pub(super) drop: Option<usize>,
+    /// How many machines are added, dropped or moved.
+    pub(super) size: usize,
+    /// How much more, or less, on demand.
+    pub(super) on_demand: isize,
+}
+
+/// What is used again from step to step.
+#[derive(Default)]
+pub(super) struct Bench {
+    all: Losses,
+    /// Without each of the pools that hold something, in their order.
+    others: Vec<Losses>,
+    /// Without two of them.
+    rest: Losses,
+    coming: Slots,
+    going: Slots,
+    /// Positions of the pools that hold something.
+    active: Vec<usize>,
+    /// What one more of each of them would change.
+    added: Vec<f64>,
+    /// What is missing without some machines, by how many spares more there are. Not a number: unknown.
+    without: Vec<f64>,
+}
+
+/// The slots of each pool that a step would take or give, one pool after the other.
+#[derive(Default)]
+struct Slots {
+    size: usize,
+    slots: Vec<Step>,
+    /// What they cost together, where there are so many.
+    cost: Vec<Option<f64>>,
+}
+
+impl Slots {
+    /// The slots after the first so many of each pool.
+    fn fill(&mut self, choices: &[Choice], size: usize, first: impl Fn(usize) -> Option<usize>) {
+        let none = Step { slots: 0, stays: 0.0, cost: 0.0 };
+        self.size = size;
+        self.slots.clear();
+        self.slots.resize(size * choices.len(), none);
+        self.cost.clear();
+        self.cost.resize(choices.len(), None);
+        for (at, choice) in choices.iter().enumerate() {
+            let slots = &mut self.slots[at * size..][..size];
+            let Some(first) = first(at).filter(|first| first + size <= choice.most()) else {
+                continue;
+            };
+            for (nth, slot) in slots.iter_mut().enumerate() {
+                *slot = choice.slot(first + nth).unwrap_or(none);
+            }
+            self.cost[at] = Some(slots.iter().map(|slot| slot.cost).sum());
+        }
+    }
+
+    /// Those of a pool and what they cost together, if there are so many.
+    fn of(&self, at: usize) -> Option<(&[Step], f64)> {
+        Some((&self.slots[at * self.size..][..self.size], self.cost[at]?))
+    }
+}
+
+/// The step of so many machines that saves most, if any does.
+pub(super) fn best_move(
+    search: &Search<'_>,
+    pools: &[Pool],
+    size: usize,
+    bench: &mut Bench,
+) -> Option<Move> {
+    let counts = &search.counts;
+    // No step changes the number of spares by more than what comes and what goes.
+    let heaviest = search.choices.iter().map(|choice| choice.weight).max().unwrap_or(1).max(1);
+    let have = search.have();
+    let spares = search.spares(search.left());
+    let most = usize::try_from(spares).unwrap_or(0) + 2 * size * heaviest;
+    let Bench { all, others, rest, coming, going, active, added, without } = bench;
+    active.clear();
+    active.extend((0..pools.len()).filter(|&at| counts[at] > 0));
+    all.fill(active.iter().map(|&at| &pools[at]), most);
+    others.resize_with(others.len().max(active.len()), Losses::default);
+    for (others, &at) in others.iter_mut().zip(&*active) {
+        let rest = active.iter().filter(|other| **other != at).map(|&at| &pools[at]);
+        others.fill_without(all, &pools[at], rest);
+    }
+    coming.fill(search.choices, size, |at| Some(counts[at]));
+    going.fill(search.choices, size, |at| counts[at].checked_sub(size));
+    let look = Look { search, pools, size, have, spares, all, others, coming, going, active };
+    let least = LEAST * search.need.missing;
+    let mut best = Best { change: -least, step: None, moved: search.moved() };
+    look.on_demand_alone(&mut best);
+    // What one more of each pool that holds some would change, for moves between those.
+    added.clear();
+    let room = have + size - 1 < 2 * search.need.wanted;
+    for (&at, others) in look.active.iter().zip(look.others) {
+        added.push(look.add(at, others, room, &mut best));
+    }
+    for at in (0..search.choices.len()).filter(|&at| counts[at] == 0) {
+        look.add(at, look.all, room, &mut best);
+    }
+    look.drops(added, without, rest, &mut best);
+    best.step
+}
+
+/// The best step so far, and what it changes.
+struct Best {
+    change: f64,
+    step: Option<Move>,
+    /// Before the step.
+    moved: Moved,
+}
+
+impl Best {
+    fn consider(&mut self, search: &Search<'_>, change: f64, step: Move) {
+        // Asked only where it can matter: moving never saves anything by itself.
+        if change < self.change + search.need.moved * search.need.wanted as f64 {
+            let change = change + search.need.moved * more_moved(search, self.moved, step);
+            if change < self.change {
+                (self.change, self.step) = (change, Some(step));
+            }
+        }
+    }
+}
+
+/// How much more is moved after a step.
+fn more_moved(search: &Search<'_>, before: Moved, step: Move) -> f64 {
+    let then = search.on_demand.saturating_add_signed(step.on_demand);
+    let mut after = before.with(search.need.held, 1, (search.on_demand, then));
+    let size = step.size as isize;
+    for (at, more) in [(step.add, size), (step.drop, -size)] {
+        let Some(at) = at else { continue };
+        let (choice, count) = (&search.choices[at], search.counts[at]);
+        let then = count.saturating_add_signed(more);
+        after = after.with(choice.held, choice.weight, (count, then));
+    }
+    after.both() - before.both()
+}
+
+/// Where the search stands, and what every question about a step is answered from.
+struct Look<'a> {
+    search: &'a Search<'a>,
+    pools: &'a [Pool],
+    size: usize,
+    have: usize,
+    /// How much more is held than is wanted beside on-demand.
+    spares: isize,
+    all: &'a Losses,
+    others: &'a [Losses],
+    coming: &'a Slots,
+    going: &'a Slots,
+    active: &'a [usize],
+}
+
+impl Look<'_> {
+    /// How many spares there are with so much on demand.
+    fn spares(&self, on_demand: usize) -> isize {
+        self.have as isize - self.search.need.wanted.saturating_sub(on_demand) as isize
+    }
+
+    /// More or less on demand, and nothing else.
+    fn on_demand_alone(&self, best: &mut Best) {
+        let &Look { search, size, all, .. } = self;
+        let need = &search.need;
+        let bought = need.bought(search.on_demand);
+        let now = all.beyond(self.spares);
+        let mut consider = |on_demand: usize, step: isize| {
+            let short = all.beyond(self.spares(on_demand)) - now;
+            let change = need.bought(on_demand) - bought + need.missing * short;
+            best.consider(search, change, Move { on_demand: step, ..Move::default() });
+        };
+        if need.sells(search.on_demand + size) {
+            consider(search.on_demand + size, size as isize);
+        }
+        if let Some(on_demand) = search.on_demand.checked_sub(size) {
+            consider(on_demand, -(size as isize));
+        }
+    }
+
+    /// More of a pool, alone and in the place of on-demand. Tells what it changes alone.
+    fn add(&self, at: usize, others: &Losses, room: bool, best: &mut Best) -> f64 {
+        let &Look { search, size, all, spares, .. } = self;
+        let need = &search.need;
+        let weight = search.choices[at].weight;
+        let Some((slots, cost)) = self.coming.of(at) else { return f64::INFINITY };
+        let saved = |spares| saved(slots, weight, spares, |s| others.beyond(s));
+        let add = Move { add: Some(at), size, ..Move::default() };
+        let alone = cost - need.missing * saved(spares);
+        if !room {
+            return alone;
+        }
+        best.consider(search, alone, add);
+        let swap = (size * weight).min(search.on_demand);
+        if swap > 0 {
+            let less = search.on_demand - swap;
+            let fewer = self.spares(less);
+            let short = all.beyond(fewer) - saved(fewer) - all.beyond(spares);
+            let paid = need.bought(less) - need.bought(search.on_demand);
+            let change = cost + paid + need.missing * short;
+            best.consider(search, change, Move { on_demand: -(swap as isize), ..add });
+        }
+        alone
+    }
+
+    /// Less of a pool: alone, for on-demand, and for as many more of another.
+    fn drops(
+        &self,
+        added: &[f64],
+        known_without: &mut Vec<f64>,
+        rest: &mut Losses,
+        best: &mut Best,
+    ) {
+        let &Look { search, size, all, spares, .. } = self;
+        let need = &search.need;
+        let now = all.beyond(spares);
+        let mut closest = Closest(Vec::with_capacity(CLOSE_LOOKS));
+        for (from, (&at, others)) in self.active.iter().zip(self.others).enumerate() {
+            let weight = search.choices[at].weight;
+            let Some((slots, cost)) = self.going.of(at) else { continue };
+            let drop = Move { drop: Some(at), size, ..Move::default() };
+            let carried = (size * weight) as isize;
+            // Missing without them. Each matters exactly when it is up.
+            let without = |spares: isize| {
+                let lost = saved(slots, weight, spares - carried, |s| others.beyond(s));
+                all.beyond(spares) + lost
+            };
+            let alone = need.missing * (without(spares) - now) - cost;
+            best.consider(search, alone, drop);
+            let more = search.on_demand + size * weight;
+            if need.sells(more) {
+                let short = without(self.spares(more)) - now;
+                let paid = need.bought(more) - need.bought(search.on_demand);
+                let change = paid - cost + need.missing * short;
+                best.consider(search, change, Move { on_demand: carried, ..drop });
+            }
+            // Other pools ask for the same few numbers of spares.
+            known_without.clear();
+            let mut without = |at: isize| {
+                let more = (at - spares) as usize;
+                if more >= known_without.len() {
+                    known_without.resize(more + 1, f64::NAN);
+                }
+                if known_without[more].is_nan() {
+                    known_without[more] = without(at);
+                }
+                known_without[more]
+            };
+            for (to, other) in search.choices.iter().enumerate() {
+                if to == at || search.counts[to] > 0 {
+                    continue;
+                }
+                let Some((first, cost)) = self.coming.of(to) else { continue };
+                let saved = saved(first, other.weight, spares, &mut without);
+                let change = alone + cost - need.missing * saved;
+                best.consider(search, change, Move { add: Some(to), ..drop });
+            }
+            for (to, change) in added.iter().enumerate() {
+                if to != from && change.is_finite() {
+                    closest.consider(Between { from, to, change: alone + change });
+                }
+            }
+        }
+        for between in closest.0 {
+            let change = between.change + need.missing * self.cross(between, rest);
+            let add = Some(self.active[between.to]);
+            let step = Move { add, drop: Some(self.active[between.from]), size, on_demand: 0 };
+            best.consider(search, change, step);
+        }
+    }
+
+    /// What is missing because slots of a move matter at once: those that go, and those that come.
+    fn cross(&self, between: Between, rest: &mut Losses) -> f64 {
+        let &Look { search, pools, size, spares, .. } = self;
+        let (from, to) = (self.active[between.from], self.active[between.to]);
+        let (Some((going, _)), Some((coming, _))) = (self.going.of(from), self.coming.of(to))
+        else {
+            return 0.0;
+        };
+        let third = self.active.iter().filter(|at| **at != from && **at != to);
+        let without_one = &self.others[between.from];
+        rest.fill_without(without_one, &pools[to], third.map(|&at| &pools[at]));
+        let (source, target) = (search.choices[from].weight, search.choices[to].weight);
+        // What those that come save without those that go, and what they save beside them.
+        let without = |spares: isize| {
+            let fewer = spares - (size * source) as isize;
+            saved(going, source, fewer, |s| rest.beyond(s))
+        };
+        -saved(coming, target, spares, without)
+    }
+}
+
+/// What slots save one after the other, where `missing` tells what is missing with so many spares: each
+/// helps exactly when it is up.
+fn saved(
+    slots: &[Step],
+    weight: usize,
+    spares: isize,
+    mut missing: impl FnMut(isize) -> f64,
+) -> f64 {
+    let (mut spares, mut sum) = (spares, 0.0);
+    let mut before = missing(spares);
+    for slot in slots {
+        spares += weight as isize;
+        let after = missing(spares);
+        sum += slot.stays * (before - after);
+        before = after;
+    }
+    sum
+}
+
+/// A move between two pools that hold machines, by their positions among those, and what it changes at
+/// first sight.
+#[derive(Debug, Clone, Copy)]
+struct Between {
+    from: usize,
+    to: usize,
+    change: f64,
+}
+
+/// The moves that save most at first sight, the best first.
+struct Closest(Vec<Between>);
+
+impl Closest {
+    fn consider(&mut self, between: Between) {
+        let full = self.0.len() == CLOSE_LOOKS;
+        if full && self.0.last().is_some_and(|last| last.change <= between.change) {
+            return;
+        }
+        let rank = self.0.partition_point(|other| other.change <= between.change);
+        self.0.truncate(CLOSE_LOOKS - 1);
+        self.0.insert(rank, between);
+    }
+}
