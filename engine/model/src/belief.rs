@@ -39,6 +39,9 @@ pub struct PoolBelief {
     /// What a machine used to cost per hour when we bought it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usual_price: Option<MicroUsd>,
+    /// How long machines take from their launch until they are ready, where that is not as usual.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub boot_seconds: Option<u32>,
     /// How many machines it is asked for, if it said no lately.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Throttle>,

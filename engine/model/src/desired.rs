@@ -3,7 +3,7 @@
 use crate::{
     Approval, Architecture, Chip, Cloud, Digest, Fallback, FleetName, Group, Health, InstanceKind,
     InstanceType, Interruption, Maker, Market, MicroUsd, Pattern, Place, PoolId, Rebalance,
-    ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units, Updates,
+    ScheduleEntry, Share, SignalSet, Template, Timestamp, Unit, Units, Updates, digest,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -103,13 +103,16 @@ impl Desired {
         }
     }
 
-    /// A fleet whose spec is gone. Nobody lowered its target, so no more is destroyed at once than usual.
-    pub fn without_spec(
-        fleet: FleetName,
-        clouds: impl IntoIterator<Item = Cloud>,
-        digest: Digest,
-    ) -> Self {
+    /// A fleet of which only the name is known, because its spec is gone. It wants nothing: enough to look at what
+    /// is recorded of it, or to take it down. Nobody lowered its target, so no more is destroyed at once than usual.
+    pub fn without_spec(fleet: FleetName, clouds: impl IntoIterator<Item = Cloud>) -> Self {
+        let digest = digest("no-spec/1", [fleet.as_str().as_bytes()]);
         Desired { max_destroy: Share::NONE, ..Desired::nothing(fleet, clouds, digest) }
+    }
+
+    /// Whether only the name is known.
+    pub fn is_without_spec(&self) -> bool {
+        self.digest == digest("no-spec/1", [self.fleet.as_str().as_bytes()])
     }
 
     /// What machines of a cloud carry: the fleet's labels, and its template's tags over them.
@@ -305,6 +308,9 @@ pub struct Commitment {
     /// When it ends; `None`: not in sight.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// What it costs for each machine and hour, used or not. `None`: nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hourly: Option<MicroUsd>,
 }
 
 impl Commitment {

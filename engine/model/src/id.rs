@@ -19,9 +19,33 @@ pub struct UnknownName {
 macro_rules! names {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, PartialEq, Eq, Hash, Serialize)]
         #[serde(transparent)]
         pub struct $name(Arc<str>);
+
+        // Serde's own way makes a `String` first.
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_str(AnyName).map(Self)
+            }
+        }
+
+        // Most names that are compared are copies of one another: then there is no text to look at.
+        impl Ord for $name {
+            #[inline]
+            fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+                match Arc::ptr_eq(&self.0, &other.0) {
+                    true => std::cmp::Ordering::Equal,
+                    false => self.0.cmp(&other.0),
+                }
+            }
+        }
+        impl PartialOrd for $name {
+            #[inline]
+            fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+                Some(self.cmp(other))
+            }
+        }
 
         impl $name {
             /// Wraps a name as it stands.
@@ -49,6 +73,20 @@ macro_rules! names {
             }
         }
     )*};
+}
+
+struct AnyName;
+
+impl serde::de::Visitor<'_> for AnyName {
+    type Value = Arc<str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Arc<str>, E> {
+        Ok(text.into())
+    }
 }
 
 names! {

@@ -1,8 +1,8 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Create, Digest, FallbackStep, FleetName,
-    FleetUid, HealthNews, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, PriceStep,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Commitment, Create, Digest, FallbackStep,
+    FleetName, FleetUid, HealthNews, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, PriceStep,
     RolloutNews, SlotId, SlotName, Strategy, Template, TemplateFields, Timestamp, Token, Worth,
 };
 use serde::{Deserialize, Serialize};
@@ -232,6 +232,9 @@ pub enum Event {
     Priced {
         /// Which, since when.
         prices: Vec<PriceStep>,
+        /// What the spec says is bought ahead, from here on; `None`: what it said before.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        commitments: Option<Vec<Commitment>>,
     },
     /// A scope said no.
     Blocked {

@@ -207,6 +207,22 @@ pub struct Observed {
 }
 
 impl Observed {
+    /// A look that has seen nothing yet.
+    pub fn nothing(taken_at: Timestamp) -> Self {
+        Observed {
+            taken_at,
+            machines: BTreeMap::new(),
+            complete: BTreeSet::new(),
+            gaps: Vec::new(),
+            glimpsed: BTreeMap::new(),
+            gone: BTreeMap::new(),
+            accounts: BTreeMap::new(),
+            orphans: BTreeMap::new(),
+            probed: BTreeMap::new(),
+            readings: Readings::default(),
+        }
+    }
+
     /// Whether we know what is in a scope.
     pub fn is_complete(&self, scope: &Scope) -> bool {
         self.complete.contains(scope)

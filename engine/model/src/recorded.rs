@@ -1,10 +1,10 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    AccountKey, Beliefs, CapacityGoal, Cloud, Create, Digest, FleetName, FleetUid, Group, Labels,
-    MachineId, Market, MicroUsd, Place, PoolId, PricedAt, Region, Rollout, SignalRecords,
-    SlotHealth, SlotId, SlotName, Spent, SpotRecord, Strategy, Template, TemplateFields, Timestamp,
-    Token, Undone, Word,
+    AccountKey, Beliefs, CapacityGoal, Cloud, Commitment, Create, Digest, FleetName, FleetUid,
+    Group, Labels, MachineId, Market, MicroUsd, Place, PoolId, PricedAt, Region, Rollout,
+    SignalRecords, SlotHealth, SlotId, SlotName, Spent, SpotRecord, Strategy, Template,
+    TemplateFields, Timestamp, Token, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,9 @@ pub struct Recorded {
     pub seq: u64,
     /// How many events changed what is recorded here: a saved plan stands on this number.
     pub changes: u64,
+    /// When a round last began: just before, somebody looked at every machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looked: Option<Timestamp>,
     /// Every slot that was ever filled or tried.
     pub slots: BTreeMap<SlotName, SlotRecord>,
     /// Requests sent, or about to be sent, whose outcome we do not know.
@@ -80,6 +83,9 @@ pub struct Recorded {
     /// Prices of pools that hold machines, as last written down: what the bill follows.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub priced: BTreeMap<PoolId, PricedAt>,
+    /// What the spec said is bought ahead, as last written down: what the bill follows too.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commitments: Vec<Commitment>,
     /// What was seen of the spot market as a whole: losses, refusals, and the fallback to on-demand.
     #[serde(skip_serializing_if = "SpotRecord::is_empty")]
     pub spot: SpotRecord,
@@ -93,6 +99,23 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// Machines with the template of the last rollout, and without.
+    pub fn rolled_out(&self) -> (u64, u64) {
+        let Some(rollout) = &self.rollout else { return (0, 0) };
+        let (mut updated, mut left) = (0, 0);
+        for record in self.slots.values() {
+            let SlotState::Filled { pool, template, ending: false, .. } = &record.state else {
+                continue;
+            };
+            match rollout.to.get(&pool.place.cloud) {
+                Some(to) if to == template => updated += 1,
+                Some(_) => left += 1,
+                None => {}
+            }
+        }
+        (updated, left)
+    }
+
     /// From when on a machine of a pool is not in `spent`, and its price per hour since then.
     pub fn unsettled(
         &self,

@@ -1,14 +1,17 @@
 //! Everything a run needs, and the read-only half of it.
 
-use crate::calls::{Calls, Watch};
+use crate::calls::{Calls, Measured, Meter, Watch};
 use crate::error::RunError;
 use crate::hooks::{Hooks, RealHooks};
 use crate::state::{Journal, Record, Store, moving};
-use fleet_model::{Catalog, Cloud, FleetName, Recorded, SlotRecord, SlotState, Timestamp};
+use fleet_model::{
+    Catalog, Cloud, FleetName, MachineId, Recorded, Scope, SlotRecord, SlotState, Timestamp,
+};
 use fleet_provider::{Clock, Provider};
 use futures::{StreamExt, TryStreamExt, stream};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Folders looked into at once.
 const READ_AT_ONCE: usize = 32;
@@ -54,6 +57,14 @@ impl Engine {
         self
     }
 
+    /// With somebody who measures calls of clouds and of the store.
+    pub fn with_meter(mut self, meter: Arc<dyn Meter>) -> Self {
+        let measured = Measured::by(meter);
+        self.store.measured = measured.clone();
+        self.calls.measured = measured;
+        self
+    }
+
     /// Without pacing: for simulated clouds that have no limits to keep.
     pub fn unpaced(mut self) -> Self {
         self.calls.limits.off();
@@ -63,6 +74,43 @@ impl Engine {
     /// The time, by the clock that the engine goes by.
     pub fn now(&self) -> Timestamp {
         self.clock.latest()
+    }
+
+    /// Machines in these scopes that will be taken back, or that ended without us, as far as clouds tell
+    /// cheaply. A cloud that does not answer says nothing: the next look finds out.
+    pub async fn alarms(&self, scopes: &BTreeSet<Scope>) -> BTreeSet<MachineId> {
+        let asked = self.providers.iter().map(|(cloud, provider)| async move {
+            let here: Vec<Scope> = scopes.iter().filter(|s| s.cloud == *cloud).cloned().collect();
+            if here.is_empty() {
+                return BTreeSet::new();
+            }
+            let asked = self.calls.measured.cloud(*cloud, "alarms", provider.alarms(&here));
+            asked.await.unwrap_or_else(|error| {
+                tracing::debug!(%cloud, %error, "no alarms");
+                BTreeSet::new()
+            })
+        });
+        futures::future::join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    /// The clouds that can be asked.
+    pub fn clouds(&self) -> impl Iterator<Item = Cloud> {
+        self.providers.keys().copied()
+    }
+
+    /// Where the journals are.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// What could be bought.
+    pub fn catalog(&self) -> &Arc<Catalog> {
+        &self.catalog
+    }
+
+    /// Waits, by the clock that the engine goes by.
+    pub async fn sleep(&self, time: Duration) {
+        self.clock.sleep(time).await;
     }
 
     /// Every record of a fleet's journal, oldest first.

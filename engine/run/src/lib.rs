@@ -19,7 +19,7 @@ mod reconcile;
 mod state;
 
 pub use apply::{Changed, Renamed, RoundOutcome, Session, Unowned};
-pub use calls::SystemClock;
+pub use calls::{Appended, Meter, SystemClock};
 pub use engine::{Engine, Fresh};
 pub use error::RunError;
 pub use hooks::{HookTarget, Hooks, RealHooks};
@@ -27,6 +27,6 @@ pub use observe::{Orphan, Stray, Sweep};
 pub use progress::{Progress, StepResult, Stop};
 pub use reconcile::{Converged, Reach};
 pub use state::{
-    Held, Journal, JournalError, Lease, LeaseError, Origin, Record, SIMULATED_MARK, Store,
-    StoreError, StoreFault, Waiting, learned, read_ledger, shown,
+    Held, Journal, JournalError, Lease, LeaseError, Members, Origin, Posted, Record,
+    SIMULATED_MARK, Store, StoreError, StoreFault, Waiting, learned, read_ledger, shown,
 };

@@ -43,6 +43,9 @@ pub enum Reach {
     Spec,
     /// The same, and to the end of a change of template.
     Replacements,
+    /// Everything that can be done at once, a change of template included. Nothing waits: whoever looks again
+    /// soon, as a controller does, goes on from there.
+    Look,
     /// One plan as it stands, and nothing after it.
     Plan,
 }
@@ -54,6 +57,51 @@ pub struct Converged {
     pub rounds: Vec<RoundOutcome>,
     /// What is left to say after the last one.
     pub last: Option<Planned>,
+    /// What the last look saw.
+    pub seen: Option<Inputs>,
+}
+
+impl Converged {
+    /// Whether something that was begun goes on by itself, and wants another look soon.
+    pub fn goes_on(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| {
+            last.plan.acts()
+                || !last.report.in_doubt.is_empty()
+                || hidden(last)
+                || comes_up(last, true).is_some()
+        })
+    }
+}
+
+/// Whether machines are to go that nobody sees yet.
+fn hidden(planned: &Planned) -> bool {
+    let hidden = |hold: &Hold| matches!(hold, Hold::NotSeenYet { .. });
+    planned.plan.is_empty() && planned.report.held.iter().any(hidden)
+}
+
+/// What starts, and what waits for it; with `rolls`, the next wave of a rollout as well.
+fn comes_up(planned: &Planned, rolls: bool) -> Option<Progress> {
+    // What so many machines fail at is for a person to look at.
+    let sick = |hold: &Hold| matches!(hold, Hold::ManyUnhealthy { .. });
+    let sick = planned.report.held.iter().any(sick);
+    let quiet = planned.plan.is_empty() && !planned.plan.has_news() && !sick;
+    let held = planned.report.held.iter().find_map(|hold| match hold {
+        Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => {
+            Some(Progress::Starting { slots: slots.clone() })
+        }
+        Hold::Rollout { updated, left, waits } if rolls => match waits {
+            RolloutWait::Ready { launching, failing, .. } if launching + failing > 0 => {
+                Some(Progress::Rolling { updated: *updated, left: *left })
+            }
+            RolloutWait::Pause { .. } => Some(Progress::Rolling { updated: *updated, left: *left }),
+            RolloutWait::Ready { .. }
+            | RolloutWait::Window { .. }
+            | RolloutWait::Person
+            | RolloutWait::Halt { .. } => None,
+        },
+        _ => None,
+    });
+    held.filter(|_| quiet)
 }
 
 impl Session<'_> {
@@ -81,7 +129,7 @@ impl Session<'_> {
         let (mut round, mut left) = (0, MAX_ROUNDS);
         while left > 0 {
             (round, left) = (round + 1, left - 1);
-            if reach != Reach::Plan {
+            if matches!(reach, Reach::Spec | Reach::Replacements) {
                 (inputs, planned) =
                     Box::pin(self.until_seen(limits, (inputs, planned), stop)).await?;
                 let rolls = reach == Reach::Replacements;
@@ -120,6 +168,7 @@ impl Session<'_> {
         self.tidy(&inputs).await;
         beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await?;
         converged.last = Some(planned);
+        converged.seen = Some(inputs);
         Ok(converged)
     }
 
@@ -131,11 +180,7 @@ impl Session<'_> {
         mut now: (Inputs, Planned),
         stop: &Stop,
     ) -> Result<(Inputs, Planned), RunError> {
-        let waits = |planned: &Planned| {
-            let hidden = |hold: &Hold| matches!(hold, Hold::NotSeenYet { .. });
-            planned.plan.is_empty() && planned.report.held.iter().any(hidden)
-        };
-        while waits(&now.1) && !stop.asked() {
+        while hidden(&now.1) && !stop.asked() {
             tracing::info!("waiting until the clouds show what was launched moments ago");
             self.engine.clock.sleep(LOOK_AGAIN).await;
             let inputs = Box::pin(self.gather(limits)).await?;
@@ -155,35 +200,10 @@ impl Session<'_> {
         stop: &Stop,
         on: &(dyn Fn(Progress) + Sync),
     ) -> Result<(Inputs, Planned), RunError> {
-        let waits = |planned: &Planned| {
-            // What so many machines fail at is for a person to look at.
-            let sick = |hold: &Hold| matches!(hold, Hold::ManyUnhealthy { .. });
-            let sick = planned.report.held.iter().any(sick);
-            let quiet = planned.plan.is_empty() && !planned.plan.has_news() && !sick;
-            let held = planned.report.held.iter().find_map(|hold| match hold {
-                Hold::SuccessorsNotUp { slots, starting } if *starting > 0 => {
-                    Some(Progress::Starting { slots: slots.clone() })
-                }
-                Hold::Rollout { updated, left, waits } if rolls => match waits {
-                    RolloutWait::Ready { launching, failing, .. } if launching + failing > 0 => {
-                        Some(Progress::Rolling { updated: *updated, left: *left })
-                    }
-                    RolloutWait::Pause { .. } => {
-                        Some(Progress::Rolling { updated: *updated, left: *left })
-                    }
-                    RolloutWait::Ready { .. }
-                    | RolloutWait::Window { .. }
-                    | RolloutWait::Person
-                    | RolloutWait::Halt { .. } => None,
-                },
-                _ => None,
-            });
-            held.filter(|_| quiet)
-        };
         let begun = self.engine.clock.steady();
         let longest = longest_wait(&now.0.desired);
         let mut told = None;
-        while let Some(progress) = waits(&now.1) {
+        while let Some(progress) = comes_up(&now.1, rolls) {
             let waited = self.engine.clock.steady().saturating_sub(begun);
             if stop.asked() || !self.lease.is_held() || waited > longest {
                 break;
@@ -233,7 +253,8 @@ impl Session<'_> {
                 template: template.digest(),
                 gone,
             };
-            match provider.tidy(&request).await {
+            let asked = provider.tidy(&request);
+            match self.engine.calls.measured.cloud(*cloud, "tidy", asked).await {
                 Ok(0) => {}
                 Ok(removed) => tracing::info!(%cloud, removed, "removed what is no longer used"),
                 Err(error) => tracing::warn!(%cloud, %error, "some things are left behind"),

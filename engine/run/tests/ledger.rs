@@ -4,14 +4,17 @@
 mod fixture;
 
 use fixture::{Fixture, apply_with, catalog_for, desired};
-use fleet_model::{Desired, Labels, Limits, MachineId, MicroUsd, Timestamp};
+use fleet_model::{Desired, FleetName, Labels, Limits, MachineId, MicroUsd, Timestamp};
 use fleet_money::Spend;
 use fleet_money::calendar::Calendar;
+use fleet_money::entry::Entry;
 use fleet_money::ledger::{Ledger, Lost, Sink};
 use fleet_money::meter::Charge;
 use fleet_money::report::{By, Line, Question, Tally};
-use fleet_run::read_ledger;
+use fleet_run::{Journal, Store, read_ledger};
 use fleet_sim::Preset;
+use futures::TryStreamExt;
+use object_store::{ObjectStore, ObjectStoreExt};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -62,6 +65,37 @@ async fn tally(fixture: &Fixture, by: &[By], now: Timestamp) -> Tally {
         ledger.accrued(now, &mut tally);
     }
     tally
+}
+
+/// What a ledger reads of a journal, its own quick way.
+async fn quickly(store: &Store, fleet: &FleetName) -> Vec<(Timestamp, Entry)> {
+    let mut read = Vec::new();
+    let take = |at, entry| read.push((at, entry));
+    read_ledger(store, fleet, take).await.expect("a journal");
+    read
+}
+
+/// The same by way of whole events, as everybody else reads a journal.
+async fn at_leisure(store: &Store, fleet: &FleetName) -> Vec<(Timestamp, Entry)> {
+    let records = Journal::history(store, fleet).await.expect("a journal").into_iter();
+    let entries = records.flat_map(|record| {
+        let entries = record.events.iter().map(Entry::from).collect::<Vec<_>>();
+        entries.into_iter().map(move |entry| (record.at, entry))
+    });
+    entries.filter(|(_, entry)| *entry != Entry::Other).collect()
+}
+
+/// Everything that is stored, in a folder.
+async fn in_folder(fixture: &Fixture) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let objects: Vec<_> = fixture.objects.list(None).try_collect().await.expect("a list");
+    for object in objects {
+        let body = fixture.objects.get(&object.location).await.expect("an object");
+        let file = folder.path().join(object.location.as_ref());
+        std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+        std::fs::write(file, body.bytes().await.expect("bytes")).expect("a file");
+    }
+    folder
 }
 
 #[tokio::test]
@@ -125,6 +159,16 @@ async fn a_year_adds_up_by_day_team_and_pool_and_to_the_clouds_own_bill() {
     assert!(whole.interruptions > 100, "{} interruptions", whole.interruptions);
     assert_eq!(whole.estimated, Spend::default(), "every end is told by these clouds");
 
+    // What is read quickly, from a bucket and from a folder, is what the journal says.
+    let folder = in_folder(&fixture).await;
+    let local = Store::open(&folder.path().display().to_string()).expect("a folder");
+    for desired in &fleets {
+        let said = at_leisure(&fixture.store, &desired.fleet).await;
+        assert!(said.len() > 300, "{} entries", said.len());
+        assert!(quickly(&fixture.store, &desired.fleet).await == said, "{}", desired.fleet);
+        assert!(quickly(&local, &desired.fleet).await == said, "{}", desired.fleet);
+    }
+
     // Machine by machine to the digit, and in all to the cent.
     let mut ours = Machines::default();
     for fleet in fixture.engine.fleets().await.expect("fleets") {
@@ -148,4 +192,50 @@ async fn a_year_adds_up_by_day_team_and_pool_and_to_the_clouds_own_bill() {
     assert!(ours.0.is_empty(), "not on the bill: {:?}", ours.0);
     assert!(whole.spent.raw().abs_diff(billed) / 3_600_000 <= 10_000);
     assert!(whole.spent.micros().0 > 10_000_000_000, "a year costs something: {:?}", whole.spent);
+}
+
+#[tokio::test]
+async fn what_commitments_paid_for_and_what_was_paid_beside_them_are_the_clouds_bill() {
+    let spec = |target: u32, count: u32| {
+        desired(&format!(
+            "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: {{ name: ahead }}
+spec:
+  capacity: {{ unit: vcpus, target: {target}, base: {{ onDemand: 75% }} }}
+  instances: {{ types: [g2-standard-8, g2-standard-4] }}
+  placement:
+    clouds: [{{ provider: gcp, regions: [us-central1] }}]
+    commitments:
+      - {{ provider: gcp, region: us-central1, type: g2-standard-8, count: {count}, usdPerHour: 0.5 }}
+"
+        ))
+    };
+    let first = spec(64, 3);
+    let fixture = Fixture::with(Preset::Lifelike, 3, catalog_for(&[&first]));
+    for (target, count) in [(64, 3), (16, 3), (64, 1), (80, 6), (40, 6)] {
+        let limits = Limits { allow_destroy: Some(64), ..Limits::default() };
+        apply_with(&fixture.engine, &spec(target, count), limits).await.expect("applied");
+        fixture.sim.advance(Duration::from_secs(30_011)).expect("time passes");
+    }
+    let limits = Limits { allow_destroy: Some(64), destroy_all: true, ..Limits::default() };
+    apply_with(&fixture.engine, &first, limits).await.expect("destroyed");
+    fixture.sim.advance(Duration::from_secs(3600)).expect("time passes");
+    apply_with(&fixture.engine, &first, limits).await.expect("written down");
+    let now = fixture.sim.clock().now();
+
+    let tally = tally(&fixture, &[By::Day], now).await;
+    let whole = tally.sorted().1;
+    let billed: u128 =
+        fixture.sim.bill().expect("a bill").iter().filter_map(|line| line.micro_usd_ms).sum();
+    assert_eq!((whole.spent + whole.covered).raw(), billed);
+    assert!(whole.spent > Spend::default() && whole.covered > Spend::default(), "{whole:?}");
+    let used = tally.commitments.values().next().expect("a commitment");
+    assert_eq!((used.used_ms, used.worth), (whole.covered_ms, whole.covered));
+    assert!(used.used_ms < used.held_ms, "some of it lay unused: {used:?}");
+    // Three, three, one, six and six machines, and three to the end.
+    let held = 30_011 * (3 + 3 + 1 + 6 + 6);
+    assert!(used.held_ms / 1000 >= held, "{used:?}");
+    assert_eq!(used.paid, Spend::from_raw(used.held_ms * 500_000));
 }

@@ -48,7 +48,7 @@ pub use load::{
     Broken, EffectiveLine, LoadOptions, Loaded, LoadedFleet, load, load_bytes, load_sound, load_str,
 };
 pub use places::Location;
-pub use policy::{ApprovalRule, Policy};
+pub use policy::{ApprovalRule, Kept, NotifyEvent, NotifyFormat, NotifyRule, Policy};
 pub use reference::reference_markdown;
 pub use schema::schema;
 pub use variables::{GivenBy, Used, Values};

@@ -1,9 +1,11 @@
 //! A document of kind `Policy` → an organisation's limits.
 
 mod approvals;
+mod notify;
 
 pub use approvals::ApprovalRule;
 pub(crate) use approvals::missing;
+pub use notify::{Kept, NotifyEvent, NotifyFormat, NotifyRule};
 
 use crate::ceiling::{self, Ceiling, LabelCeiling};
 use crate::diagnostic::Diagnostic;
@@ -50,6 +52,8 @@ pub struct Policy {
     pub approvals: Vec<ApprovalRule>,
     /// Labels that every fleet must have, and what their values must match.
     pub required_labels: BTreeMap<String, Option<Pattern>>,
+    /// Who is told of what.
+    pub notify: Vec<NotifyRule>,
 }
 
 /// Reads a document of kind `Policy`.
@@ -74,6 +78,7 @@ pub(crate) fn read(source: &Source, document: &Node) -> (Policy, Vec<Diagnostic>
         commitments: Vec::new(),
         approvals: Vec::new(),
         required_labels: BTreeMap::new(),
+        notify: Vec::new(),
     };
     let spec = object
         .and_then(|object| object.require(&mut reader, "spec"))
@@ -120,6 +125,9 @@ fn limits(reader: &mut Reader<'_>, spec: &Object<'_>, policy: &mut Policy) {
     }
     if let Some(field) = spec.get(reader, "requiredLabels") {
         policy.required_labels = required_labels(reader, &field);
+    }
+    if let Some(field) = spec.get(reader, "notify") {
+        notify::read(reader, &field, policy);
     }
 }
 

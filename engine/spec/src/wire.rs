@@ -6,9 +6,9 @@
 use crate::wire_scalar::{
     AcceleratorMaker, AddressWord, Amount, AmountOrShare, AnyOr, ApiVersion, Arch, AtCapWord,
     DefaultsKind, Flag, FleetKind, FulfilmentWord, Glob, Labels, LocalDiskWord, Moment, Name,
-    OnNotice, OnRebalance, PerCloud, PolicyKind, Positive, PositiveWhole, Provider, RequiredLabels,
-    ShareText, SignalWord, Span, StrategyWord, Text, TogetherWord, UnitWord, UpdateStrategy, Usd,
-    UsdOrShare, Variables, Whole,
+    NotifyEventWord, NotifyFormatWord, OnNotice, OnRebalance, PerCloud, PolicyKind, Positive,
+    PositiveWhole, Provider, RequiredLabels, ShareText, SignalWord, Span, StrategyWord, Text,
+    TogetherWord, UnitWord, UpdateStrategy, Usd, UsdOrShare, Variables, Whole,
 };
 use schemars::JsonSchema;
 
@@ -320,6 +320,9 @@ wire! {
         /// The day, in UTC, from which it no longer holds: `2027-03-01`, or a moment. Default: not in
         /// sight.
         "until" until: Option<Moment>,
+        /// What one machine of it costs an hour, used or not, with what was paid up front spread over the term.
+        /// Nothing is planned by it: `fleet cost report` says with it what the commitment saved.
+        "usdPerHour" usd_per_hour: Option<Usd>,
     }
 
     /// One cloud and where in it.
@@ -573,6 +576,36 @@ wire! {
         /// Labels that every fleet must have: a list of names, or a mapping from name to the
         /// pattern that its value must match.
         "requiredLabels" required_labels: Option<RequiredLabels>,
+        /// Whom `fleet controller` tells of what.
+        "notify" notify: Option<Vec<PolicyNotify>>,
+    }
+
+    /// A webhook that is told of some events.
+    PolicyNotify {
+        /// What the rule is called: letters, digits and hyphens. What was told is remembered by it.
+        "name" name: Text,
+        /// Of what. Absent: of all of them.
+        "events" events: Option<Vec<NotifyEventWord>>,
+        /// Of which fleets under the policy, as names or patterns. Absent: of all of them.
+        "fleets" fleets: Option<Vec<Glob>>,
+        /// Where messages are sent.
+        "url" url: Option<Text>,
+        /// Where that address is kept, if it is a secret. In place of `url`.
+        "urlFrom" url_from: Option<NotifySecret>,
+        /// Where the secret is kept that signs messages. Absent: they are not signed.
+        "secretFrom" secret_from: Option<NotifySecret>,
+        /// What messages look like: fields for programs, or a message for Slack. Default: `json`.
+        "format" format: Option<NotifyFormatWord>,
+        /// After what time the same thing is told again, if it is still so. Default: `4h`.
+        "repeatEvery" repeat_every: Option<Span>,
+    }
+
+    /// Where a secret is kept. One of the two.
+    NotifySecret {
+        /// A variable of the environment of the controller.
+        "env" env: Option<Text>,
+        /// A file. It is read for each message.
+        "file" file: Option<Text>,
     }
 
     /// What fleets with a label may cost together: the budgets of these fleets add up to no more. One

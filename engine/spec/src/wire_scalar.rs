@@ -110,6 +110,8 @@ scalars! {
     UpdateStrategy "word" = word(names(words::UPDATE_STRATEGIES));
     OnNotice "word" = word(names(words::ON_NOTICE));
     OnRebalance "word" = word(names(words::ON_REBALANCE));
+    NotifyEventWord "word" = word(names(words::NOTIFY_EVENTS));
+    NotifyFormatWord "word" = word(names(words::NOTIFY_FORMATS));
     AddressWord "word" = word(names(words::ADDRESSES));
 }
 

@@ -1,5 +1,6 @@
 //! The words a field may hold. One table serves the reader, its hints and the JSON Schema.
 
+use crate::policy::{NotifyEvent, NotifyFormat};
 use fleet_model::{
     Architecture, AtCap, Cloud, Figure, Fulfilment, LocalDiskRule, Maker, OnNotice, OnRebalance,
     ProbeAddress, SignalSource, Strategy, Together, Unit, UpdateStrategy,
@@ -123,6 +124,18 @@ pub(crate) const MEANT: &[(&str, &str)] = &[
     ("stop", "hold"),
     ("shrink", "shrink-burst"),
 ];
+
+pub(crate) const NOTIFY_EVENTS: Words<NotifyEvent> = &[
+    ("failed", NotifyEvent::Failed),
+    ("held", NotifyEvent::Held),
+    ("interruptions", NotifyEvent::Interruptions),
+    ("budget", NotifyEvent::Budget),
+    ("rollout", NotifyEvent::Rollout),
+    ("specs-refused", NotifyEvent::SpecsRefused),
+];
+
+pub(crate) const NOTIFY_FORMATS: Words<NotifyFormat> =
+    &[("json", NotifyFormat::Json), ("slack", NotifyFormat::Slack)];
 
 /// The words of a table.
 pub(crate) fn names<T>(words: Words<T>) -> Vec<&'static str> {

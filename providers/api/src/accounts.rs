@@ -217,6 +217,15 @@ impl Provider for Accounts {
         self.of(request.scope.region.account()).destroy(&asked).await
     }
 
+    async fn alarms(&self, scopes: &[Scope]) -> Result<BTreeSet<MachineId>, Error> {
+        let mut alarmed = BTreeSet::new();
+        for scope in scopes {
+            let account = scope.region.account();
+            alarmed.extend(self.of(account).alarms(&[bare_scope(scope)]).await?);
+        }
+        Ok(alarmed)
+    }
+
     async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {
         let account = scope.region.account();
         let mut orphans = self.of(account).orphans(&bare_scope(scope)).await?;

@@ -6,8 +6,8 @@ use crate::{
 use async_trait::async_trait;
 use fleet_model::{
     Access, CapacityGoal, Cause, Cloud, Create, Digest, FleetName, FleetUid, Labelled, Labels,
-    Machine, MachineId, Orphans, PoolId, Quota, Quote, Readings, Scope, SignalSet, SignalSource,
-    SlotId, Template, Timestamp, Victim,
+    Machine, MachineId, MachineState, Orphans, PoolId, Quota, Quote, Readings, Scope, SignalSet,
+    SignalSource, SlotId, Template, Timestamp, Victim,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -100,6 +100,21 @@ pub trait Provider: Send + Sync {
     /// removed. Called when an apply is done; nothing depends on it.
     async fn tidy(&self, _: &TidyRequest<'_>) -> Result<u32, Error> {
         Ok(0)
+    }
+
+    /// Machines of ours in these scopes that will be taken back, or that ended without us, as cheaply as the
+    /// cloud tells. A hint for whoever runs for ever and asks every few seconds: the next look decides.
+    async fn alarms(&self, scopes: &[Scope]) -> Result<BTreeSet<MachineId>, Error> {
+        let mut alarmed = BTreeSet::new();
+        for listing in self.list(scopes).await {
+            let (Listing::Complete(machines) | Listing::Partial(machines, _)) = listing?;
+            let troubled = machines.into_iter().filter(|machine| {
+                machine.notice.is_some()
+                    || !matches!(machine.state, MachineState::Pending | MachineState::Running)
+            });
+            alarmed.extend(troubled.map(|machine| machine.id));
+        }
+        Ok(alarmed)
     }
 
     /// For the ledger: how prices of pools moved, and when machines ran that are gone. What a cloud does not

@@ -371,6 +371,14 @@ impl Provider for Aws {
         price_list::all(&self.session, request.regions, self.clock.now()).await
     }
 
+    async fn alarms(&self, scopes: &[Scope]) -> Result<BTreeSet<MachineId>, Error> {
+        let asked = scopes.iter().map(|scope| async {
+            let site = self.session.site(&scope.region).await;
+            self.notices(&site).await.into_keys()
+        });
+        Ok(join_all(asked).await.into_iter().flatten().collect())
+    }
+
     async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {
         let tidied = request.scopes.iter().map(|scope| async move {
             let site = self.session.site(&scope.region).await;

@@ -49,7 +49,8 @@ impl Session<'_> {
                 if !self.lease.is_held() {
                     return Ok(Err(NotSent::LeaseLost));
                 }
-                let answer = provider.clear(&request).await;
+                let asked = provider.clear(&request);
+                let answer = engine.calls.measured.cloud(scope.cloud, "clear", asked).await;
                 engine.calls.paced(scope, Operation::End, answer).map(Ok)
             })
             .await;

@@ -41,7 +41,8 @@ impl Session<'_> {
                 if !self.lease.is_held() {
                     return Ok(Err(NotSent::LeaseLost));
                 }
-                let answer = provider.destroy(&request).await;
+                let asked = provider.destroy(&request);
+                let answer = engine.calls.measured.cloud(cloud, "destroy", asked).await;
                 engine.calls.paced(&scope, Operation::End, answer).map(Ok)
             })
             .await;

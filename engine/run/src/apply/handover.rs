@@ -87,7 +87,8 @@ impl Engine {
                     let provider = self.provider_of(&scope)?;
                     let handover = provider.handover()?;
                     self.calls.limits.turn(&scope, Operation::Look).await;
-                    let answer = handover.unowned(&scope, tag).await;
+                    let asked = handover.unowned(&scope, tag);
+                    let answer = self.calls.measured.cloud(scope.cloud, "unowned", asked).await;
                     self.calls.paced(&scope, Operation::Look, answer)
                 })
                 .await;
@@ -120,7 +121,9 @@ impl Engine {
                         let words = "another run took over; nothing was sent";
                         return Err(Error::new(scope.cloud, Class::Invalid, "LeaseLost", words));
                     }
-                    self.calls.paced(scope, Operation::End, ask(some, scope).await)
+                    let asked = ask(some, scope);
+                    let answer = self.calls.measured.cloud(scope.cloud, "handover", asked).await;
+                    self.calls.paced(scope, Operation::End, answer)
                 })
                 .await;
             let ids = some.iter().map(|one| one.id().clone());

@@ -171,7 +171,8 @@ impl Session<'_> {
                 if blocked.is_some_and(|blocked| blocked.said_no(create)) {
                     return Ok(Err(NotSent::SaidNo));
                 }
-                let answer = provider.create(&request).await;
+                let asked = provider.create(&request);
+                let answer = engine.calls.measured.cloud(cloud, "create", asked).await;
                 engine.calls.paced(&scope, Operation::Launch, answer).map(Ok)
             })
             .await;

@@ -26,7 +26,8 @@ impl Session<'_> {
                     return None;
                 }
                 let request = ReadingsRequest { pools: &pools, gone: &gone };
-                match provider.readings(&request).await {
+                let asked = provider.readings(&request);
+                match self.engine.calls.measured.cloud(*cloud, "readings", asked).await {
                     Ok(readings) => Some(readings),
                     Err(error) => {
                         tracing::warn!(%cloud, %error, "what was spent there is an estimate");
@@ -50,6 +51,10 @@ impl Session<'_> {
         begun: bool,
     ) -> Result<(), RunError> {
         let Some(priced) = prices_seen(inputs) else { return Ok(()) };
+        // A fleet that never had a machine has no bill, and no first record yet.
+        if inputs.recorded.uid.is_none() {
+            return Ok(());
+        }
         // Nothing depends on it: who lost the lease leaves it to the next run.
         if !self.lease.is_held() {
             return Ok(());

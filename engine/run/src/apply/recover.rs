@@ -83,7 +83,9 @@ impl Session<'_> {
         let seed = fleet_model::digest("made/1", [create.token.as_str().as_bytes()]).as_u64();
         let answer = engine.calls.retrying(seed, Patience::Look, || async {
             engine.calls.limits.turn(&scope, Operation::Look).await;
-            engine.calls.paced(&scope, Operation::Look, provider.made(&request).await)
+            let asked = provider.made(&request);
+            let made = engine.calls.measured.cloud(scope.cloud, "made", asked).await;
+            engine.calls.paced(&scope, Operation::Look, made)
         });
         Some(answer.await)
     }
@@ -244,18 +246,8 @@ mod tests {
             let taken_at = Timestamp::from_second(seconds).unwrap_or(sent);
             let machines: Vec<Machine> =
                 slots.iter().map(|(id, slot)| machine(id, &create, *slot)).collect();
-            let observed = Observed {
-                taken_at,
-                machines: BTreeMap::new(),
-                complete: [pool.place.scope()].into(),
-                gaps: Vec::new(),
-                glimpsed: BTreeMap::new(),
-                gone: BTreeMap::new(),
-                accounts: BTreeMap::new(),
-                orphans: BTreeMap::new(),
-                probed: BTreeMap::new(),
-                readings: Default::default(),
-            };
+            let observed =
+                Observed { complete: [pool.place.scope()].into(), ..Observed::nothing(taken_at) };
             verdict(&attempt, &machines.iter().collect::<Vec<_>>(), &observed).len()
         };
         let twins = [("a", slot(0)), ("b", slot(0))];

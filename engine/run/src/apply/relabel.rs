@@ -118,7 +118,8 @@ impl Session<'_> {
                 if !self.lease.is_held() {
                     return Ok(Err(NotSent::LeaseLost));
                 }
-                let answer = provider.relabel(&request).await;
+                let asked = provider.relabel(&request);
+                let answer = engine.calls.measured.cloud(scope.cloud, "relabel", asked).await;
                 engine.calls.paced(scope, Operation::End, answer).map(Ok)
             })
             .await;

@@ -130,6 +130,11 @@ impl Session<'_> {
         Ok(self.record(seams::before_changes(event)).await?)
     }
 
+    /// Writes down who looks after the fleet now and why, also if nothing comes of it: a person asked.
+    pub async fn announce(&self, holder: &str) -> Result<(), RunError> {
+        self.open_epoch(holder).await
+    }
+
     /// Appends to the journal, if there is anything.
     pub(super) async fn record(&self, events: Vec<Event>) -> Result<(), JournalError> {
         if events.is_empty() { Ok(()) } else { self.journal.append(events).await }

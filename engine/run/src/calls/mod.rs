@@ -3,12 +3,15 @@
 mod breakers;
 mod clock;
 mod limits;
+mod meter;
 mod retry;
 mod seams;
 
 pub(crate) use breakers::Open;
 pub use clock::SystemClock;
 pub(crate) use clock::Watch;
+pub(crate) use meter::Measured;
+pub use meter::{Appended, Meter};
 pub(crate) use retry::Patience;
 
 use breakers::Breakers;
@@ -25,12 +28,19 @@ pub(crate) struct Calls {
     pub(crate) limits: RateLimits,
     budget: RetryBudget,
     breakers: Breakers,
+    pub(crate) measured: Measured,
 }
 
 impl Calls {
     pub(crate) fn new(clock: Arc<Watch>) -> Self {
         let limits = RateLimits::new(clock.clone());
-        Calls { clock, limits, budget: RetryBudget::new(), breakers: Breakers::default() }
+        Calls {
+            clock,
+            limits,
+            budget: RetryBudget::new(),
+            breakers: Breakers::default(),
+            measured: Measured::default(),
+        }
     }
 
     /// Calls, and calls again with jitter while the cloud says "later" and the budget lasts. The seed

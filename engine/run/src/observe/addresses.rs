@@ -27,7 +27,8 @@ impl Engine {
             let seed = seed(&scope);
             let asked = self.calls.retrying(seed, Patience::Look, || async {
                 self.calls.limits.turn(&scope, Operation::Look).await;
-                let answer = provider.addresses(&machines).await;
+                let asked = provider.addresses(&machines);
+                let answer = self.calls.measured.cloud(cloud, "addresses", asked).await;
                 self.calls.paced(&scope, Operation::Look, answer)
             });
             let found = match asked.await {

@@ -2,7 +2,7 @@
 
 use crate::engine::{Engine, Fresh};
 use crate::error::RunError;
-use crate::observe::{Looker, nothing_seen};
+use crate::observe::Looker;
 use crate::state::Journal;
 use crate::state::beliefs::{self, Shared};
 use fleet_core::{
@@ -102,7 +102,7 @@ impl Engine {
         }
         let inputs = stream::iter(seen).map(|seen| async {
             let (one, observed) = seen?;
-            let observed = observed.unwrap_or_else(|| nothing_seen(self.clock.earliest()));
+            let observed = observed.unwrap_or_else(|| Observed::nothing(self.clock.earliest()));
             Ok(self.inputs(one, observed, &shared).await)
         });
         inputs.buffered(FLEETS_AT_ONCE).collect().await
@@ -196,7 +196,8 @@ impl Engine {
                 }
                 let goal = desired.capacity;
                 let request = OfferingsRequest { pools: &pools, template, goal, ignore };
-                (start..end, provider.offerings(&request).await)
+                let asked = provider.offerings(&request);
+                (start..end, self.calls.measured.cloud(*cloud, "offerings", asked).await)
             }
         });
         let answers = join_all(asked).await;

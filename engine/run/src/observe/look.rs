@@ -59,7 +59,8 @@ impl Engine {
     ) -> Result<Option<String>, Error> {
         let Some(first) = scopes.first() else { return Ok(None) };
         let seed = fleet_model::digest("account/1", [first.to_string().as_bytes()]).as_u64();
-        self.calls.retrying(seed, Patience::Look, || provider.identity(first)).await
+        let asked = || self.calls.measured.cloud(first.cloud, "identity", provider.identity(first));
+        self.calls.retrying(seed, Patience::Look, asked).await
     }
 
     /// Lists the scopes of one account, in as few calls as its cloud allows.
@@ -101,7 +102,8 @@ impl Engine {
                         }
                     }
                 }
-                let listings = provider.list(&left).await;
+                let asked = provider.list(&left);
+                let listings = self.calls.measured.cloud(first.cloud, "list", asked).await;
                 let mut worst = None;
                 let (mut failed, mut glimpsed) = (failed.lock().await, glimpsed.lock().await);
                 failed.clear();
@@ -110,7 +112,9 @@ impl Engine {
                     let seen = match listing {
                         // Afterwards: what a machine leaves that is not listed any more is there by now.
                         Ok(listing) => {
-                            let orphans = provider.orphans(&scope).await;
+                            let asked = provider.orphans(&scope);
+                            let orphans =
+                                self.calls.measured.cloud(scope.cloud, "orphans", asked).await;
                             let orphans = self.calls.paced(&scope, Operation::Look, orphans);
                             if orphans.is_err() {
                                 let (Listing::Complete(seen) | Listing::Partial(seen, _)) =

@@ -16,7 +16,7 @@ pub use sweep::{Orphan, Stray, Sweep};
 
 use crate::engine::Engine;
 use crate::observe::share::Share;
-use fleet_model::{AccountKey, FleetName, Observed, Recorded, Scope, Timestamp};
+use fleet_model::{AccountKey, FleetName, Observed, Recorded, Scope};
 use futures::future::join_all;
 use futures::{StreamExt, stream};
 use look::AccountLook;
@@ -40,7 +40,7 @@ impl Engine {
     pub(crate) async fn observe(&self, scopes: BTreeSet<Scope>, recorded: &Recorded) -> Observed {
         let looker = Looker { fleet: None, scopes, recorded };
         let mut observed = self.observe_all(vec![looker]).await;
-        observed.pop().unwrap_or_else(|| nothing_seen(self.clock.earliest()))
+        observed.pop().unwrap_or_else(|| Observed::nothing(self.clock.earliest()))
     }
 
     /// The same for several fleets: each account is asked once for all of them.
@@ -63,7 +63,7 @@ impl Engine {
             .buffer_unordered(ASKED_AT_ONCE)
             .collect()
             .await;
-        let mut observed = vec![nothing_seen(taken_at); lookers.len()];
+        let mut observed = vec![Observed::nothing(taken_at); lookers.len()];
         let share = Share::between(&lookers);
         for look in looks {
             share.hand_out(look, &mut observed);
@@ -74,20 +74,5 @@ impl Engine {
         });
         join_all(traced).await;
         observed
-    }
-}
-
-fn nothing_seen(taken_at: Timestamp) -> Observed {
-    Observed {
-        taken_at,
-        machines: BTreeMap::new(),
-        complete: BTreeSet::new(),
-        gaps: Vec::new(),
-        glimpsed: BTreeMap::new(),
-        gone: BTreeMap::new(),
-        accounts: BTreeMap::new(),
-        orphans: BTreeMap::new(),
-        probed: BTreeMap::new(),
-        readings: Default::default(),
     }
 }

@@ -72,7 +72,9 @@ impl Engine {
             .calls
             .retrying(seed, Patience::Look, || async {
                 self.calls.limits.turn(scope, Operation::Look).await;
-                self.calls.paced(scope, Operation::Look, provider.orphans(scope).await)
+                let asked = provider.orphans(scope);
+                let orphans = self.calls.measured.cloud(scope.cloud, "orphans", asked).await;
+                self.calls.paced(scope, Operation::Look, orphans)
             })
             .await
             .map_err(|error| gap(scope, &error))?;
@@ -94,7 +96,9 @@ impl Engine {
         self.calls
             .retrying(seed, Patience::Look, || async {
                 self.calls.limits.turn(scope, Operation::Look).await;
-                self.calls.paced(scope, Operation::Look, provider.trace(&request).await)
+                let asked = provider.trace(&request);
+                let traced = self.calls.measured.cloud(scope.cloud, "trace", asked).await;
+                self.calls.paced(scope, Operation::Look, traced)
             })
             .await
     }

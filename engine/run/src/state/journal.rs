@@ -4,6 +4,7 @@
 //! its own fence. Concurrent appends of one writer share a record, so that ten thousand intents
 //! are a few hundred objects.
 
+use crate::calls::Appended;
 use crate::state::record::{self, BadRecord, Record};
 use crate::state::seams;
 use crate::state::store::{Store, StoreError};
@@ -12,6 +13,7 @@ use fleet_model::{Event, FleetName, FleetUid, JOURNAL_FORMAT, Recorded};
 use fleet_provider::Clock;
 use futures::{StreamExt, stream};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 use tokio::sync::oneshot;
 
 /// A snapshot is written when this many records would have to be replayed.
@@ -194,6 +196,7 @@ impl Journal {
         let record = Record { format: JOURNAL_FORMAT, seq, epoch, at, events };
         let body = record::seal(&record).map_err(|error| failed(&error))?;
         let name = record_name(&self.fleet, seq);
+        let started = Instant::now();
         let created = self.store.create(&name, body.clone()).await;
         if !created.map_err(|error| failed(&error))? {
             // A lost answer to our own write looks the same as somebody else's record.
@@ -203,6 +206,10 @@ impl Journal {
                 return Err(Refusal::Fenced(other.map_or(0, |record| record.epoch)));
             }
         }
+        self.store.measured.tell(|meter| {
+            let (fleet, events, before) = (&self.fleet, &record.events, &writer.recorded);
+            meter.appended(&Appended { fleet, events, before, took: started.elapsed() });
+        });
         for event in &record.events {
             fold(&mut writer.recorded, event, at);
         }

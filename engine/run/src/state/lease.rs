@@ -50,7 +50,7 @@ pub struct Lease {
 
 #[derive(Debug)]
 enum Kind {
-    Local(#[expect(dead_code, reason = "held for its lock")] File),
+    Local(File),
     Remote(Beats),
 }
 
@@ -86,13 +86,21 @@ impl Lease {
         wait: Duration,
         on: &(dyn Fn(Waiting) + Sync),
     ) -> Result<Self, LeaseError> {
-        match store.local_folder() {
+        let started = std::time::Instant::now();
+        let taken = match store.local_folder() {
             Some(folder) => take_local(folder, fleet, holder, wait, on).await,
             None => {
-                let beats = beats::take(store, fleet, holder, wait, on).await?;
-                Ok(Lease { kind: Kind::Remote(beats) })
+                let beats = beats::take(store, fleet, holder, wait, on).await;
+                beats.map(|beats| Lease { kind: Kind::Remote(beats) })
             }
-        }
+        };
+        let outcome = match &taken {
+            Ok(_) => "ok",
+            Err(LeaseError::Held { .. }) => "held",
+            Err(LeaseError::Io { .. } | LeaseError::Store(_)) => "failed",
+        };
+        store.measured.tell(|meter| meter.lease_taken(outcome, started.elapsed()));
+        taken
     }
 
     /// Who holds the lease now, if anybody does. Changes nothing.
@@ -134,7 +142,11 @@ impl Lease {
     /// Gives it back, so that nobody has to wait for it to run out.
     pub async fn release(self) -> Result<(), LeaseError> {
         match self.kind {
-            Kind::Local(_) => Ok(()),
+            Kind::Local(file) => {
+                // The next holder is not mistaken for this one before it has written its name.
+                let _ = file.set_len(0);
+                Ok(())
+            }
             Kind::Remote(beats) => Ok(beats.release().await?),
         }
     }
@@ -144,12 +156,17 @@ fn lock_file(folder: &std::path::Path, fleet: &FleetName) -> std::path::PathBuf 
     folder.join("fleets").join(fleet.as_str()).join("lock")
 }
 
-/// The name in a lock file. Only for messages: a lock without one is a lock all the same.
-fn named(file: &mut File) -> String {
+/// Whoever takes a lock writes its name next: a lock without one is looked at again after this, so many times.
+const NAMELESS: Duration = Duration::from_millis(2);
+const NAMELESS_TIMES: u32 = 25;
+
+/// The name in a lock file; `None` while there is none. Only for messages: a lock without one is a lock all the same.
+fn named(file: &mut File) -> Option<String> {
     let mut holder = String::new();
     let _ = file.rewind().and_then(|()| file.read_to_string(&mut holder));
-    let holder = holder.trim();
-    if holder.is_empty() { "unknown".into() } else { holder.into() }
+    // The line is whole when it ends.
+    let holder = holder.strip_suffix('\n').map(str::trim).filter(|name| !name.is_empty());
+    holder.map(str::to_owned)
 }
 
 fn local_holder(folder: &std::path::Path, fleet: &FleetName) -> Result<Option<Held>, LeaseError> {
@@ -159,13 +176,20 @@ fn local_holder(folder: &std::path::Path, fleet: &FleetName) -> Result<Option<He
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
     };
-    match file.try_lock_shared() {
-        Ok(()) => Ok(None),
-        Err(TryLockError::WouldBlock) => {
-            Ok(Some(Held { holder: named(&mut file), heard: None, epoch: 0 }))
+    for tries in 0.. {
+        match file.try_lock_shared() {
+            Ok(()) => break,
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+            Err(TryLockError::WouldBlock) => {}
         }
-        Err(TryLockError::Error(source)) => Err(io(source)),
+        let holder = named(&mut file);
+        if holder.is_some() || tries >= NAMELESS_TIMES {
+            let holder = holder.unwrap_or_else(|| "unknown".into());
+            return Ok(Some(Held { holder, heard: None, epoch: 0 }));
+        }
+        std::thread::sleep(NAMELESS);
     }
+    Ok(None)
 }
 
 async fn take_local(
@@ -182,12 +206,20 @@ async fn take_local(
     let mut file =
         options.create(true).read(true).write(true).truncate(false).open(&path).map_err(io)?;
     let deadline = tokio::time::Instant::now() + wait;
+    let mut nameless = 0;
     loop {
         match file.try_lock() {
             Ok(()) => break,
             Err(TryLockError::Error(source)) => return Err(io(source)),
             Err(TryLockError::WouldBlock) => {
                 let holder = named(&mut file);
+                if holder.is_none() && nameless < NAMELESS_TIMES {
+                    // It has just been taken, or given back.
+                    nameless += 1;
+                    tokio::time::sleep(NAMELESS).await;
+                    continue;
+                }
+                let holder = holder.unwrap_or_else(|| "unknown".into());
                 let left = deadline.saturating_duration_since(tokio::time::Instant::now());
                 if left.is_zero() {
                     return Err(LeaseError::Held { fleet: fleet.clone(), holder });

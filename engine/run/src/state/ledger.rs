@@ -6,21 +6,48 @@ use crate::state::store::Store;
 use fleet_model::{FleetName, JOURNAL_FORMAT, Timestamp};
 use fleet_money::entry::Entry;
 use futures::{StreamExt, stream};
-use serde::Deserialize;
+use serde::de::{Deserializer, SeqAccess, Visitor};
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, sync_channel};
 
 /// Records that a remote store is asked for at once.
 const READS_AT_ONCE: usize = 32;
-/// Records that a thread reads before it hands them over.
-const CHUNK: usize = 128;
+/// Records that a thread reads before it hands them over, and how often it may do so before they are wanted.
+/// A record holds hundreds of events in a busy fleet: more would only take memory.
+const CHUNK: usize = 32;
+const CHUNKS_AHEAD: usize = 4;
 
 /// What a ledger reads of a record.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, serde::Deserialize)]
 struct Page {
     format: u32,
     at: Timestamp,
+    #[serde(deserialize_with = "that_matter")]
     events: Vec<Entry>,
+}
+
+/// Reads events, without those that are nothing to a ledger.
+fn that_matter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
+    struct Entries;
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Vec<Entry>;
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a list of events")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
+            let mut entries = Vec::new();
+            while let Some(entry) = list.next_element()? {
+                if entry != Entry::Other {
+                    entries.push(entry);
+                }
+            }
+            Ok(entries)
+        }
+    }
+    deserializer.deserialize_seq(Entries)
 }
 
 /// Reads the journal of a fleet, oldest record first.
@@ -41,11 +68,13 @@ pub async fn read_ledger(
         return std::thread::scope(|scope| {
             let readers: Vec<Receiver<Vec<Read>>> = (0..threads)
                 .map(|nth| {
-                    let (send, receive) = sync_channel(2);
+                    let (send, receive) = sync_channel(CHUNKS_AHEAD);
                     let files: &PathBuf = &files;
                     scope.spawn(move || {
+                        let mut bytes = Vec::new();
                         for chunk in chunks.iter().skip(nth).step_by(threads) {
-                            let read = chunk.iter().map(|name| page_in(fleet, files, name));
+                            let page = |name: &String| page_in(fleet, files, name, &mut bytes);
+                            let read = chunk.iter().map(page);
                             if send.send(read.collect()).is_err() {
                                 // Nobody wants more: an earlier record could not be read.
                                 return;
@@ -89,14 +118,35 @@ fn turn(page: Page, take: &mut impl FnMut(Timestamp, Entry)) {
     }
 }
 
-fn page_in(fleet: &FleetName, folder: &Path, name: &str) -> Read {
-    let bytes = std::fs::read(folder.join(name));
-    let bytes = bytes.map_err(|error| damaged(fleet, name, error.to_string()))?;
-    page(&bytes).map_err(|bad| damaged(fleet, name, bad.to_string()))
+/// Reads a record from its file; `bytes` is used again from file to file.
+fn page_in(fleet: &FleetName, folder: &Path, name: &str, bytes: &mut Vec<u8>) -> Read {
+    let read = File::open(folder.join(name)).and_then(|file| read_whole(file, bytes));
+    let read = read.map_err(|error| damaged(fleet, name, error.to_string()))?;
+    page(&bytes[..read]).map_err(|bad| damaged(fleet, name, bad.to_string()))
+}
+
+/// Reads a file into a buffer that only ever grows, and says how long the file is. Small files are read with
+/// fewer questions to the operating system than `read_to_end` asks.
+fn read_whole(mut file: File, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+    let mut filled = 0;
+    loop {
+        if filled == bytes.len() {
+            bytes.resize((2 * filled).max(64 * 1024), 0);
+        }
+        match file.read(&mut bytes[filled..]) {
+            Ok(0) => return Ok(filled),
+            Ok(read) => filled += read,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
 }
 
 fn page(bytes: &[u8]) -> Result<Page, BadRecord> {
-    let page: Result<Page, _> = serde_json::from_slice(record::body(bytes)?);
+    let body = record::body(bytes)?;
+    // Once over the whole, and not again for each name in it.
+    let text = std::str::from_utf8(body).map_err(|error| BadRecord::Json(error.to_string()))?;
+    let page: Result<Page, _> = serde_json::from_str(text);
     match page {
         Ok(page) if page.format == JOURNAL_FORMAT => Ok(page),
         Ok(page) => Err(BadRecord::Format(page.format)),

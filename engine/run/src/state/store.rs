@@ -1,5 +1,6 @@
 //! Where state lives: an object store, a local folder by default.
 
+use crate::calls::Measured;
 use crate::state::remote;
 use crate::state::seams;
 use crate::state::store_errors::{self, StoreFault};
@@ -58,6 +59,7 @@ pub struct Store {
     root: Path,
     folder: Option<PathBuf>,
     shown: String,
+    pub(crate) measured: Measured,
 }
 
 impl Store {
@@ -85,7 +87,7 @@ impl Store {
         }
         let (inner, root) =
             remote::open(&url, &settings).map_err(|error| bad(store_errors::message(&error)))?;
-        Ok(Store { inner, root, folder: None, shown })
+        Ok(Store { inner, root, folder: None, shown, measured: Measured::default() })
     }
 
     fn folder(path: PathBuf) -> Result<Self, StoreError> {
@@ -96,7 +98,13 @@ impl Store {
             .map_err(|error| fail(std::io::Error::other(error)))?
             .with_fsync(true);
         let shown = path.display().to_string();
-        Ok(Store { inner: Arc::new(inner), root: Path::default(), folder: Some(path), shown })
+        Ok(Store {
+            inner: Arc::new(inner),
+            root: Path::default(),
+            folder: Some(path),
+            shown,
+            measured: Measured::default(),
+        })
     }
 
     /// State that lives as long as the process, for tests.
@@ -108,7 +116,8 @@ impl Store {
     /// embed the engine.
     pub fn over(inner: Arc<dyn ObjectStore>) -> Self {
         let shown = inner.to_string();
-        Store { inner, root: Path::default(), folder: None, shown }
+        let root = Path::default();
+        Store { inner, root, folder: None, shown, measured: Measured::default() }
     }
 
     /// The local folder, if the store is one.
@@ -131,6 +140,10 @@ impl Store {
     /// one finds its own object. It may also say no because somebody else's try is under way (S3:
     /// 409). So what is there decides, and writers that race must not write the same bytes.
     pub(crate) async fn create(&self, name: &str, body: Vec<u8>) -> Result<bool, StoreError> {
+        self.measured.store("create", self.try_create(name, body)).await
+    }
+
+    async fn try_create(&self, name: &str, body: Vec<u8>) -> Result<bool, StoreError> {
         let deadline = Instant::now() + remote::PATIENCE;
         let mut pause = Duration::from_millis(50);
         loop {
@@ -158,35 +171,44 @@ impl Store {
 
     /// How old an object is, by the store's clock and ours; `None` if there is none.
     pub(crate) async fn age(&self, name: &str) -> Result<Option<Duration>, StoreError> {
-        match self.inner.head(&self.path(name)).await {
-            Ok(meta) => {
-                let written = std::time::SystemTime::from(meta.last_modified);
-                Ok(Some(written.elapsed().unwrap_or_default()))
+        let age = async {
+            match self.inner.head(&self.path(name)).await {
+                Ok(meta) => {
+                    let written = std::time::SystemTime::from(meta.last_modified);
+                    Ok(Some(written.elapsed().unwrap_or_default()))
+                }
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(self.io(name)(error)),
             }
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(self.io(name)(error)),
-        }
+        };
+        self.measured.store("head", age).await
     }
 
     /// Reads an object; `None` if there is none.
     pub(crate) async fn read(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let found = match self.inner.get(&self.path(name)).await {
-            Ok(found) => found.bytes().await,
-            Err(error) => Err(error),
+        let read = async {
+            let found = match self.inner.get(&self.path(name)).await {
+                Ok(found) => found.bytes().await,
+                Err(error) => Err(error),
+            };
+            match found {
+                Ok(bytes) => Ok(Some(bytes.to_vec())),
+                Err(object_store::Error::NotFound { .. }) => Ok(None),
+                Err(error) => Err(self.io(name)(error)),
+            }
         };
-        match found {
-            Ok(bytes) => Ok(Some(bytes.to_vec())),
-            Err(object_store::Error::NotFound { .. }) => Ok(None),
-            Err(error) => Err(self.io(name)(error)),
-        }
+        self.measured.store("read", read).await
     }
 
     /// Removes an object; one that is gone already is fine.
     pub(crate) async fn remove(&self, name: &str) -> Result<(), StoreError> {
-        match self.inner.delete(&self.path(name)).await {
-            Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
-            Err(error) => Err(self.io(name)(error)),
-        }
+        let removed = async {
+            match self.inner.delete(&self.path(name)).await {
+                Ok(()) | Err(object_store::Error::NotFound { .. }) => Ok(()),
+                Err(error) => Err(self.io(name)(error)),
+            }
+        };
+        self.measured.store("delete", removed).await
     }
 
     /// Removes every lease: what happens to a dead holder's lease, without the wait.
@@ -215,24 +237,25 @@ impl Store {
             None => self.inner.list(Some(&at)),
         };
         let name = |meta: object_store::ObjectMeta| meta.location.filename().map(str::to_owned);
-        let mut names: Vec<String> = found
-            .try_filter_map(|meta| async move { Ok(name(meta)) })
-            .try_collect()
-            .await
-            .map_err(self.io(prefix))?;
+        let names = found.try_filter_map(|meta| async move { Ok(name(meta)) }).try_collect();
+        let names = self.measured.store("list", names).await;
+        let mut names: Vec<String> = names.map_err(self.io(prefix))?;
         names.sort();
         Ok(names)
     }
 
     /// Whether there is anything under a prefix.
     pub(crate) async fn has_any(&self, prefix: &str) -> Result<bool, StoreError> {
-        let first = self.inner.list(Some(&self.path(prefix))).try_next().await;
+        let mut found = self.inner.list(Some(&self.path(prefix)));
+        let first = self.measured.store("list", found.try_next()).await;
         Ok(first.map_err(self.io(prefix))?.is_some())
     }
 
     /// Names of the folders right under a prefix, sorted.
     pub(crate) async fn folders(&self, prefix: &str) -> Result<Vec<String>, StoreError> {
-        let found = self.inner.list_with_delimiter(Some(&self.path(prefix))).await;
+        let at = self.path(prefix);
+        let asked = self.inner.list_with_delimiter(Some(&at));
+        let found = self.measured.store("list", asked).await;
         let found = found.map_err(self.io(prefix))?;
         let names = found.common_prefixes.iter().filter_map(|path| path.filename());
         let mut names: Vec<String> = names.map(str::to_owned).collect();

@@ -25,12 +25,17 @@ fn commitment(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<Commitment> {
         Some(field) => Some(reader.moment(&field)?),
         None => None,
     };
+    let hourly = match object.get(reader, "usdPerHour") {
+        Some(field) => Some(reader.usd(&field)?),
+        None => None,
+    };
     Some(Commitment {
         cloud: cloud?,
         region: region?,
         instance_type: InstanceType::new(instance_type?),
         count: u32::try_from(count?).ok()?,
         until,
+        hourly,
     })
 }
 
