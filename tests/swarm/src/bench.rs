@@ -277,7 +277,9 @@ fn summary(events: &[Event]) -> String {
         Event::Released { machines } => format!("released[{}]", machines.len()),
         Event::Fallback { step } => format!("fallback[{step:?}]"),
         Event::Cheaper { pools } => format!("cheaper[{}]", pools.len()),
-        Event::Priced { prices } => format!("priced[{}]", prices.len()),
+        Event::Priced { prices, commitments } => {
+            format!("priced[{} {}]", prices.len(), commitments.as_ref().map_or(0, Vec::len))
+        }
         Event::Moving { moving } => format!("moving[{}]", moving.slots.len()),
         Event::ReplaceWithdrawn { slots } => format!("withdrawn[{}]", slots.len()),
         Event::DestroyRefused { slots, why } => format!("kept[{} {why}]", slots.len()),

@@ -7,7 +7,7 @@ use crate::wish::{FLEET, goal, sealed};
 use crate::world::World;
 use fleet_core::{Pruning, prunes, unmanaged};
 use fleet_model::{
-    CapacityGoal, Cloud, Desired, Event, FleetName, Limits, ScheduleEntry, Timestamp, Unit, digest,
+    CapacityGoal, Cloud, Desired, Event, FleetName, Limits, ScheduleEntry, Timestamp, Unit,
 };
 use std::sync::Arc;
 use std::time::Duration;
@@ -107,8 +107,7 @@ pub(crate) async fn prune(world: &Arc<World>, person: Person, wait: Duration) {
         let (asked, readable) = (chance.percent(60), chance.percent(85));
         (there, Pruning { asked, whole: true, readable })
     };
-    let digest = digest("no-spec/1", [FLEET.as_bytes()]);
-    let nothing = &Desired::without_spec(fleet.clone(), Cloud::ALL, digest);
+    let nothing = &Desired::without_spec(fleet.clone(), Cloud::ALL);
     operator::command(world, nothing, Limits::default(), |process| async move {
         process.world.trace(format_args!("p{} finds a spec: {there}, {pruning:?}", process.id));
         let may = !there && pruning.asked && pruning.readable;

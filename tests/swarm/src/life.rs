@@ -35,6 +35,22 @@ pub struct Outcome {
     pub trace: String,
 }
 
+impl Outcome {
+    /// What came of a world that is over.
+    pub(crate) fn of(world: &World) -> Self {
+        let (trace, fingerprint) = world.traced();
+        let inner = world.lock();
+        Outcome {
+            seed: inner.seed,
+            violations: inner.judge.violations.clone(),
+            faults: inner.counts.clone(),
+            lasted: world.elapsed(),
+            fingerprint,
+            trace,
+        }
+    }
+}
+
 /// Lives a world from its beginning to its end.
 pub fn live(seed: u64, keep_trace: bool) -> Outcome {
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -59,16 +75,7 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         if !world.is_broken() {
             rest::come_to_rest(&world, &wish).await;
         }
-        let (trace, fingerprint) = world.traced();
-        let inner = world.lock();
-        Outcome {
-            seed,
-            violations: inner.judge.violations.clone(),
-            faults: inner.counts.clone(),
-            lasted: world.elapsed(),
-            fingerprint,
-            trace,
-        }
+        Outcome::of(&world)
     })
 }
 

@@ -224,13 +224,17 @@ async fn carry_out(
 ) -> Result<Option<Planned>, RunError> {
     let stop = Stop::default();
     let first = (inputs, planned);
-    // As `fleet reconcile` does, or as `fleet apply`.
-    let patient = {
+    // As `fleet apply` does, as `fleet reconcile`, or as `fleet controller`.
+    let reach = {
         let mut inner = process.world.lock();
-        inner.calm || inner.upkeep.percent(40)
+        let patient = inner.calm || inner.upkeep.percent(40);
+        match (patient, process.id % 2) {
+            (true, _) => Reach::Replacements,
+            (false, 0) => Reach::Spec,
+            (false, _) => Reach::Look,
+        }
     };
-    let reach = if patient { Reach::Replacements } else { Reach::Spec };
-    if patient {
+    if reach == Reach::Replacements {
         process.world.judge(|judge| judge.waits(process.id));
     }
     let converged = session.converge(&process.holder(), first, reach, &stop, &|_| {}).await?;

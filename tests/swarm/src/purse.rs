@@ -9,7 +9,7 @@ use crate::weather::{Kind, Weather};
 use crate::wish::{self, goal, sealed};
 use crate::world::World;
 use fleet_model::{
-    AtCap, Cloud, CloudRule, Desired, Limits, MicroUsd, TimeZoneName, Timestamp, Unit, time_zone,
+    AtCap, Cloud, Desired, Limits, MicroUsd, TimeZoneName, Timestamp, Unit, time_zone,
 };
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -78,16 +78,7 @@ pub(crate) async fn live(seed: u64, keep_trace: bool) -> Outcome {
         }
         purse.pass(&world, &mut chance).await;
     }
-    let (trace, fingerprint) = world.traced();
-    let inner = world.lock();
-    Outcome {
-        seed,
-        violations: inner.judge.violations.clone(),
-        faults: inner.counts.clone(),
-        lasted: world.elapsed(),
-        fingerprint,
-        trace,
-    }
+    Outcome::of(&world)
 }
 
 fn calm(world: &World) {
@@ -114,8 +105,7 @@ fn draw(chance: &mut Chance) -> Desired {
         clouds = vec![Cloud::Lambda];
     }
     let all_base = clouds == [Cloud::Lambda];
-    let any = |cloud| CloudRule { cloud, regions: vec![], zones: vec![], accounts: vec![] };
-    wish.placement.clouds = clouds.into_iter().map(any).collect();
+    wish.placement.clouds = clouds.into_iter().map(wish::rule).collect();
     wish.placement.spread = Default::default();
     wish.placement.weights = Vec::new();
     wish.instances.vcpus.max = Some(4);

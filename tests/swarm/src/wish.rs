@@ -114,7 +114,8 @@ pub(crate) fn goal(unit: Unit, target: u64, base: u64) -> CapacityGoal {
     CapacityGoal { unit, target, on_demand, spot: target - on_demand }
 }
 
-fn rule(cloud: Cloud) -> CloudRule {
+/// A cloud, anywhere in it.
+pub(crate) fn rule(cloud: Cloud) -> CloudRule {
     CloudRule { cloud, regions: Vec::new(), zones: Vec::new(), accounts: Vec::new() }
 }
 
