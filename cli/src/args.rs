@@ -3,22 +3,28 @@
 mod adopt;
 mod catalog;
 mod compare;
+mod controller;
 mod cost;
+mod door;
 mod reach;
 mod sim;
 mod simulate;
+mod ui;
 
 pub(crate) use adopt::{ImportArgs, ReleaseArgs, RenameArgs};
 pub(crate) use catalog::{CatalogCommand, ListArgs, RefreshArgs};
 pub(crate) use compare::{BenchmarkCommand, CompareArgs, Perf};
+pub(crate) use controller::ControllerArgs;
 pub(crate) use cost::{
     AnomaliesArgs, CostCommand, CostFormat, ReconcileBillArgs, ReportArgs, Rows, with_formats,
 };
+pub(crate) use door::{DoorArgs, NewTokenArgs, TokenCommand, TokenRole};
 pub(crate) use reach::{
     ConnectArgs, ExecArgs, InventoryArgs, InventoryFormat, LoginArgs, ReplaceArgs, Slot, SshArgs,
 };
 pub(crate) use sim::{SimCommand, Where};
 pub(crate) use simulate::SimulateArgs;
+pub(crate) use ui::UiArgs;
 
 use crate::exit;
 use crate::review::Rule;
@@ -33,7 +39,13 @@ use std::time::Duration;
 /// A YAML spec says how much capacity should exist, of what, where and at what price. `fleet`
 /// looks at the clouds, plans the difference, and applies it.
 #[derive(Debug, Parser)]
-#[command(name = "fleet", version, max_term_width = 100, after_help = exit::HELP)]
+#[command(
+    name = "fleet",
+    version = env!("FLEET_VERSION"),
+    long_version = env!("FLEET_LONG_VERSION"),
+    max_term_width = 100,
+    after_help = exit::HELP
+)]
 pub(crate) struct Cli {
     /// Flags that every command knows.
     #[command(flatten)]
@@ -81,6 +93,9 @@ pub(crate) struct Global {
     /// How to write logs
     #[arg(long, global = true, value_enum, env = "FLEET_LOG_FORMAT", value_name = "FORMAT")]
     pub log_format: Option<LogFormat>,
+    /// Send traces to this OTLP collector over HTTP, such as http://127.0.0.1:4318
+    #[arg(long, global = true, value_name = "URL")]
+    pub otlp: Option<String>,
     /// Never use colour (NO_COLOR does the same)
     #[arg(long, global = true)]
     pub no_color: bool,
@@ -132,6 +147,16 @@ pub(crate) enum Command {
     /// Apply without questions, for cron and timers
     #[command(after_help = exit::SIGNALS)]
     Reconcile(ReconcileArgs),
+    /// Reconcile for ever: watch specs, meet interruption notices
+    Controller(ControllerArgs),
+    /// Show fleets in the browser: state, plan, reasons, history and cost; changes nothing
+    Ui(UiArgs),
+    /// Make tokens that let in to a controller
+    Token {
+        /// What to do with tokens.
+        #[command(subcommand)]
+        command: TokenCommand,
+    },
     /// Show the machines of a fleet, pool by pool
     Status(StatusArgs),
     /// Print the machines of fleets for Ansible, ssh, /etc/hosts and other programs
@@ -221,6 +246,9 @@ impl Command {
             Command::Apply(_) => "apply",
             Command::Destroy(_) => "destroy",
             Command::Reconcile(_) => "reconcile",
+            Command::Controller(_) => "controller",
+            Command::Ui(_) => "ui",
+            Command::Token { .. } => "token",
             Command::Status(_) => "status",
             Command::Inventory(_) => "inventory",
             Command::Ssh(_) => "ssh",
@@ -259,6 +287,7 @@ impl Command {
             Command::Benchmark { command: BenchmarkCommand::Add { .. } } => "benchmark add",
             Command::Benchmark { command: BenchmarkCommand::List } => "benchmark list",
             Command::Benchmark { command: BenchmarkCommand::Remove { .. } } => "benchmark remove",
+            Command::Token { command: TokenCommand::New(_) } => "token new",
             Command::Sim { command: SimCommand::Show } => "sim show",
             Command::Sim { command: SimCommand::Bill } => "sim bill",
             Command::Cost { command: CostCommand::Report(_) } => "cost report",
@@ -427,6 +456,9 @@ pub(crate) struct ReconcileArgs {
     #[arg(long, value_name = "TIME", default_value = "0s", hide_default_value = true,
         value_parser = sim::parse_duration)]
     pub lock_wait: Duration,
+    /// Write metrics to this file, for node_exporter's textfile collector (its name ends with `.prom`)
+    #[arg(long, value_name = "FILE")]
+    pub metrics_textfile: Option<PathBuf>,
     #[command(flatten)]
     pub limits: LimitArgs,
 }

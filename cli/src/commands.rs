@@ -5,6 +5,7 @@ mod benchmark;
 mod catalog;
 mod compare;
 mod completions;
+mod controller;
 mod cost;
 mod destroy;
 mod doctor;
@@ -29,6 +30,8 @@ mod simulate;
 mod ssh;
 mod status;
 mod sweep;
+mod token;
+mod ui;
 mod unlock;
 mod validate;
 
@@ -40,13 +43,18 @@ use crate::context::Context;
 use crate::fail::{Answer, Failure};
 use crate::logging;
 use crate::out::Out;
+use crate::traces::Traces;
 use std::future::Future;
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
     let Cli { global, command } = cli;
-    start_logging(&global, &command)?;
-    let span = tracing::info_span!("command", otel.name = command.name(), sim = global.sim);
+    let _traces = start_logging(&global, &command)?;
+    let span = match command {
+        // It never ends, and each of its reconciles is a trace of its own.
+        Command::Controller(_) => tracing::Span::none(),
+        _ => tracing::info_span!("command", otel.name = command.name(), sim = global.sim),
+    };
     let _entered = span.enter();
     let context = Context { global };
     match &command {
@@ -56,6 +64,9 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
         Command::Apply(args) => block_on(apply::run(&context, args, out)),
         Command::Destroy(args) => block_on(destroy::run(&context, args, out)),
         Command::Reconcile(args) => block_on(reconcile::run(&context, args, out)),
+        Command::Controller(args) => block_on(controller::run(&context, args, out)),
+        Command::Ui(args) => block_on(ui::run(&context, args, out)),
+        Command::Token { command } => token::run(&context, command, out),
         Command::Status(args) => block_on(status::run(&context, args, out)),
         Command::Inventory(args) => block_on(inventory::run(&context, args, out)),
         Command::Ssh(args) => {
@@ -91,11 +102,15 @@ pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
 const OURS: &str = "off,fleet=warn";
 
 /// Logs are for trouble by default. `reconcile` runs where nobody looks, so its log is JSON.
-fn start_logging(global: &Global, command: &Command) -> Answer<()> {
-    let unattended = matches!(command, Command::Reconcile(_));
-    let format = if unattended { LogFormat::Json } else { LogFormat::Text };
-    let level = if unattended { "warn" } else { OURS };
-    logging::start(global.log.as_deref().unwrap_or(level), global.log_format.unwrap_or(format))
+fn start_logging(global: &Global, command: &Command) -> Answer<Option<Traces>> {
+    let (level, format) = match command {
+        Command::Reconcile(_) => ("warn", LogFormat::Json),
+        Command::Controller(_) => ("warn,fleet=info", LogFormat::Json),
+        _ => (OURS, LogFormat::Text),
+    };
+    let (level, format) =
+        (global.log.as_deref().unwrap_or(level), global.log_format.unwrap_or(format));
+    logging::start(level, format, global.otlp.as_deref())
 }
 
 pub(crate) fn block_on<T>(command: impl Future<Output = Answer<T>>) -> Answer<T> {

@@ -1,13 +1,12 @@
 //! What is left of the catalog after a spec's filters, and which filter leaves nothing.
 
 use crate::render::explain::by_kind;
+use crate::review::family_of;
 use crate::sentences::{rejection, relax};
 use crate::text::{count, thousands};
 use fleet_catalog::similar;
 use fleet_core::eligible;
-use fleet_model::{
-    Bounds, Catalog, Cloud, Desired, InstanceType, LocalDiskRule, Pattern, Rejection, Unit,
-};
+use fleet_model::{Bounds, Catalog, Cloud, Desired, LocalDiskRule, Pattern, Rejection, Unit};
 use fleet_spec::{Diagnostic, LoadedFleet};
 use std::collections::BTreeSet;
 
@@ -178,25 +177,6 @@ pub(crate) fn unknown_names(
         }
     }
     found
-}
-
-/// The part of a type's name that people call its family.
-pub(crate) fn family_of(cloud: Cloud, name: &InstanceType) -> &str {
-    let name = name.as_str();
-    let nth = |separator: char, nth: usize| {
-        name.match_indices(separator).nth(nth).map_or(name, |(at, _)| &name[..at])
-    };
-    match cloud {
-        Cloud::Aws => nth('.', 0),
-        Cloud::Gcp => nth('-', 1),
-        Cloud::Lambda => nth('_', 1),
-        Cloud::Azure => {
-            let after = name.find('_').map_or(0, |at| at + 1);
-            let digits = name[after..].find(|c: char| c.is_ascii_digit()).unwrap_or(0) + after;
-            let end = name[digits..].find(|c: char| !c.is_ascii_digit());
-            end.map_or(name, |end| &name[..digits + end])
-        }
-    }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::runs::failed;
 use crate::style::WARN;
 use crate::text::count;
 use fleet_core::{Pruning, prunes};
-use fleet_model::{Cloud, Desired, FleetName, digest};
+use fleet_model::{Desired, FleetName};
 use fleet_run::Engine;
 use fleet_spec::{Diagnostics, Loaded};
 use futures::{StreamExt, stream};
@@ -62,7 +62,7 @@ fn recorded(context: &Context, known: &[FleetName]) -> Answer<Vec<Desired>> {
     let mut fleets: Vec<Desired> = known
         .iter()
         .filter(|name| wanted.is_empty() || wanted.iter().any(|w| w == name.as_str()))
-        .map(|name| unspecified(name, context.clouds()))
+        .map(|name| Desired::without_spec(name.clone(), context.clouds()))
         .collect();
     if fleets.is_empty() {
         return Err(Failure::new(format!("there is no fleet in {}", context.state()))
@@ -197,7 +197,7 @@ pub(crate) fn pruned(
     let clouds = context.clouds();
     Ok(unmanaged
         .iter()
-        .map(|one| unspecified(&FleetName::new(one.fleet.as_str()), clouds.clone()))
+        .map(|one| Desired::without_spec(FleetName::new(one.fleet.as_str()), clouds.clone()))
         .collect())
 }
 
@@ -224,20 +224,9 @@ pub(crate) fn is_name(word: &str) -> bool {
         && !word.ends_with('-')
 }
 
-/// Whether only the journal knows this fleet.
-pub(crate) fn is_unspecified(desired: &Desired) -> bool {
-    desired.digest == unspecified(&desired.fleet, Vec::new()).digest
-}
-
 /// A fleet by its name alone.
 pub(crate) fn by_name(fleet: &FleetName) -> Desired {
-    unspecified(fleet, Vec::new())
-}
-
-/// A fleet that wants nothing: enough to look at what is recorded of it, or to take it down.
-fn unspecified(fleet: &FleetName, clouds: Vec<Cloud>) -> Desired {
-    let unspecified = digest("no-spec/1", [fleet.as_str().as_bytes()]);
-    Desired::without_spec(fleet.clone(), clouds, unspecified)
+    Desired::without_spec(fleet.clone(), [])
 }
 
 /// The one fleet that a command is for.

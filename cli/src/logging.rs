@@ -3,6 +3,7 @@
 use crate::args::LogFormat;
 use crate::fail::{Answer, Failure};
 use crate::text::{clean, clean_json};
+use crate::traces::Traces;
 use std::io::{self, Write};
 use tracing::{Level, Metadata};
 use tracing_subscriber::filter::{FilterExt, Targets, filter_fn};
@@ -15,8 +16,8 @@ use tracing_subscriber::{fmt, registry};
 /// names it hears it all the same.
 const QUIET: &str = "aws_config=error";
 
-/// Starts logging. `level` is a level or a filter such as `info,fleet_run=debug`.
-pub(crate) fn start(level: &str, format: LogFormat) -> Answer<()> {
+/// Starts logging, and traces where somebody wants them: they are sent until what this gives goes. `level` is a level or a filter such as `info,fleet_run=debug`.
+pub(crate) fn start(level: &str, format: LogFormat, otlp: Option<&str>) -> Answer<Option<Traces>> {
     // A directive without a target would be taken for one that silences everything.
     let nameless = level.split(',').any(|part| part.is_empty() || part.starts_with('='));
     let filter = format!("{QUIET},{level}").parse().ok().filter(|_: &Targets| !nameless);
@@ -47,10 +48,12 @@ pub(crate) fn start(level: &str, format: LogFormat) -> Answer<()> {
             .with_filter(filter)
             .boxed(),
     };
-    registry()
-        .with(layer)
-        .try_init()
-        .map_err(|cause| Failure::new(format!("cannot start logging: {cause}")))
+    let traces = Traces::begin(otlp)?;
+    let registry = registry().with(layer);
+    #[cfg(feature = "otel")]
+    let registry = registry.with(traces.as_ref().map(Traces::layer));
+    registry.try_init().map_err(|cause| Failure::new(format!("cannot start logging: {cause}")))?;
+    Ok(traces)
 }
 
 /// Libraries below us show requests, headers and bodies in their finer logs, and so secrets. Only

@@ -5,15 +5,13 @@ mod ask;
 mod clouds;
 mod commands;
 mod context;
-mod exit;
-mod fail;
+mod door;
 mod filters;
 mod fleets;
 mod interrupted;
 mod logging;
-mod machines;
+mod measured;
 mod out;
-mod output;
 mod panics;
 mod performance;
 mod prepare;
@@ -23,13 +21,14 @@ mod render;
 mod review;
 mod runs;
 mod saved;
-mod sentences;
 mod side_by_side;
 mod sign;
 mod simulated;
-mod style;
-mod text;
+mod traces;
 mod watch;
+
+// `crate::text` and the others read the same in every file, wherever they live.
+use fleet_words::{exit, fail, machines, output, sentences, style, text};
 
 use args::{Cli, Format};
 use clap::Parser;
@@ -49,7 +48,7 @@ fn main() -> ExitCode {
             let _ = asked.print();
             if exit == Exit::Usage && args::asks_for_json(std::env::args_os()) {
                 let mut out = Out::process(true);
-                let failure = Failure::usage(&asked);
+                let failure = usage(&asked);
                 let _ = out.json(&output::titled("fleet", exit, ErrorReport::from(&failure)));
                 return out.close(exit).into();
             }
@@ -72,4 +71,12 @@ fn main() -> ExitCode {
         exit
     });
     out.close(exit).into()
+}
+
+/// A command line that makes no sense, as clap says it.
+fn usage(asked: &clap::Error) -> Failure {
+    let text = asked.render().to_string();
+    let first = text.lines().next().unwrap_or_default();
+    let what = first.strip_prefix("error: ").unwrap_or(first);
+    Failure::new(what).hint("`fleet help` lists commands and flags").exit(Exit::Usage)
 }

@@ -67,16 +67,9 @@ fn look(
         }
     }
     let observed = Observed {
-        taken_at: moment(0),
         machines: machines.into_iter().map(|machine| (machine.id.clone(), machine)).collect(),
         complete: catalog.places.iter().map(Place::scope).collect(),
-        gaps: vec![],
-        glimpsed: BTreeMap::new(),
-        gone: BTreeMap::new(),
-        accounts: BTreeMap::new(),
-        orphans: BTreeMap::new(),
-        probed: BTreeMap::new(),
-        readings: Default::default(),
+        ..Observed::nothing(moment(0))
     };
     Inputs {
         uid: "uid-1".into(),

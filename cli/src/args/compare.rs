@@ -37,6 +37,9 @@ pub(crate) struct CompareArgs {
     /// Only in regions like these: us-east-1,'europe-*'
     #[arg(long, value_name = "REGION", value_delimiter = ',', value_parser = pattern)]
     pub regions: Vec<Pattern>,
+    /// Prices of commitments: CSV with provider,region,type,usdPerHour and, where known, term,until,source
+    #[arg(long, value_name = "FILE")]
+    pub commitments: Option<PathBuf>,
     /// Minutes to write a checkpoint
     #[arg(long, value_name = "MINUTES", default_value = "2", value_parser = minutes)]
     pub checkpoint_minutes: f64,

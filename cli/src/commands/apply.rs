@@ -276,7 +276,7 @@ pub(crate) async fn finish(
 pub(crate) async fn leave(ready: Ready<'_>) -> Answer<Converged> {
     let Ready { session, planned, .. } = ready;
     session.finish().await.map_err(failed)?;
-    Ok(Converged { rounds: Vec::new(), last: Some(planned) })
+    Ok(Converged { rounds: Vec::new(), last: Some(planned), seen: None })
 }
 
 /// Carries out one fleet's plan under its lease.

@@ -11,10 +11,14 @@ use crate::performance;
 use crate::render::compare::{Compared, chart, markdown, text};
 use crate::render::compare_rows::{body, table};
 use crate::render::compare_words::{REPLACE_MINUTES, assumptions, either, perf_words, title};
+use crate::text::clean_line;
 use fleet_catalog::similar;
 use fleet_model::{Accelerators, Catalog, Chip, Pattern};
 use fleet_money::chart::bars;
-use fleet_money::compare::{Absent, Found, Measure, Wanted, Work, accelerator_name, pick, ways};
+use fleet_money::compare::{
+    Absent, Found, Measure, Offer, Wanted, Work, accelerator_name, offers, pick, pick_committed,
+    ways,
+};
 use fleet_money::performance::Table;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,7 +37,22 @@ pub(crate) fn run(context: &Context, args: &CompareArgs, out: &mut Out) -> Answe
         count: args.count,
         nodes: args.nodes,
     };
-    let found = pick(&catalog, &wanted);
+    let mut found = pick(&catalog, &wanted);
+    if let Some(file) = &args.commitments {
+        let offers = commitments(file)?;
+        let (picked, unknown) = pick_committed(&catalog, &wanted, &offers);
+        found.picked.extend(picked);
+        for offer in unknown {
+            out.aside(format!(
+                "{}:{}: the catalog has no {} on {} in {}",
+                file.display(),
+                offer.line,
+                clean_line(offer.instance_type.as_str()),
+                offer.cloud,
+                clean_line(&offer.region)
+            ));
+        }
+    }
     if found.picked.is_empty() {
         return Err(nothing(&catalog, &found, args));
     }
@@ -79,6 +98,17 @@ pub(crate) fn run(context: &Context, args: &CompareArgs, out: &mut Out) -> Answe
         out.aside(format!("chart written to {}", file.display()));
     }
     Ok(Exit::Done)
+}
+
+/// Prices of commitments, as the user knows them.
+fn commitments(file: &Path) -> Answer<Vec<Offer>> {
+    let text = performance::text_of(file, "cannot read the prices of commitments")?;
+    offers(&text).map_err(|error| {
+        Failure::new(error.what.clone())
+            .at(format!("{}:{}", file.display(), error.line))
+            .hint(error.hint)
+            .exit(Exit::Usage)
+    })
 }
 
 /// What `--gpu` can mean: accelerators and chips in the catalog.

@@ -10,7 +10,7 @@ use crate::fail::{Answer, Failure, Place};
 use crate::fleets::no_such_fleet;
 use crate::out::Out;
 use crate::output::document;
-use crate::render::{cost, cost_chart};
+use crate::render::{cost, cost_chart, cost_commitments, cost_json};
 use crate::runs::failed;
 use fleet_model::{FleetName, Timestamp};
 use fleet_money::focus::{self, FocusRows};
@@ -130,7 +130,11 @@ async fn report(context: &Context, args: &ReportArgs, out: &mut Out) -> Answer {
     let page = cost::Page { args, tally: &total, from, to, surplus };
     match (args.format, context.global.output) {
         (Some(CostFormat::Csv), _) => out.raw(cost::csv(&page).as_bytes()),
-        (_, Format::Json) => out.json(&document(worst, cost::document(&page)))?,
+        (_, Format::Json) => {
+            let zone = &args.period.time_zone.name;
+            let report = cost_json::document(&total, &question, zone, surplus);
+            out.json(&document(worst, report))?;
+        }
         (_, Format::Text) => out.text(cost::text(&page).trim_end()),
         (_, Format::Markdown) => out.text(cost::markdown(&page).trim_end()),
     }
@@ -155,6 +159,7 @@ async fn focus_file(
     out.raw(focus::header().as_bytes());
     let mut worst = Exit::Done;
     let mut unpriced = Tally::new(question.clone());
+    let mut unknown_ms = 0;
     for fleet in &journals.fleets {
         let mut rows =
             FocusRows::new(fleet.as_str(), question, args.rows == crate::args::Rows::Day);
@@ -162,6 +167,7 @@ async fn focus_file(
             Ok(_) => {
                 out.raw(rows.text.as_bytes());
                 unpriced.unpriced.extend(rows.unpriced);
+                unknown_ms += rows.unknown_ms;
             }
             Err(failure) => {
                 worst = worst.max(failure.exit);
@@ -172,5 +178,8 @@ async fn focus_file(
     let (from, to) = (question.from, question.to);
     let page = cost::Page { args, tally: &unpriced, from, to, surplus: 0 };
     cost::asides(&page).into_iter().for_each(|line| out.aside(line));
+    if unknown_ms > 0 {
+        out.aside(cost_commitments::no_price_in_focus(unknown_ms));
+    }
     Ok(worst)
 }

@@ -11,7 +11,6 @@ use crate::fleets::{by_name, no_such_fleet};
 use crate::out::Out;
 use crate::output::document;
 use crate::output::other::Freeze;
-use crate::output::words::Time;
 use crate::runs::{failed, holder};
 use crate::text::{clean_line, when};
 use fleet_model::{Event, FleetName, Recorded};
@@ -74,16 +73,7 @@ pub(super) async fn write(
 fn told(context: &Context, fleet: &str, recorded: &Recorded, out: &mut Out) -> Answer {
     let freeze = recorded.freeze.as_ref();
     if context.global.output == Format::Json {
-        let document = document(
-            Exit::Done,
-            Freeze {
-                fleet: fleet.to_owned(),
-                frozen: freeze.is_some(),
-                reason: freeze.map(|freeze| freeze.reason.clone()),
-                since: freeze.map(|freeze| Time(freeze.since)),
-                until: freeze.and_then(|freeze| freeze.until).map(Time),
-            },
-        );
+        let document = document(Exit::Done, Freeze::of(fleet, recorded));
         out.json(&document)?;
         return Ok(Exit::Done);
     }

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Failure};
 use crate::fleets::{names, pruned, unmanaged};
+use crate::measured::Textfile;
 use crate::out::Out;
 use crate::output::apply::Reconcile;
 use crate::output::common::LeftOut;
@@ -18,6 +19,7 @@ use crate::watch::stop_on_signal;
 use fleet_model::Desired;
 use fleet_run::{Engine, Reach, Stop};
 use futures::{StreamExt, stream};
+use std::time::Instant;
 use tracing::Instrument;
 
 /// Fleets whose leases are held at once: the rest waits its turn.
@@ -32,6 +34,11 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
         tracing::warn!(file = %warning.file.display(), line = warning.line, "{}", warning.message);
     }
     let engine = context.engine(catalog, loaded.fleets.iter().map(|fleet| &fleet.desired))?;
+    let textfile = args.metrics_textfile.as_deref().map(Textfile::begin).transpose()?;
+    let engine = match &textfile {
+        Some(textfile) => engine.with_meter(textfile.metrics.clone()),
+        None => engine,
+    };
     let unmanaged = unmanaged(context, &engine, specs, &names(&loaded)).await?;
     let pruned = pruned(context, args.prune, specs, &loaded, &unmanaged, out)?;
     let board = context.board(loaded.fleets.len(), true);
@@ -57,13 +64,17 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
             }
         };
         let mut rounds = stream::iter(some.iter().zip(prepared))
-            .map(|(desired, ready)| round(&engine, desired, ready, &stop))
+            .map(|(desired, ready)| round(&engine, desired, ready, &stop, textfile.as_ref()))
             .buffer_unordered(CHANGED_AT_ONCE);
         while let Some((exit, line)) = rounds.next().await {
             worst = worst.max(exit);
             out.json_line(&line)?;
             out.flush();
         }
+    }
+    if let Some(textfile) = textfile {
+        let refused = !loaded.broken.is_empty();
+        textfile.write(fleets.iter().map(|desired| &desired.fleet), refused)?;
     }
     Ok(worst)
 }
@@ -74,7 +85,9 @@ async fn round(
     desired: &Desired,
     ready: Option<Answer<Ready<'_>>>,
     stop: &Stop,
+    textfile: Option<&Textfile>,
 ) -> (Exit, Document<Reconcile>) {
+    let started = Instant::now();
     let span = tracing::info_span!("round", fleet = %desired.fleet);
     let done = match ready {
         Some(Ok(ready)) if !stop.asked() => converge(desired, ready, stop).instrument(span).await,
@@ -89,6 +102,10 @@ async fn round(
                 .exit(Exit::Unsettled))
         }
     };
+    if let Some(textfile) = textfile {
+        let converged = done.as_ref().map(|(applied, _)| &applied.converged);
+        textfile.reconciled(&desired.fleet, converged, started.elapsed());
+    }
     match done {
         Ok((applied, exit)) => {
             let fleets = applied::document(&applied).into_iter().collect();

@@ -4,7 +4,7 @@ use crate::args::{Format, StatusArgs};
 use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::Answer;
-use crate::fleets::{fleets, is_unmanaged, is_unspecified, unmanaged};
+use crate::fleets::{fleets, is_unmanaged, unmanaged};
 use crate::out::Out;
 use crate::output::{document, status as output};
 use crate::render::status::Status;
@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, args: &StatusArgs, out: &mut Out) -> 
         tell_of_silence(&engine.add_addresses(&mut gathered).await, out);
     }
     for (nth, (desired, mut inputs)) in fleets.iter().zip(gathered).enumerate() {
-        let by_name = is_unspecified(desired);
+        let by_name = desired.is_without_spec();
         if let Some(goal) = inputs.recorded.goal.filter(|_| by_name) {
             // Without its spec, what the last apply meant is what is known of what is wanted.
             inputs.desired.capacity = goal;

@@ -158,15 +158,22 @@ fn small_chart(compared: &Compared<'_>) -> String {
 
 /// The same as a picture.
 pub(crate) fn chart(compared: &Compared<'_>) -> Bars {
+    let mut markets =
+        vec![(Market::Spot, "spot, with interruptions"), (Market::OnDemand, "on-demand")];
+    if compared.ways.iter().any(|way| way.picked.market == Market::Reserved) {
+        markets.push((Market::Reserved, "reserved"));
+    }
     let one = |way: &Way| {
         let job = way.job?;
         let cost = job.per_useful?.as_f64();
-        let spot = way.picked.market == Market::Spot;
-        let values = if spot { [Some(cost), Some(0.0)] } else { [Some(0.0), Some(cost)] };
+        let values = markets.iter().map(|(market, _)| match *market == way.picked.market {
+            true => Some(cost),
+            false => Some(0.0),
+        });
         let place = &way.picked.place;
         Some(Group {
             label: format!("{}  {} {}", way.picked.accelerator, place.cloud, way.picked.kind.name),
-            values: values.into(),
+            values: values.collect(),
             said: Some(format!(
                 "{}  ({} in {})",
                 dollars(job.per_useful?),
@@ -187,7 +194,7 @@ pub(crate) fn chart(compared: &Compared<'_>) -> Bars {
         ],
         axis: format!("expected dollars for each {} of useful work", compared.measure.scale().name),
         unit: ("$", ""),
-        series: vec!["spot, with interruptions".into(), "on-demand".into()],
+        series: markets.iter().map(|(_, name)| (*name).to_owned()).collect(),
         groups: compared.ways.iter().filter_map(one).take(GROUPS).collect(),
         stacked: true,
     }

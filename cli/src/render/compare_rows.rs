@@ -44,7 +44,19 @@ pub(crate) fn rule(way: &Way, args: &CompareArgs, rule: fn(f64, f64) -> f64) -> 
     (rate > 0.0).then(|| rule(args.checkpoint_minutes / 60.0, rate) * 60.0)
 }
 
-fn one(way: &Way, rate: Rate, args: &CompareArgs) -> output::Way {
+/// All machines under the cheapest commitment for the same type in the same region, an hour.
+fn committed(way: &Way, ways: &[Way]) -> Option<f64> {
+    let same = |other: &&Way| {
+        let (a, b) = (&way.picked, &other.picked);
+        b.offer.is_some()
+            && a.kind == b.kind
+            && a.place.region == b.place.region
+            && a.place.cloud == b.place.cloud
+    };
+    ways.iter().filter(same).map(|other| other.hourly).min().map(usd)
+}
+
+fn one(way: &Way, ways: &[Way], rate: Rate, args: &CompareArgs) -> output::Way {
     let picked = &way.picked;
     let job = way.job.map(|job| output::Job {
         work_hours: job.work_hours,
@@ -74,7 +86,12 @@ fn one(way: &Way, rate: Rate, args: &CompareArgs) -> output::Way {
         accelerators: picked.accelerators_milli as f64 / 1000.0,
         hourly_usd: usd(way.hourly),
         accelerator_hourly_usd: way.per_accelerator.map(usd),
-        committed_hourly_usd: None,
+        committed_hourly_usd: committed(way, ways),
+        commitment: picked.offer.as_ref().map(|offer| output::CommitmentOffer {
+            term: offer.term.clone(),
+            until: offer.until.map(|day| day.to_string()),
+            source: offer.source.clone(),
+        }),
         useful: way.useful.as_ref().map(|one| useful(one, &args.perf)),
         interruptions: output::Rate { per_hour: way.rate, basis },
         job,
@@ -112,7 +129,11 @@ pub(crate) fn body(compared: &Compared<'_>, lives: &Lives, args: &CompareArgs) -
         },
         perf,
         useful_unit: compared.measure.scale().name.to_owned(),
-        ways: compared.ways.iter().map(|way| one(way, lives.rate(&way.picked), args)).collect(),
+        ways: compared
+            .ways
+            .iter()
+            .map(|way| one(way, compared.ways, lives.rate(&way.picked), args))
+            .collect(),
         absent: absent.collect(),
         assumptions: compared.assumptions.to_vec(),
     }
@@ -127,7 +148,7 @@ pub(crate) fn table(compared: &Compared<'_>, lives: &Lives, args: &CompareArgs) 
     );
     let cell = |value: Option<f64>| value.map_or_else(String::new, |value| format!("{value}"));
     for way in compared.ways {
-        let row = one(way, lives.rate(&way.picked), args);
+        let row = one(way, compared.ways, lives.rate(&way.picked), args);
         let job = row.job.as_ref();
         let cells = [
             quoted(&row.accelerator),

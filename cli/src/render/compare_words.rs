@@ -3,9 +3,10 @@
 use super::compare_rows::rule;
 use crate::args::{CompareArgs, Perf};
 use crate::interrupted::Lives;
+use crate::text::clean_line;
 use fleet_model::{Accelerators, Cloud, Figure, Hedge, Market, Pattern};
 use fleet_money::benchmark::Metric;
-use fleet_money::compare::Way;
+use fleet_money::compare::{Offer, Way};
 use fleet_money::job;
 use std::collections::BTreeSet;
 
@@ -73,7 +74,7 @@ pub(crate) fn assumptions(
     if ways.iter().any(|way| way.picked.market == Market::Spot) {
         said.push(lives.words(ways));
         let nodes = if ways.iter().any(|way| way.picked.machines > 1) {
-            " All machines of a job must live; whoever waits for a replacement is paid for."
+            " A job needs all its machines; while one is replaced, the others wait and are paid for."
         } else {
             ""
         };
@@ -142,10 +143,34 @@ pub(crate) fn assumptions(
             said.push(format!("Not among them: {other}. '{}*' is every size.", gpu.as_str()));
         }
     }
-    said.push(
-        "Not in these prices: disks, addresses, traffic and taxes. The catalog has no prices of \
-         commitments, reservations or capacity blocks."
+    said.push(match &args.commitments {
+        None => "Not in these prices: disks, addresses, traffic and taxes. The catalog has no prices of \
+                 commitments, reservations or capacity blocks; --commitments FILE adds those that you know."
             .into(),
-    );
+        Some(_) => "Not in these prices: disks, addresses, traffic and taxes.".into(),
+    });
+    said.extend(args.commitments.as_ref().map(|file| committed(&file.display().to_string(), ways)));
     said
+}
+
+/// Where prices of commitments come from, and what they leave out.
+fn committed(file: &str, ways: &[Way]) -> String {
+    let one = |way: &Way| {
+        let Offer { instance_type, region, term, until, source, .. } =
+            way.picked.offer.as_deref()?;
+        let term = term.as_ref().map(|term| format!(", {term}"));
+        let until = until.map(|day| format!(", covers until {day}"));
+        let source = source.as_ref().map(|source| format!(" ({source})"));
+        let parts: Vec<String> = [term, until, source].into_iter().flatten().collect();
+        Some(clean_line(&format!("{instance_type} in {region}{}", parts.concat())))
+    };
+    let all: Vec<String> = ways.iter().filter_map(one).collect();
+    if all.is_empty() {
+        return format!("{file} has no commitment for these accelerators there.");
+    }
+    format!(
+        "Reserved, at prices of {file}: {}. A commitment is paid for whether it is used or not; these rows \
+         count the hours of the job alone.",
+        all.join("; ")
+    )
 }

@@ -1,17 +1,15 @@
 //! What was spent, for people and for programs.
 
 use super::columns::{Cell, Columns, left, right};
+use super::cost_commitments;
+use super::cost_json::{figures, moment, per_unit};
 use crate::args::ReportArgs;
-use crate::output::cost::{CostFigures, CostLine, CostReport, UnpricedMachine};
-use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands, when};
-use fleet_model::{MicroUsd, Timestamp};
+use fleet_model::MicroUsd;
 use fleet_money::Spend;
 use fleet_money::report::{By, Line, Part, Saved, Tally, Unit};
 use std::fmt::Write as _;
-
-const HOUR_MS: f64 = 3_600_000.0;
 
 /// Everything that a report shows.
 pub(crate) struct Page<'a> {
@@ -25,10 +23,6 @@ pub(crate) struct Page<'a> {
     pub to: i64,
     /// Machines that a cloud made and nobody asked for.
     pub surplus: u64,
-}
-
-fn moment(ms: i64) -> Option<Timestamp> {
-    (ms != i64::MIN).then(|| Timestamp::from_millisecond(ms).ok()).flatten()
 }
 
 impl Page<'_> {
@@ -50,7 +44,7 @@ impl Page<'_> {
 }
 
 /// Hours as people read them.
-fn hours(ms: u128) -> String {
+pub(super) fn hours(ms: u128) -> String {
     let tenths = (ms + 180_000) / 360_000;
     match u64::try_from(tenths / 10) {
         Ok(whole) if whole >= 1000 => thousands(whole),
@@ -59,7 +53,7 @@ fn hours(ms: u128) -> String {
 }
 
 /// An amount of dollars and cents. One that rounds to nothing and is something says so.
-fn dollars(spend: Spend) -> String {
+pub(super) fn dollars(spend: Spend) -> String {
     let micros = spend.micros();
     if micros.0 == 0 || micros.0 >= 10_000 { cents(micros) } else { "<$0.01".into() }
 }
@@ -67,14 +61,6 @@ fn dollars(spend: Spend) -> String {
 fn cents(micros: MicroUsd) -> String {
     let cents = (micros.0 + 5_000) / 10_000;
     format!("${}.{:02}", thousands(cents / 100), cents % 100)
-}
-
-/// Unit-hours and what one cost, if capacity is one thing.
-fn per_unit(line: &Line) -> Option<(&str, u128, Option<MicroUsd>)> {
-    let Unit::One(unit) = &line.unit else { return None };
-    // Units are thousandths.
-    let per = (line.spent_on_units * 1000).per_hour(line.unit_ms);
-    Some((unit, line.unit_ms / 1000, per))
 }
 
 fn saved(line: &Line) -> (String, String) {
@@ -118,7 +104,7 @@ fn cells(line: &Line) -> Vec<Cell> {
 pub(crate) fn text(page: &Page<'_>) -> String {
     let (lines, total) = page.tally.sorted();
     let mut out = format!("{BOLD}cost{BOLD:#} {}\n", page.period());
-    if lines.is_empty() {
+    if lines.is_empty() && page.tally.commitments.is_empty() {
         return out + "nothing was spent\n";
     }
     let mut table =
@@ -153,6 +139,7 @@ pub(crate) fn text(page: &Page<'_>) -> String {
     if let Some(small) = super::cost_chart::small(page) {
         let _ = writeln!(out, "  {DIM}{small}{DIM:#}");
     }
+    out.push_str(&cost_commitments::text(page.tally));
     for note in notes(page, &total) {
         let _ = writeln!(out, "{WARN}note{WARN:#} {note}");
     }
@@ -192,13 +179,14 @@ fn notes(page: &Page<'_>, total: &Line) -> Vec<String> {
             dollars(total.waived)
         ));
     }
+    notes.extend(cost_commitments::notes(tally, total));
     if *surplus > 0 {
         notes.push(format!(
             "{} that nobody asked for are on the bill and not here; `fleet sweep` lists them",
             count(*surplus, "machine")
         ));
     }
-    if tally.lines.values().any(|line| line.unit == Unit::Mixed) {
+    if tally.lines().iter().any(|line| line.unit == Unit::Mixed) {
         notes.push("fleets count capacity in different units; --by fleet shows each".into());
     }
     notes
@@ -241,75 +229,11 @@ pub(crate) fn markdown(page: &Page<'_>) -> String {
     let names =
         std::iter::once("total".to_owned()).chain(heads.iter().skip(1).map(|_| String::new()));
     row(names.collect(), &total);
+    out.push_str(&cost_commitments::markdown(page.tally));
     notes(page, &total).iter().for_each(|note| {
         let _ = writeln!(out, "\n{}", md(note));
     });
     out
-}
-
-fn figures(line: &Line) -> CostFigures {
-    let in_hours = |ms: u128| ms as f64 / HOUR_MS;
-    let unit = per_unit(line);
-    let (saved_usd, saved_percent) = match line.saved() {
-        None => (None, None),
-        Some(saved) => {
-            let (sign, part) = match saved {
-                Saved::Less(part) => (1.0, part),
-                Saved::More(part) => (-1.0, part),
-            };
-            let share = part.raw() as f64 / line.on_demand.raw().max(1) as f64;
-            (Some(sign * usd(part.micros())), Some(sign * (share * 1000.0).round() / 10.0))
-        }
-    };
-    CostFigures {
-        cost_usd: usd(line.spent.micros()),
-        machine_hours: in_hours(line.ms),
-        unpriced_hours: in_hours(line.unpriced_ms),
-        unit: unit.map(|(unit, ..)| unit.to_owned()),
-        unit_hours: unit.map(|(_, ms, _)| in_hours(ms)),
-        unit_hour_usd: unit.and_then(|(_, _, per)| per).map(usd),
-        on_demand_usd: (line.on_demand > Spend::default()).then(|| usd(line.on_demand.micros())),
-        saved_usd,
-        saved_percent,
-        interruptions: line.interruptions,
-        lost_hours: in_hours(line.lost_ms),
-        lost_usd: usd(line.lost.micros()),
-        free_usd: usd(line.waived.micros()),
-        estimated_usd: usd(line.estimated.micros()),
-    }
-}
-
-/// The report for programs.
-pub(crate) fn document(page: &Page<'_>) -> CostReport {
-    let (lines, total) = page.tally.sorted();
-    let name = |part: &Part| (*part != Part::Without).then(|| part.to_string());
-    CostReport {
-        from: moment(page.from).map(Time),
-        to: moment(page.to).map(Time),
-        time_zone: page.args.period.time_zone.name.clone(),
-        by: page.heads(),
-        lines: lines
-            .iter()
-            .map(|(key, line)| CostLine {
-                group: key.iter().map(name).collect(),
-                figures: figures(line),
-            })
-            .collect(),
-        total: figures(&total),
-        unpriced: page
-            .tally
-            .unpriced
-            .iter()
-            .map(|(one, ms)| UnpricedMachine {
-                fleet: one.fleet.to_string(),
-                machine: one.machine.to_string(),
-                pool: one.pool.to_string(),
-                hours: *ms as f64 / HOUR_MS,
-            })
-            .collect(),
-        estimated_machines: page.tally.estimated,
-        surplus_machines: page.surplus,
-    }
 }
 
 /// The report as a table for spreadsheets: plain numbers, unknown is empty.
@@ -329,6 +253,8 @@ pub(crate) fn csv(page: &Page<'_>) -> String {
         "lostHours",
         "lostUsd",
         "freeUsd",
+        "committedHours",
+        "committedUsd",
         "estimatedUsd",
     ];
     let heads = page.heads();
@@ -355,6 +281,8 @@ pub(crate) fn csv(page: &Page<'_>) -> String {
             number(f.lost_hours),
             number(f.lost_usd),
             number(f.free_usd),
+            number(f.committed_hours),
+            number(f.committed_usd),
             number(f.estimated_usd),
         ];
         csv_line(&mut out, names.chain(rest));

@@ -1,11 +1,10 @@
 //! The two sides of a comparison: the specs of the base, and the plans of both.
 
 use super::base::Base;
-use super::change::{Comparison, Edit, FleetEdit, Side, field_edits};
+use super::{Comparison, Edit, FleetEdit, Side, field_edits};
 use crate::context::Context;
 use crate::fail::Answer;
 use crate::filters;
-use crate::fleets::is_unspecified;
 use crate::output::common::LeftOut;
 use fleet_core::{Planned, plan};
 use fleet_model::{Catalog, Desired, FleetName, Inputs};
@@ -137,7 +136,7 @@ pub(crate) fn compare(
         let name = &inputs.desired.fleet;
         let then = past.fleets.get(name);
         // A fleet that no spec names is pruned: its spec went, with this change or before it.
-        if is_unspecified(&inputs.desired) {
+        if inputs.desired.is_without_spec() {
             continue;
         }
         let now = (!report.is_blind()).then(|| Side::standing(report));
@@ -170,7 +169,7 @@ pub(crate) fn compare(
     for (name, inputs) in before {
         let stays = at_hand
             .iter()
-            .any(|(one, _)| one.desired.fleet == *name && !is_unspecified(&one.desired));
+            .any(|(one, _)| one.desired.fleet == *name && !one.desired.is_without_spec());
         if stays || hidden(name) {
             continue;
         }

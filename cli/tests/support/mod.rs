@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test file uses its part")]
 
 pub(crate) mod judge;
+pub(crate) mod server;
 
 use fleet_model::{Catalog, FleetUid, Machine, SlotId};
 use fleet_sim::{Preset, Settings, Sim};
