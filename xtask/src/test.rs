@@ -1,7 +1,7 @@
 //! `cargo xtask test`.
 
 use crate::shell::{cargo, note, watch};
-use crate::{Report, emulators, focus};
+use crate::{Report, debian, emulators, focus};
 use clap::ValueEnum;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -23,11 +23,15 @@ pub(crate) enum Part {
     State,
     /// The binary.
     Cli,
+    /// The pages of the dashboard in headless Chromium (needs chromium, python3 and node).
+    Pages,
     /// The AWS provider and the CLI, both against moto (needs python3).
     Aws,
     /// The other providers and the CLI, against fakes and the vendors' own clients (needs python3 and
     /// node).
     Clouds,
+    /// The controller, and what it measures, against Debian's Prometheus (needs apt-get, python3 and node).
+    Metrics,
 }
 
 /// The packages of a part. Empty: all of them.
@@ -38,6 +42,7 @@ fn packages(part: Part) -> &'static [&'static str] {
         Part::Sim => &["fleet-provider", "fleet-sim", "fleet-swarm"],
         Part::State => &["fleet-run", "fleet-protocol", "fleet-cli"],
         Part::Cli => &["fleet-cli"],
+        Part::Pages => &["fleet-controller", "fleet-cli"],
         Part::Aws => &["fleet-aws", "fleet-cli", "fleet-emulators"],
         Part::Clouds => &[
             "fleet-azure",
@@ -47,6 +52,7 @@ fn packages(part: Part) -> &'static [&'static str] {
             "fleet-cli",
             "fleet-emulators",
         ],
+        Part::Metrics => &["fleet-controller", "fleet-cli"],
     }
 }
 
@@ -56,11 +62,13 @@ fn witnessed(part: Part) -> &'static [&'static [&'static str]] {
     match part {
         Part::All => &[
             &["aws", "conformance", "witness", "clouds"],
-            &["rounds", "state", "suite", "examples"],
+            &["rounds", "state", "suite", "examples", "pages", "api_witness", "prometheus"],
         ],
         Part::State => &[&["state"]],
         Part::Aws => &[&["aws"]],
         Part::Clouds => &[&["conformance", "witness", "suite", "clouds"], &["rounds"]],
+        Part::Pages => &[&["pages"]],
+        Part::Metrics => &[&["prometheus"]],
         Part::Core | Part::Sim | Part::Cli => &[],
     }
 }
@@ -79,6 +87,14 @@ pub(crate) fn run(part: Part) -> Report {
         packages.iter().flat_map(|package| ["--package", package]).collect();
     if packages.is_empty() {
         selection.push("--workspace");
+    }
+    if part == Part::Pages {
+        selection.push("--no-default-features");
+    }
+    if part == Part::Metrics {
+        // Simulated clouds, and state in a folder.
+        let features = "fleet-cli/otel,fleet-cli/notify";
+        selection.extend(["--no-default-features", "--features", features]);
     }
     if part == Part::State {
         // No cloud is needed but simulated ones, and the SDKs take minutes to build.
@@ -102,6 +118,10 @@ pub(crate) fn run(part: Part) -> Report {
     if ran && !lanes.is_empty() {
         // What the first run passed over.
         ran = emulators::witnesses().is_some_and(|witnesses| {
+            let debian = lanes.iter().any(|names| names.contains(&"prometheus"));
+            if debian && !debian::unpacked(&witnesses) {
+                return false;
+            }
             counts.ignored = 0;
             side_by_side(lanes, &mut counts, |names| {
                 emulators::tests(&witnesses, &selection, names)

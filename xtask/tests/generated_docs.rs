@@ -29,6 +29,11 @@ fn json_schema() {
 }
 
 #[test]
+fn metrics() {
+    check_part("docs/metrics.md", "families", &fleet_controller::metrics::page());
+}
+
+#[test]
 fn prices() {
     check("docs/prices.md", &fleet_money::extras::page());
 }
