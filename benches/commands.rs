@@ -230,6 +230,7 @@ mod journal {
             let since = stamp(at);
             events.push(Event::Priced {
                 prices: vec![PriceStep { pool: pool.clone(), since, price }],
+                commitments: None,
             });
         }
         events.push(Event::CreateIntended {

@@ -58,16 +58,8 @@ spec:
         desired,
         recorded: Recorded::default(),
         observed: Observed {
-            taken_at: now,
-            machines: BTreeMap::new(),
             complete: catalog.places.iter().map(Place::scope).collect(),
-            gaps: vec![],
-            glimpsed: BTreeMap::new(),
-            gone: BTreeMap::new(),
-            accounts: BTreeMap::new(),
-            orphans: BTreeMap::new(),
-            probed: BTreeMap::new(),
-            readings: Default::default(),
+            ..Observed::nothing(now)
         },
         offerings,
         rejected: found.rejected,
