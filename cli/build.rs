@@ -1,6 +1,6 @@
 //! Which commit and features a binary is made from, for `fleet --version` and the metric `fleet_build_info`.
 
-#![allow(clippy::print_stdout, reason = "it is how cargo is told")]
+#![allow(clippy::print_stdout, reason = "cargo reads what a build script prints")]
 
 use std::path::Path;
 use std::process::Command;

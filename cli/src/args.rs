@@ -481,7 +481,7 @@ pub(crate) struct ExplainArgs {
     pub specs: Vec<PathBuf>,
     /// Pools to explain, `*` allowed: 'aws/us-east-1/*/p5.*/spot'
     #[arg(long, value_name = "POOL")]
-    pub pool: Option<fleet_sim::PoolPattern>,
+    pub pool: Option<fleet_model::PoolPattern>,
     /// The slot to explain: burst-3
     #[arg(long, value_name = "SLOT", conflicts_with = "pool")]
     pub slot: Option<fleet_model::SlotName>,

@@ -133,6 +133,15 @@ impl Context {
         Ok(Loaded { fleets, ..loaded })
     }
 
+    /// Specs for those who act by themselves: every one is sound and launchable, or none counts.
+    pub(crate) fn sound(&self, specs: &[PathBuf], catalog: &Catalog) -> Answer<Loaded> {
+        let loaded = self.launchable(self.load(specs, &self.global.policy)?, catalog)?;
+        match loaded.broken.first() {
+            None => Ok(loaded),
+            Some(broken) => Err(invalid(&broken.problems)),
+        }
+    }
+
     /// The folder of the simulated world: beside the journal, unless that is far away.
     pub(crate) fn sim_folder(&self) -> PathBuf {
         let set = std::env::var_os("FLEET_SIM_DIR").filter(|value| !value.is_empty());

@@ -2,6 +2,7 @@
 
 mod support;
 
+use fleet_model::{Machine, Market};
 use fleet_sim::Preset;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -177,6 +178,44 @@ fn what_is_done_is_in_the_journal_with_who_and_why() {
 }
 
 #[test]
+fn a_machine_that_says_it_is_taken_back_gets_a_successor() {
+    let (place, server) = settled();
+    place.sim.advance(Duration::from_secs(120)).expect("time");
+    let spot = |machine: &&Machine| machine.market == Market::Spot;
+    let taken = place.live().iter().find(spot).expect("a spot machine").id.to_string();
+    let notice = |body: Value| server.post(&format!("{FLEET}/notice"), &body);
+    let before = journal(&place);
+    for (body, status) in [
+        (json!({}), 400),
+        (json!({ "machine": taken, "at": "soon" }), 400),
+        (json!({ "machine": taken, "at": "2001-01-01T00:00:00Z" }), 400),
+        (json!({ "machine": taken, "why": "x" }), 400),
+        (json!({ "machine": "i-none" }), 404),
+    ] {
+        let reply = notice(body);
+        assert_eq!(reply.status, status, "{}", reply.error());
+    }
+    assert_eq!(journal(&place), before);
+    assert_eq!(notice(json!({ "machine": taken })).status, 202);
+    let until = Instant::now() + Duration::from_secs(60);
+    while place.live().len() < 8 {
+        assert!(Instant::now() < until, "no successor: {:?}", place.live().len());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let told = place.expect(0, &["history", "quickstart"]);
+    assert!(told.contains(&format!("{taken} says that it is taken back at ")), "{told}");
+    // Once more: it is known. (A look of the controller's own may write down what else it sees.)
+    let notices = || {
+        let records = journal(&place);
+        records.values().filter(|one| String::from_utf8_lossy(one).contains("noticeTold")).count()
+    };
+    assert_eq!((notice(json!({ "machine": taken })).status, notices()), (202, 1));
+    // A person with a laptop sees it, too.
+    let status = place.expect(0, &["status", "quickstart"]);
+    assert!(status.contains("interrupted") || status.contains("taken back"), "{status}");
+}
+
+#[test]
 fn strangers_and_viewers_change_nothing() {
     let (place, specs) = place();
     let file = place.path("tokens");
@@ -185,6 +224,7 @@ fn strangers_and_viewers_change_nothing() {
         place.expect(0, &["token", "new", name, "--role", role, "--tokens", file]).trim().to_owned()
     };
     let (ada, bob) = (make("ada", "operator"), make("bob", "viewer"));
+    let machines = make("machines", "agent");
     let server =
         Server::start(&place, &specs, &["--speed", "0", "--tokens", file, "--rate", "1000"]);
     let bearer = |token: &str| format!("Bearer {token}");
@@ -220,8 +260,25 @@ fn strangers_and_viewers_change_nothing() {
             [json, ("authorization", operator.as_str()), ("origin", "https://evil.example")];
         assert_eq!(server.send("POST", &path, &other, body).status, 403);
     }
+    let agent = bearer(&machines);
     for path in ["/v1/fleets", FLEET, "/v1/events", "/v1/openapi.json", "/"] {
         assert_eq!(server.get(path).status, 401, "{path}");
+        let agent = server.send("GET", path, &[("authorization", &agent)], "");
+        assert_eq!(agent.status, 403, "{path}: an agent does not look");
+    }
+    for path in ["freeze", "reconcile"] {
+        let headers = [json, ("authorization", agent.as_str())];
+        let refused = server.send("POST", &format!("{FLEET}/{path}"), &headers, &reason);
+        assert_eq!(
+            (refused.status, refused.error().as_str()),
+            (403, "token machines may tell of machines that are taken back, and nothing else")
+        );
+    }
+    let nobody = json!({ "machine": "i-none" }).to_string();
+    let path = format!("{FLEET}/notice");
+    for (who, status) in [(&viewer, 403), (&agent, 404), (&operator, 404)] {
+        let headers = [json, ("authorization", who.as_str())];
+        assert_eq!(server.send("POST", &path, &headers, &nobody).status, status, "{who}");
     }
     assert_eq!(server.get("/healthz").status, 200);
     assert_eq!(journal(&place), before, "the journal is as it was");

@@ -143,6 +143,51 @@ fn a_machine_with_a_notice_is_replaced_before_it_is_gone() {
     assert!(there.into_iter().any(|machine| machine.id == taken[0] && machine.notice.is_some()));
 }
 
+/// A fleet that is looked at once in thirty days unless something wakes it.
+const SELDOM: [&str; 6] = ["--every", "720h", "--market-every", "200ms", "--speed", "0"];
+
+#[test]
+fn a_fleet_is_woken_when_its_machines_become_dearer() {
+    let place = Place::new(1, Preset::Lifelike, Duration::ZERO);
+    std::fs::create_dir(place.path("fleets")).expect("a folder");
+    place.write("fleets/web.yaml", &spec("web", 12));
+    let _controller = Running::start(&place, "fleets", &SELDOM);
+    until("twelve machines", || place.live().len() == 12);
+    let log =
+        || std::fs::read_to_string(place.path(&format!("log-{}", SELDOM.join("")))).expect("a log");
+    until("a price that rose", || {
+        place.sim.advance(Duration::from_secs(3600)).expect("time");
+        log().contains("machines of the fleet became dearer")
+    });
+}
+
+#[test]
+fn a_fleet_that_lacks_machines_is_woken_when_there_is_room() {
+    let place = Place::new(1, Preset::Calm, Duration::ZERO);
+    std::fs::create_dir(place.path("fleets")).expect("a folder");
+    place.write(
+        "fleets/gpu.yaml",
+        "apiVersion: fleet/v1\nkind: Fleet\nmetadata: { name: gpu }\nspec:\n  \
+         capacity: { target: 2, base: { onDemand: 100% } }\n  instances: { types: [gpu_1x_a10] }\n  \
+         placement: { clouds: [{ provider: lambda }] }\n",
+    );
+    place.sim.exhaust("lambda", None).expect("a fault");
+    // A pool that refused rests for minutes, whatever its cloud says: a later look finds that over.
+    let seldom = ["--every", "1h", "--market-every", "200ms", "--speed", "0"];
+    let _controller = Running::start(&place, "fleets", &seldom);
+    let log =
+        || std::fs::read_to_string(place.path(&format!("log-{}", seldom.join("")))).expect("a log");
+    until("specs", || log().contains("specs are in force"));
+    std::thread::sleep(Duration::from_secs(3));
+    assert_eq!(place.live().len(), 0);
+    place.sim.heal().expect("no fault");
+    until("room", || log().contains("a pool that could fill a gap has room again"));
+    until("two machines", || {
+        place.sim.advance(Duration::from_secs(600)).expect("time");
+        place.live().len() == 2
+    });
+}
+
 #[test]
 fn a_branch_is_followed_and_a_restart_on_a_bad_commit_begins_with_the_last_good_one() {
     let place = place();

@@ -60,7 +60,7 @@ impl Agenda {
         }
     }
 
-    /// Something happened to a fleet: it is due at once. Whoever failed before gets another chance.
+    /// Something happened to a fleet: it is due at once. One that failed before gets another chance.
     pub fn wake(&mut self, fleet: &FleetName, now: i64) {
         if let Some(entry) = self.fleets.get_mut(fleet) {
             (entry.due, entry.failures) = (now, 0);

@@ -1,8 +1,10 @@
 //! What is known, for everybody who asks: the API, the pages, the metrics.
 
+use crate::market::Watched;
 use crate::metrics::Figures;
 use crate::notify::Rule;
-use fleet_model::{Desired, FleetName, MachineId, Scope, Timestamp};
+use crate::shares::preferred;
+use fleet_model::{Desired, FleetName, MachineId, PoolId, Scope, Timestamp};
 use fleet_words::fail::Failure;
 use fleet_words::output::plan::FleetPlan;
 use fleet_words::output::status::FleetStatus;
@@ -77,6 +79,8 @@ pub struct FleetView {
     pub scopes: BTreeSet<Scope>,
     /// Its machines, by the journal.
     pub machines: BTreeSet<MachineId>,
+    /// What the market said of the pools that matter to it.
+    pub watched: BTreeMap<PoolId, Watched>,
     /// When it was looked at, by the clock of its clouds.
     pub looked_at: Timestamp,
     /// How long that took.
@@ -100,7 +104,7 @@ pub struct Known {
     pub due: Option<i64>,
 }
 
-/// Something that whoever watches wants to know.
+/// Something that those who watch want to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum News {
     /// A fleet was looked after.
@@ -118,6 +122,8 @@ pub struct Board {
     specs: RwLock<Arc<Specs>>,
     refused: RwLock<Option<Arc<Refused>>>,
     replicas: RwLock<Arc<Vec<String>>>,
+    /// Which replica each fleet prefers: drawn when fleets or replicas change, asked at every tick.
+    shares: RwLock<BTreeMap<FleetName, String>>,
     news: broadcast::Sender<News>,
 }
 
@@ -128,6 +134,7 @@ impl Default for Board {
             specs: RwLock::default(),
             refused: RwLock::default(),
             replicas: RwLock::default(),
+            shares: RwLock::default(),
             news: broadcast::channel(BACKLOG).0,
         }
     }
@@ -154,6 +161,17 @@ impl Board {
         self.replicas.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// The replica that a fleet prefers; `None` if the fleet or every replica is unknown.
+    pub fn replica_of(&self, fleet: &FleetName) -> Option<String> {
+        self.shares.read().unwrap_or_else(PoisonError::into_inner).get(fleet).cloned()
+    }
+
+    /// Whether a fleet prefers another replica than this one.
+    pub fn prefers_another(&self, fleet: &FleetName, replica: &str) -> bool {
+        let shares = self.shares.read().unwrap_or_else(PoisonError::into_inner);
+        shares.get(fleet).is_some_and(|first| first != replica)
+    }
+
     /// The fleets, by name.
     pub fn fleets(&self) -> BTreeMap<FleetName, Known> {
         self.fleets.read().unwrap_or_else(PoisonError::into_inner).clone()
@@ -174,6 +192,7 @@ impl Board {
         drop(fleets);
         *self.specs.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(specs);
         *self.refused.write().unwrap_or_else(PoisonError::into_inner) = None;
+        self.share();
         self.tell(News::Specs);
     }
 
@@ -187,8 +206,18 @@ impl Board {
         if **known != replicas {
             *known = Arc::new(replicas);
             drop(known);
+            self.share();
             self.tell(News::Replicas);
         }
+    }
+
+    fn share(&self) {
+        let (specs, replicas) = (self.specs(), self.replicas());
+        let draw = |fleet: &FleetName| {
+            preferred(fleet, &replicas).map(|first| (fleet.clone(), first.to_owned()))
+        };
+        let shares = specs.fleets.keys().filter_map(draw).collect();
+        *self.shares.write().unwrap_or_else(PoisonError::into_inner) = shares;
     }
 
     /// Writes down how a look ended. A fleet that was not seen keeps its last view.

@@ -9,6 +9,7 @@ mod api;
 pub mod board;
 pub mod door;
 mod lookout;
+pub mod market;
 pub mod metrics;
 pub mod notify;
 mod overview;
@@ -34,7 +35,7 @@ use fleet_words::fail::Answer;
 use metrics::Metrics;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::Notify;
 use tokio_util::task::LocalPoolHandle;
 
@@ -49,7 +50,7 @@ pub trait Ground: Send + Sync {
     }
     /// Whether a fleet may be touched: simulated ones and real ones are kept apart.
     async fn admit(&self, fleet: &FleetName) -> Answer<()>;
-    /// On whose behalf fleets are changed, for journals and for whoever waits.
+    /// On whose behalf fleets are changed, for journals and for those who wait.
     fn holder(&self, commit: Option<&str>) -> String;
 }
 
@@ -65,6 +66,8 @@ pub struct Settings {
     pub every: Duration,
     /// How often clouds are asked for notices.
     pub alarms_every: Duration,
+    /// How often they are asked for prices and room, as far as they tell cheaply.
+    pub market_every: Duration,
     /// Fleets that are looked after side by side.
     pub at_once: usize,
     /// `false`: looks and decides, and never acts.
@@ -83,9 +86,12 @@ pub struct Controller {
     /// This replica's name.
     pub replica: String,
     agenda: Mutex<Agenda>,
+    /// When fleets that no spec names were looked for.
+    counted: Mutex<Option<Instant>>,
     wake: Notify,
     stop: Stop,
     alarms_every: Duration,
+    market_every: Duration,
     at_once: usize,
     /// As many as there are cores: a thread more is memory more, because each keeps what it once needed.
     threads: LocalPoolHandle,
@@ -100,17 +106,28 @@ pub struct Controller {
 impl Controller {
     /// Puts it together. Nothing happens before [`Controller::run`].
     pub fn new(settings: Settings, stop: Stop) -> Self {
-        let Settings { engine, ground, replica, every, alarms_every, at_once, acts, metrics } =
-            settings;
+        let Settings {
+            engine,
+            ground,
+            replica,
+            every,
+            alarms_every,
+            market_every,
+            at_once,
+            acts,
+            metrics,
+        } = settings;
         Controller {
             engine: engine.with_meter(metrics.clone()),
             board: Board::default(),
             ground,
             replica,
             agenda: Mutex::new(Agenda::new(every)),
+            counted: Mutex::default(),
             wake: Notify::new(),
             stop,
             alarms_every,
+            market_every,
             at_once: at_once.max(1),
             threads: LocalPoolHandle::new(
                 std::thread::available_parallelism().map_or(2, usize::from),

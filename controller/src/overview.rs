@@ -2,10 +2,9 @@
 
 use crate::Controller;
 use crate::board::{FleetView, Known, Refused, Standing};
-use crate::shares::preferred;
 use crate::source::short;
 use fleet_model::{Desired, FleetName, Timestamp};
-use fleet_words::output::common::diagnostics;
+use fleet_words::output::common::{Unmanaged, diagnostics};
 use fleet_words::output::controller as documents;
 use fleet_words::output::words::{Group, Market, State, Time};
 use std::path::Path;
@@ -18,8 +17,7 @@ impl Controller {
         let fleets = self.board.fleets();
         let fleets = specs.fleets.iter().filter_map(|(fleet, (desired, file))| {
             let known = fleets.get(fleet)?;
-            let replica = preferred(fleet, &replicas);
-            Some(glance(fleet, desired, file, known, replica))
+            Some(glance(fleet, desired, file, known, self.board.replica_of(fleet)))
         });
         documents::Overview {
             at: Time(self.time()),
@@ -32,6 +30,14 @@ impl Controller {
                 refused: self.board.refused().map(|refused| refusal(&refused)),
             },
             fleets: fleets.collect(),
+            unmanaged: specs
+                .unmanaged
+                .iter()
+                .map(|(fleet, machines)| Unmanaged {
+                    fleet: fleet.to_string(),
+                    machines: *machines as u64,
+                })
+                .collect(),
         }
     }
 
@@ -40,8 +46,7 @@ impl Controller {
         let specs = self.board.specs();
         let (desired, file) = specs.fleets.get(fleet)?;
         let known = self.board.fleet(fleet)?;
-        let replicas = self.board.replicas();
-        Some(glance(fleet, desired, file, &known, preferred(fleet, &replicas)))
+        Some(glance(fleet, desired, file, &known, self.board.replica_of(fleet)))
     }
 }
 
@@ -62,7 +67,7 @@ fn glance(
     desired: &Desired,
     file: &Path,
     known: &Known,
-    replica: Option<&str>,
+    replica: Option<String>,
 ) -> documents::FleetOverview {
     let (standing, said, hint) = match &known.standing {
         None => (documents::Standing::Unseen, None, None),
@@ -83,7 +88,7 @@ fn glance(
         standing,
         said,
         hint,
-        replica: replica.map(str::to_owned),
+        replica,
         looked_at: None,
         next_look_at: known.due.and_then(moment),
         unit: desired.capacity.unit.into(),

@@ -3,6 +3,7 @@
 use crate::Controller;
 use crate::agenda::Ended;
 use crate::board::{FleetView, Standing};
+use crate::market;
 use crate::metrics::{self, Figures};
 use fleet_core::{Planned, plan};
 use fleet_model::{Desired, FleetName, Inputs, Limits, SlotState};
@@ -43,7 +44,10 @@ impl Controller {
         // A trace for each fleet.
         let traces: Vec<Span> = fleets.iter().map(|desired| trace(&desired.fleet)).collect();
         let begun: Vec<Answer<Begun<'_>>> = stream::iter(fleets.iter().zip(&traces))
-            .map(|(desired, trace)| self.begin(desired).instrument(trace.clone()))
+            .map(|(desired, trace)| {
+                let holder = self.ground.holder(self.board.specs().commit.as_deref());
+                self.begin(desired, holder, Duration::ZERO).instrument(trace.clone())
+            })
             .buffered(self.at_once)
             .collect()
             .await;
@@ -81,12 +85,26 @@ impl Controller {
             .await
     }
 
-    async fn begin(&self, desired: &Desired) -> Answer<Begun<'_>> {
+    async fn begin(&self, desired: &Desired, holder: String, wait: Duration) -> Answer<Begun<'_>> {
         self.ground.admit(&desired.fleet).await?;
-        let holder = self.ground.holder(self.board.specs().commit.as_deref());
         let on = |news| tracing::debug!(?news, "progress");
-        let session = self.engine.begin(desired, &holder, Duration::ZERO, &on).await;
+        let session = self.engine.begin(desired, &holder, wait, &on).await;
         Ok(Begun { session: session.map_err(failed)?, holder })
+    }
+
+    /// The same for somebody who asked, which the journal tells.
+    async fn begin_announced(
+        &self,
+        desired: &Desired,
+        holder: String,
+        wait: Duration,
+    ) -> Answer<Begun<'_>> {
+        let begun = self.begin(desired, holder, wait).await?;
+        if let Err(error) = begun.session.announce(&begun.holder).await {
+            let _ = begun.session.finish().await;
+            return Err(failed(error));
+        }
+        Ok(begun)
     }
 
     async fn converge(&self, begun: Begun<'_>, inputs: Inputs) -> Answer<Converged> {
@@ -112,14 +130,14 @@ impl Controller {
         told: oneshot::Sender<Answer<()>>,
     ) {
         let started = Instant::now();
-        let begun = match self.begin_for(desired, holder, wait).await {
+        let begun = match self.begin_announced(desired, holder, wait).await {
             Ok(begun) => begun,
             Err(failure) => {
                 let _ = told.send(Err(failure));
                 return;
             }
         };
-        // Whoever asked may be gone; what is in the journal is done all the same.
+        // The caller may be gone; what is in the journal is done all the same.
         let _ = told.send(Ok(()));
         let converged = match begun.session.gather(Limits::default()).await.map_err(failed) {
             Ok(inputs) => self.converge(begun, inputs).await,
@@ -133,22 +151,6 @@ impl Controller {
         let Outcome { standing, view, .. } = outcome;
         let due = self.board.fleet(&desired.fleet).and_then(|known| known.due);
         self.board.looked(&desired.fleet, view, standing, due);
-    }
-
-    async fn begin_for(
-        &self,
-        desired: &Desired,
-        holder: String,
-        wait: Duration,
-    ) -> Answer<Begun<'_>> {
-        self.ground.admit(&desired.fleet).await?;
-        let on = |news| tracing::debug!(?news, "progress");
-        let session = self.engine.begin(desired, &holder, wait, &on).await.map_err(failed)?;
-        if let Err(error) = session.announce(&holder).await {
-            let _ = session.finish().await;
-            return Err(failed(error));
-        }
-        Ok(Begun { session, holder })
     }
 
     /// Looks and decides, and does nothing.
@@ -227,6 +229,7 @@ fn view(converged: Converged, took: Duration) -> Option<FleetView> {
     });
     let (machines, scopes) = filled.unzip();
     let status = Status::new(&inputs, &report).document();
+    let watched = market::watched(&inputs, !status.unplaced.is_empty());
     Some(FleetView {
         figures: Figures::of(&inputs, &report, &status),
         status,
@@ -235,6 +238,7 @@ fn view(converged: Converged, took: Duration) -> Option<FleetView> {
         attention: items(&report),
         scopes,
         machines,
+        watched,
         looked_at: inputs.observed.taken_at,
         took,
         launched: rounds.iter().map(|round| round.created).sum(),

@@ -2,7 +2,7 @@
 //!
 //! Rendezvous hashing: for each fleet every replica draws a number from both names, and the highest wins. A
 //! replica that comes takes its share from all others alike; one that goes leaves its share to them. It is a
-//! preference only: whoever holds the lease of a fleet changes it.
+//! preference only: the holder of a fleet's lease changes it.
 
 use fleet_model::{FleetName, digest};
 

@@ -11,7 +11,11 @@ use fleet_words::fail::{Answer, Failure};
 use fleet_words::runs::failed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Fleets that no spec names are looked for so often, if no other spec comes: that lists the whole store.
+const CENSUS_EVERY: Duration = Duration::from_secs(600);
 
 impl Controller {
     /// Follows a source for as long as this is polled.
@@ -31,7 +35,9 @@ impl Controller {
         };
         match read {
             Ok(specs) => {
-                if let Some(commit) = &specs.commit {
+                if let Some(commit) = &specs.commit
+                    && self.board.specs().commit != specs.commit
+                {
                     // So that a replica that starts while a later commit is bad knows where to begin.
                     if let Err(error) = self.engine.store().note(&key, commit).await {
                         tracing::warn!(%error, "cannot write down which commit is good");
@@ -73,6 +79,12 @@ impl Controller {
         }
     }
 
+    /// Whether fleets that no spec names are looked for again: that lists the whole store.
+    fn census_is_due(&self) -> bool {
+        let last = self.counted.lock().unwrap_or_else(PoisonError::into_inner);
+        last.is_none_or(|last| last.elapsed() >= CENSUS_EVERY)
+    }
+
     async fn load(self: &Arc<Self>, revision: Revision) -> Answer<Specs> {
         let Revision { folder, commit } = revision;
         let whole = folder.is_dir();
@@ -112,7 +124,7 @@ impl Controller {
             .into_iter()
             .map(|fleet| (fleet.desired.fleet.clone(), (Arc::new(fleet.desired), fleet.file)));
         let mut fleets: BTreeMap<_, _> = fleets.collect();
-        let unmanaged = if whole { self.unmanaged(&fleets).await? } else { BTreeMap::new() };
+        let unmanaged = if whole { self.census(&fleets).await? } else { BTreeMap::new() };
         if prunes(pruning) {
             let pruned = unmanaged.keys().map(|fleet| {
                 let nothing = Desired::without_spec(fleet.clone(), self.engine.clouds());
@@ -121,6 +133,22 @@ impl Controller {
             fleets.extend(pruned.collect::<Vec<_>>());
         }
         Ok(Specs { fleets, commit, since: Some(self.time()), unmanaged, notify })
+    }
+
+    /// Fleets with machines that no spec names. Specs that name the fleets that are in force already change nothing
+    /// about it, so for a while what was found is good enough.
+    async fn census<T>(
+        &self,
+        named: &BTreeMap<FleetName, T>,
+    ) -> Answer<BTreeMap<FleetName, usize>> {
+        let specs = self.board.specs();
+        let before = specs.fleets.keys().filter(|fleet| !specs.unmanaged.contains_key(*fleet));
+        if specs.since.is_some() && !self.census_is_due() && before.eq(named.keys()) {
+            return Ok(specs.unmanaged.clone());
+        }
+        let unmanaged = self.unmanaged(named).await?;
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        Ok(unmanaged)
     }
 
     /// Fleets with machines that none of these names.
@@ -141,7 +169,7 @@ impl Controller {
     }
 
     /// Puts specs in force. Fleets whose spec changed are looked at at once.
-    fn adopt(&self, mut specs: Specs) {
+    fn adopt(&self, specs: Specs) {
         let before = self.board.specs();
         let same = |fleet: &FleetName, desired: &Desired| {
             before.fleets.get(fleet).is_some_and(|(known, _)| **known == *desired)
@@ -156,7 +184,6 @@ impl Controller {
         let gone = before.fleets.keys().any(|fleet| !names.contains(fleet));
         let same = changed.is_empty() && !gone && before.notify == specs.notify;
         if same && before.since.is_some() && before.commit == specs.commit {
-            specs.since = before.since;
             if self.board.refused().is_some() {
                 tracing::info!("specs are good again, and nothing changed");
                 self.board.refuse(None);

@@ -3,7 +3,6 @@
 use crate::Controller;
 use crate::board::Standing;
 use crate::pass::Outcome;
-use crate::shares::preferred;
 use crate::source::Source;
 use fleet_model::{Desired, FleetName};
 use fleet_run::Members;
@@ -23,7 +22,7 @@ impl Controller {
     /// Reconciles until somebody asks to stop; then what is under way is finished.
     pub async fn run(self: &Arc<Self>, mut source: Source) {
         if !self.acts {
-            // Whoever only looks takes no share: the fleets would wait for it.
+            // One that only looks takes no share: the fleets would wait for it.
             self.board.set_replicas(vec![self.replica.clone()]);
             tokio::select! {
                 () = self.follow(&mut source) => {}
@@ -126,8 +125,7 @@ impl Controller {
 
     /// Whether this replica is the first to look after a fleet.
     pub fn is_mine(&self, fleet: &FleetName) -> bool {
-        let replicas = self.board.replicas();
-        preferred(fleet, &replicas).is_none_or(|first| first == self.replica)
+        !self.board.prefers_another(fleet, &self.replica)
     }
 
     async fn keep_beating(&self, members: &mut Members) {

@@ -27,6 +27,9 @@ pub(crate) struct ControllerArgs {
     /// Ask clouds for interruption notices this often
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = parse_duration)]
     pub notices_every: Duration,
+    /// Ask clouds for prices and room this often
+    #[arg(long, value_name = "TIME", default_value = "15s", value_parser = parse_duration)]
+    pub market_every: Duration,
     /// Fleets that are looked after side by side
     #[arg(long, value_name = "N", default_value_t = 32)]
     pub at_once: usize,

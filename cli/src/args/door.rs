@@ -62,6 +62,8 @@ pub(crate) struct NewTokenArgs {
 pub(crate) enum TokenRole {
     /// Look
     Viewer,
-    /// Look and act: reconcile, freeze, thaw, rollout
+    /// Look and act: reconcile, freeze, thaw, rollout, notice
     Operator,
+    /// Tell of a machine that is taken back, and nothing else: for the machines themselves
+    Agent,
 }

@@ -1,8 +1,8 @@
 //! `fleet sim …`.
 
 use clap::Subcommand;
-use fleet_model::{Cloud, MachineId, Market};
-use fleet_sim::{PoolPattern, Preset};
+use fleet_model::{Cloud, MachineId, Market, PoolPattern};
+use fleet_sim::Preset;
 use std::str::FromStr;
 use std::time::Duration;
 

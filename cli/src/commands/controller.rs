@@ -33,12 +33,7 @@ pub(crate) struct Here {
 #[async_trait]
 impl Ground for Here {
     fn specs(&self, folder: &Path) -> Answer<Loaded> {
-        let loaded = self.context.load(&[folder.to_owned()], &self.context.global.policy)?;
-        let loaded = self.context.launchable(loaded, &self.catalog)?;
-        match loaded.broken.first() {
-            None => Ok(loaded),
-            Some(broken) => Err(Failure::invalid(&broken.problems)),
-        }
+        self.context.sound(&[folder.to_owned()], &self.catalog)
     }
 
     async fn admit(&self, fleet: &FleetName) -> Answer<()> {
@@ -65,6 +60,7 @@ pub(crate) async fn run(context: &Context, args: &ControllerArgs, out: &mut Out)
         replica,
         every: args.every,
         alarms_every: args.notices_every,
+        market_every: args.market_every,
         at_once: args.at_once,
         acts: !args.dry_run,
         metrics: crate::measured::metrics(),

@@ -13,9 +13,9 @@ use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, span, when};
 use fleet_catalog::similar;
-use fleet_model::{Catalog, Cloud, Machine, Market, MicroUsd, PoolId};
+use fleet_model::{Catalog, Cloud, Machine, Market, MicroUsd, PoolId, PoolPattern};
 use fleet_provider::with_causes;
-use fleet_sim::{Area, PoolPattern, Settings, Sim, SimError};
+use fleet_sim::{Area, Settings, Sim, SimError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Runs `fleet sim …`.

@@ -23,6 +23,7 @@ fn new(context: &Context, args: &NewTokenArgs, out: &mut Out) -> Answer {
     let role = match args.role {
         TokenRole::Viewer => Role::Viewer,
         TokenRole::Operator => Role::Operator,
+        TokenRole::Agent => Role::Agent,
     };
     let today = SystemClock.now().to_string();
     let today = today.get(..10).unwrap_or(&today);

@@ -34,11 +34,7 @@ struct Local {
 #[async_trait]
 impl Ground for Local {
     fn specs(&self, _folder: &Path) -> Answer<Loaded> {
-        let loaded = self.context.load(&self.specs, &self.context.global.policy)?;
-        let loaded = self.context.launchable(loaded, &self.catalog)?;
-        if let Some(broken) = loaded.broken.first() {
-            return Err(Failure::invalid(&broken.problems));
-        }
+        let loaded = self.context.sound(&self.specs, &self.catalog)?;
         let fleets: Vec<&Desired> = loaded.fleets.iter().map(|fleet| &fleet.desired).collect();
         // Real clouds know nothing of simulated machines, and the other way round.
         Handle::current().block_on(self.context.same_kinds(&fleets))?;
@@ -85,6 +81,7 @@ pub(crate) async fn run(context: &Context, args: &UiArgs, out: &mut Out) -> Answ
         replica: "ui".into(),
         every,
         alarms_every: every.max(Duration::from_secs(5)),
+        market_every: every.max(Duration::from_secs(15)),
         at_once: 32,
         acts: false,
         metrics: crate::measured::metrics(),

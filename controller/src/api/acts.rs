@@ -28,15 +28,15 @@ use tokio::sync::oneshot;
 
 /// Somebody else who changes the fleet is waited for so long, unless the request says otherwise.
 const WAIT: u16 = 10;
-const MOST_WAIT: u16 = 60;
+pub(super) const MOST_WAIT: u16 = 60;
 /// Journals keep it for ever.
 const MOST_REASON: usize = 500;
 
 /// Something to read, and nothing that moves a cursor.
 const ONE_LINE: &str = "^[^\\u0000-\\u001f\\u007f-\\u009f]*[^\\s\\u0000-\\u001f\\u007f-\\u009f][^\\u0000-\\u001f\\u007f-\\u009f]*$";
 
-type Here = State<Arc<Controller>>;
-type Who = Extension<Caller>;
+pub(super) type Here = State<Arc<Controller>>;
+pub(super) type Who = Extension<Caller>;
 
 /// Why something is to be done.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -96,7 +96,7 @@ pub(super) struct Say {
 }
 
 /// A whole number, also if it is written as `10.0`: to JSON that is the same.
-fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
+pub(super) fn whole<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u16>, D::Error> {
     let number = Option::<f64>::deserialize(from)?;
     let fits = |number: f64| number.fract() == 0.0 && (0.0..=f64::from(u16::MAX)).contains(&number);
     match number {
@@ -116,19 +116,29 @@ pub(super) async fn reconcile(
     let Why { reason, wait_seconds } = body(sent).await?;
     let wait = wait(wait_seconds)?;
     let holder = holder(&controller, &caller, "reconcile", &reason)?;
-    let (tell, told) = oneshot::channel();
-    let (this, who, desired) = (controller.clone(), holder.clone(), fleet.desired.clone());
-    // It goes on when the caller is gone: it is in the journal.
-    tokio::spawn(async move {
-        this.apart(async move |this| this.look_after_now(&desired, who, wait, tell).await).await
-    });
-    match told.await {
-        Ok(Ok(())) => {}
-        Ok(Err(failure)) => return Err(failure.into()),
-        Err(_) => return Err(Failure::new("the look broke off").into()),
-    }
+    look_now(&controller, &fleet, holder.clone(), wait).await?;
     let asked = Asked { fleet: fleet.name.to_string(), who: holder, at: Time(controller.time()) };
     Ok((StatusCode::ACCEPTED, axum::Json(document(Exit::Done, asked))).into_response())
+}
+
+/// Begins to look after a fleet, and waits until that is in the journal.
+pub(super) async fn look_now(
+    controller: &Arc<Controller>,
+    fleet: &Fleet,
+    holder: String,
+    wait: Duration,
+) -> Result<(), Refusal> {
+    let (tell, told) = oneshot::channel();
+    let (this, desired) = (controller.clone(), fleet.desired.clone());
+    // It goes on when the caller is gone: it is in the journal.
+    tokio::spawn(async move {
+        this.apart(async move |this| this.look_after_now(&desired, holder, wait, tell).await).await
+    });
+    match told.await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(failure)) => Err(failure.into()),
+        Err(_) => Err(Failure::new("the look broke off").into()),
+    }
 }
 
 /// Keeps a fleet as it is.
@@ -192,14 +202,17 @@ pub(super) async fn rollout(
     Ok(shown(rollouts::body(fleet.name.as_str(), &recorded)))
 }
 
-async fn recorded(controller: &Arc<Controller>, fleet: &Fleet) -> Result<Recorded, Refusal> {
+pub(super) async fn recorded(
+    controller: &Arc<Controller>,
+    fleet: &Fleet,
+) -> Result<Recorded, Refusal> {
     let name = fleet.name.clone();
     let recorded = controller.by_hand(async move |this| this.engine.recorded(&name).await).await?;
     Ok(recorded.map_err(failed)?)
 }
 
 /// Writes a wish down, under the lease.
-async fn write(
+pub(super) async fn write(
     controller: &Arc<Controller>,
     caller: &Caller,
     fleet: &Fleet,
@@ -225,15 +238,15 @@ async fn write(
     Ok(written?)
 }
 
-fn wait(seconds: Option<u16>) -> Result<Duration, Refusal> {
+pub(super) fn wait(seconds: Option<u16>) -> Result<Duration, Refusal> {
     match seconds.unwrap_or(WAIT) {
         seconds if seconds <= MOST_WAIT => Ok(Duration::from_secs(seconds.into())),
         _ => Err(Refusal::bad(format!("at most {MOST_WAIT} seconds"), "waitSeconds")),
     }
 }
 
-/// Who does what and why, for journals and for whoever waits.
-fn holder(
+/// Who does what and why, for journals and for those who wait.
+pub(super) fn holder(
     on: &Controller,
     caller: &Caller,
     command: &str,

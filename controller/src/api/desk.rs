@@ -4,7 +4,6 @@ use crate::Controller;
 use crate::board::Standing;
 use crate::door::seats::{Seat, Seats};
 use crate::refusal::Refusal;
-use crate::shares::preferred;
 use fleet_model::{Desired, FleetName, Inputs};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,7 +12,7 @@ use tokio::sync::{Semaphore, watch};
 
 /// What was seen so lately is good enough.
 const FRESH: Duration = Duration::from_secs(15);
-/// Whoever asks waits so long for a fresh look, and gets the one before then.
+/// A caller waits so long for a fresh look, and gets the one before then.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Fleets of one look.
 const AT_ONCE: usize = 128;
@@ -23,7 +22,7 @@ const HANDS: usize = 8;
 const TURN: Duration = Duration::from_secs(20);
 /// Streams in all; one caller gets half.
 const STREAMS: usize = 4096;
-/// Looks that are kept for whoever asks why.
+/// Looks that are kept for those who ask why.
 const INPUTS_KEPT: usize = 4;
 
 /// The API's own state.
@@ -111,7 +110,7 @@ impl Controller {
         let (this, only) = (self.clone(), only.cloned());
         let looking = tokio::spawn(async move {
             this.apart(async move |this| {
-                // Whoever comes second finds everything seen.
+                // A second caller finds everything seen.
                 let _one = this.desk.looks.lock().await;
                 let unseen = this.unseen(only.as_ref());
                 for some in unseen.chunks(AT_ONCE) {
@@ -127,7 +126,6 @@ impl Controller {
 
     async fn see(&self, fleets: &[Arc<Desired>]) {
         let outcomes = self.look_only(fleets).await;
-        let replicas = self.board.replicas();
         let specs = self.board.specs();
         let mut seen = self.desk.seen.lock().unwrap_or_else(PoisonError::into_inner);
         seen.retain(|fleet, _| specs.fleets.contains_key(fleet));
@@ -147,7 +145,8 @@ impl Controller {
                 (_, Some(held)) if self.is_mine(fleet) => held,
                 (Standing::Failed { why }, _) => Standing::Failed { why },
                 _ => {
-                    let replica = preferred(fleet, &replicas).unwrap_or("another one");
+                    let replica = self.board.replica_of(fleet);
+                    let replica = replica.as_deref().unwrap_or("another one");
                     Standing::Elsewhere { holder: format!("replica {replica} looks after it") }
                 }
             };

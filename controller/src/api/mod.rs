@@ -6,6 +6,7 @@ mod cost;
 mod desk;
 mod events;
 mod explain;
+mod notice;
 pub mod openapi;
 mod reads;
 
@@ -17,12 +18,16 @@ use axum::routing::{get, post};
 use std::sync::Arc;
 
 /// What changes something. Everything else under `/v1` knows no `POST`.
-pub(crate) const ACTS: [&str; 4] = [
+pub(crate) const ACTS: [&str; 5] = [
     "/v1/fleets/{fleet}/reconcile",
     "/v1/fleets/{fleet}/freeze",
     "/v1/fleets/{fleet}/thaw",
     "/v1/fleets/{fleet}/rollout",
+    NOTICE,
 ];
+
+/// What machines may say of themselves.
+pub(crate) const NOTICE: &str = "/v1/fleets/{fleet}/notice";
 
 /// The paths under `/v1`, and those of probes.
 pub(crate) fn routes() -> Router<Arc<Controller>> {
@@ -42,5 +47,6 @@ pub(crate) fn routes() -> Router<Arc<Controller>> {
         .route("/v1/fleets/{fleet}/reconcile", post(acts::reconcile))
         .route("/v1/fleets/{fleet}/freeze", post(acts::freeze))
         .route("/v1/fleets/{fleet}/thaw", post(acts::thaw))
+        .route(NOTICE, post(notice::notice))
         .route("/v1/fleets/{fleet}/rollout", get(acts::rollout_status).post(acts::rollout))
 }

@@ -1,6 +1,6 @@
 //! Who comes in: addresses, tokens, roles, and how much of everything one caller gets.
 //!
-//! On a loopback address without tokens whoever can reach it may look and act: they are on this machine. Pages of other
+//! On a loopback address without tokens everybody who can reach it may look and act: they are on this machine. Pages of other
 //! sites cannot: the `Host` of a request must be loopback, and what changes something must be JSON, which forms cannot
 //! send. Everywhere else a token is needed.
 
@@ -38,6 +38,8 @@ pub enum Role {
     Viewer,
     /// Look and act.
     Operator,
+    /// Say that a machine will be taken back, and nothing else: for machines, which anybody on them can read.
+    Agent,
 }
 
 impl Role {
@@ -46,12 +48,13 @@ impl Role {
         match self {
             Role::Viewer => "viewer",
             Role::Operator => "operator",
+            Role::Agent => "agent",
         }
     }
 
     /// The role of this name.
     pub fn named(name: &str) -> Option<Self> {
-        [Role::Viewer, Role::Operator].into_iter().find(|role| role.as_str() == name)
+        [Role::Viewer, Role::Operator, Role::Agent].into_iter().find(|role| role.as_str() == name)
     }
 }
 
@@ -129,7 +132,7 @@ impl Door {
         }
     }
 
-    /// Open to whoever has a token.
+    /// Open to everybody who has a token.
     pub fn with_tokens(mut self, tokens: Tokens) -> Self {
         self.tokens = Some(tokens);
         self
@@ -149,7 +152,7 @@ impl Door {
         self
     }
 
-    /// Whether whoever reaches it may come in.
+    /// Whether everybody who reaches it may come in.
     fn is_open(&self) -> bool {
         #[cfg(feature = "tls")]
         if self.oidc.is_some() {
@@ -252,15 +255,29 @@ async fn admit(door: &Door, mut request: Request) -> Result<Request, Refusal> {
         if *request.method() == Method::POST && !is_read_only(&request) {
             host::is_no_form(request.headers())?;
         }
-        if caller.role != Role::Operator {
-            return Err(Refusal::forbidden(
-                format!("{} may look, and not act", caller.name),
-                "an operator's token may: `fleet token new NAME --role operator`",
-            ));
-        }
     }
+    may(&caller, &request)?;
     request.extensions_mut().insert(caller);
     Ok(request)
+}
+
+/// Whether a caller may do what is asked for.
+fn may(caller: &Caller, request: &Request) -> Result<(), Refusal> {
+    let acts = !matches!(*request.method(), Method::GET | Method::HEAD);
+    let matched = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    match caller.role {
+        Role::Operator => Ok(()),
+        Role::Viewer if !acts => Ok(()),
+        Role::Agent if acts && matched == Some(crate::api::NOTICE) => Ok(()),
+        Role::Viewer => Err(Refusal::forbidden(
+            format!("{} may look, and not act", caller.name),
+            "an operator's token may: `fleet token new NAME --role operator`",
+        )),
+        Role::Agent => Err(Refusal::forbidden(
+            format!("{} may tell of machines that are taken back, and nothing else", caller.name),
+            "an operator's token may: `fleet token new NAME --role operator`",
+        )),
+    }
 }
 
 /// Whether nothing at this path takes a `POST`: the router says so, whatever was sent.

@@ -213,7 +213,7 @@ fn is_safe(url: &str) -> bool {
     }
 }
 
-/// Whoever can check such a signature cannot make one.
+/// Those who can check such a signature cannot make one.
 fn is_asymmetric(algorithm: Algorithm) -> bool {
     match algorithm {
         Algorithm::RS256 | Algorithm::RS384 | Algorithm::RS512 => true,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep};
 
-/// Whoever takes nothing for so long is gone, or wants to keep us busy.
+/// A client that takes nothing for so long is gone, or wants to keep us busy.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A stream whose writes fail if the other side takes nothing.

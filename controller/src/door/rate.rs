@@ -42,7 +42,7 @@ impl Rates {
             (bucket.left + passed * per_second).min(burst)
         };
         if !self.buckets.contains_key(who) && self.buckets.len() >= REMEMBERED {
-            // Whoever has a full bucket is as good as unknown.
+            // A caller with a full bucket is as good as unknown.
             self.buckets.retain(|_, bucket| filled(bucket) < burst);
             if self.buckets.len() >= REMEMBERED {
                 return Err(Duration::from_secs(1));

@@ -141,7 +141,9 @@ fn entries(text: &str) -> Result<Vec<Entry>, (usize, String)> {
             [name, role, digest] | [name, role, digest, _] => (name, role, digest),
             _ => return bad("this is no token"),
         };
-        let Some(role) = Role::named(role) else { return bad("the role is viewer or operator") };
+        let Some(role) = Role::named(role) else {
+            return bad("the role is viewer, operator or agent");
+        };
         let Some(digest) = bytes(digest) else { return bad("a SHA-256 has 64 hexadecimal digits") };
         if !is_name(name) {
             return bad("a name has letters, digits and .-_@, at most 63");
@@ -262,7 +264,7 @@ mod tests {
             assert!(at == line && said.contains(what), "{at} {said}");
         };
         check("ada", 1, "no token");
-        check(&format!("\nada admin {digest} 2026-01-01"), 2, "viewer or operator");
+        check(&format!("\nada admin {digest} 2026-01-01"), 2, "viewer, operator or agent");
         check("ada viewer abc 2026-01-01", 1, "64");
         check(&format!("a/b viewer {digest}"), 1, "letters");
         check(&format!("a viewer {digest}\na viewer {digest}"), 2, "another");

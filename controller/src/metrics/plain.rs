@@ -1,4 +1,4 @@
-//! OpenMetrics made readable for whoever knows the older text format alone: node_exporter's textfile collector,
+//! OpenMetrics made readable for programs that know the older text format alone: node_exporter's textfile collector,
 //! `promtool check metrics`, and scrapers that do not ask for more.
 
 use super::families::{FAMILIES, Kind};

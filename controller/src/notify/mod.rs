@@ -75,7 +75,7 @@ impl Desk {
 }
 
 impl Controller {
-    /// Tells whoever wants to know, for as long as this is polled.
+    /// Tells those who want to know, for as long as this is polled.
     pub(crate) async fn notify(&self) {
         if !self.acts {
             return std::future::pending().await;

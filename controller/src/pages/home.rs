@@ -7,7 +7,7 @@ use crate::pages::standing::{badge, is_unspecified, needs_attention, of};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use fleet_model::{FleetName, Timestamp};
-use fleet_words::output::common::Diagnostic;
+use fleet_words::output::common::{Diagnostic, Unmanaged};
 use fleet_words::output::controller::{FleetOverview, Overview, RefusedSpecs, Standing};
 use fleet_words::render::attention::Item;
 use fleet_words::text::{clean, clean_line, count, thousands};
@@ -42,6 +42,7 @@ pub(super) async fn page(
         div #glance data-live { (glance(&overview, troubled.len())) }
         div #attention data-live {
             @if let Some(refused) = &overview.source.refused { (refusal(refused, now)) }
+            (unmanaged(&overview.unmanaged))
             (attention(&controller, &troubled))
         }
         section aria-labelledby="fleets-name" {
@@ -97,6 +98,29 @@ fn glance(overview: &Overview, troubled: usize) -> Markup {
 pub(super) fn share(saved: f64, hourly: f64) -> String {
     let whole = hourly + saved;
     if saved <= 0.0 { "0%".into() } else { format!("{:.0}%", saved / whole * 100.0) }
+}
+
+/// Machines that cost money and that no spec asks for.
+fn unmanaged(fleets: &[Unmanaged]) -> Markup {
+    let machines: u64 = fleets.iter().map(|fleet| fleet.machines).sum();
+    html! {
+        @if !fleets.is_empty() {
+            section.panel aria-labelledby="unmanaged" {
+                h2 #unmanaged {
+                    "No spec names " (count(fleets.len() as u64, "fleet")) " with "
+                    (count(machines, "machine"))
+                }
+                p {
+                    @for (nth, fleet) in fleets.iter().take(TOLD_AT_LENGTH).enumerate() {
+                        @if nth > 0 { ", " }
+                        code { (clean_line(&fleet.fleet)) } " (" (thousands(fleet.machines)) ")"
+                    }
+                    @if fleets.len() > TOLD_AT_LENGTH { ", and more" }
+                }
+                (next("bring the spec back, or end its machines with `fleet destroy FLEET`"))
+            }
+        }
+    }
 }
 
 pub(super) fn refusal(refused: &RefusedSpecs, now: Timestamp) -> Markup {

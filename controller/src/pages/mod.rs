@@ -7,7 +7,6 @@
 mod ansi;
 mod charts;
 mod errors;
-mod events;
 mod explain;
 mod fleet;
 mod frame;
@@ -43,7 +42,6 @@ pub(crate) fn routes() -> Router<Arc<Controller>> {
         .route("/fleets/{fleet}/plan", get(plan::page))
         .route("/fleets/{fleet}/explain", get(explain::page))
         .route("/fleets/{fleet}/history", get(history::page))
-        .route("/ui/events", get(events::stream))
         .route("/ui/style.css", get(async || asset("text/css", include_str!("style.css"))))
         .route("/ui/script.js", get(async || asset("text/javascript", include_str!("script.js"))))
         .route("/ui/icon.svg", get(async || asset("image/svg+xml", include_str!("icon.svg"))))

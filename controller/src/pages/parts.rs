@@ -64,7 +64,7 @@ pub(super) fn moment(at: Timestamp) -> Markup {
     html! { time datetime=(at.to_string()) { (when(at)) } }
 }
 
-/// How long ago a moment was, or how long it takes to it; the moment itself for whoever points at it.
+/// How long ago a moment was, or how long it takes to it; the moment itself for those who point at it.
 pub(super) fn ago(at: Timestamp, now: Timestamp) -> Markup {
     let said = match at.as_second() - now.as_second() {
         0 => "now".to_owned(),

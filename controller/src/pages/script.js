@@ -79,12 +79,12 @@
 
   const listen = () => {
     if (source || !document.querySelector("[data-live]")) return;
-    source = new EventSource("/ui/events");
+    source = new EventSource("/v1/events");
     source.addEventListener("open", () => say("live"));
     source.addEventListener("error", () => say("not connected; trying again"));
-    source.addEventListener("looked", (event) => { if (!fleet || event.data === fleet) soon(); });
-    source.addEventListener("specs", soon);
-    source.addEventListener("replicas", soon);
+    source.addEventListener("looked", (event) => { if (!fleet || JSON.parse(event.data).fleet === fleet) soon(); });
+    // "reload": some news were missed, and anything may have changed.
+    for (const all of ["specs", "replicas", "reload"]) source.addEventListener(all, soon);
   };
 
   // A page that nobody sees asks for nothing.

@@ -25,7 +25,7 @@ mod seams;
 
 pub use clock::in_force;
 pub use decide::{Placement, placement};
-pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, orphans_of};
+pub use holdings::{ABSENCE_PROVES, SENT_WITHIN, heed_told, orphans_of};
 pub use offers::{
     Eligible, add_extras, add_signals, eligible, eligible_beside, extras_of, rejection, weight,
 };

@@ -2,8 +2,9 @@
 
 use crate::{
     AccountKey, Block, CapacityGoal, Cause, Cloud, Commitment, Create, Digest, FallbackStep,
-    FleetName, FleetUid, HealthNews, Heard, Labels, MachineId, MicroUsd, Moving, PoolId, PriceStep,
-    RolloutNews, SlotId, SlotName, Strategy, Template, TemplateFields, Timestamp, Token, Worth,
+    FleetName, FleetUid, HealthNews, Heard, InterruptionNotice, Labels, MachineId, MicroUsd,
+    Moving, PoolId, PriceStep, RolloutNews, SlotId, SlotName, Strategy, Template, TemplateFields,
+    Timestamp, Token, Worth,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -151,6 +152,13 @@ pub enum Event {
         machine: NewMachine,
         /// The template it was made from.
         template: Digest,
+    },
+    /// Somebody on a machine says that it will be taken back. Some clouds tell the machine first, or alone.
+    NoticeTold {
+        /// The machine.
+        machine: MachineId,
+        /// When it will be taken back.
+        notice: InterruptionNotice,
     },
     /// A person asked for machines to be replaced: each goes when its successor is up.
     ReplaceAsked {

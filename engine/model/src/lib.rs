@@ -33,6 +33,7 @@ mod money;
 mod offering;
 mod pattern;
 mod plan;
+mod pool_pattern;
 mod reason;
 mod rebalance;
 mod recorded;
@@ -90,6 +91,7 @@ pub use plan::{
     Action, Create, Destroy, Labelled, OtherPool, PLAN_FORMAT, Plan, Premises, Readopt, Relabel,
     Step, Victim,
 };
+pub use pool_pattern::PoolPattern;
 pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, RolloutWait, Shortfall, Why};
 pub use rebalance::{MoveCost, Rebalance, Saving, SavingVerdict};
 pub use recorded::{

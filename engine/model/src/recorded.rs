@@ -2,9 +2,9 @@
 
 use crate::{
     AccountKey, Beliefs, CapacityGoal, Cloud, Commitment, Create, Digest, FleetName, FleetUid,
-    Group, Labels, MachineId, Market, MicroUsd, Place, PoolId, PricedAt, Region, Rollout,
-    SignalRecords, SlotHealth, SlotId, SlotName, Spent, SpotRecord, Strategy, Template,
-    TemplateFields, Timestamp, Token, Undone, Word,
+    Group, InterruptionNotice, Labels, MachineId, Market, MicroUsd, Place, PoolId, PricedAt,
+    Region, Rollout, SignalRecords, SlotHealth, SlotId, SlotName, Spent, SpotRecord, Strategy,
+    Template, TemplateFields, Timestamp, Token, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,6 +33,9 @@ pub struct Recorded {
     /// ours still.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub departed: BTreeMap<MachineId, Departed>,
+    /// Machines that will be taken back, as somebody on them said.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub told: BTreeMap<MachineId, InterruptionNotice>,
     /// The last epoch of the lease.
     pub epoch: u64,
     /// Pools, and wider scopes, that said no, and until when we do not ask again.

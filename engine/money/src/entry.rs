@@ -118,6 +118,7 @@ impl From<&Event> for Entry {
             | Event::Failed { .. }
             | Event::AccountSeen { .. }
             | Event::TemplateMeant { .. }
+            | Event::NoticeTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::HealthSeen { .. }

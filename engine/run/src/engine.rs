@@ -5,7 +5,8 @@ use crate::error::RunError;
 use crate::hooks::{Hooks, RealHooks};
 use crate::state::{Journal, Record, Store, moving};
 use fleet_model::{
-    Catalog, Cloud, FleetName, MachineId, Recorded, Scope, SlotRecord, SlotState, Timestamp,
+    Catalog, Cloud, FleetName, MachineId, PoolId, Quote, Recorded, Scope, SlotRecord, SlotState,
+    Timestamp,
 };
 use fleet_provider::{Clock, Provider};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -89,6 +90,25 @@ impl Engine {
                 tracing::debug!(%cloud, %error, "no alarms");
                 BTreeSet::new()
             })
+        });
+        futures::future::join_all(asked).await.into_iter().flatten().collect()
+    }
+
+    /// What pools cost now and how likely they are to be had, as far as clouds tell cheaply. One that does not
+    /// answer says nothing.
+    pub async fn market(&self, pools: &BTreeSet<PoolId>) -> BTreeMap<PoolId, Quote> {
+        let asked = self.providers.iter().map(|(cloud, provider)| async move {
+            let here = pools.iter().filter(|pool| pool.place.cloud == *cloud);
+            let here: Vec<PoolId> = here.cloned().collect();
+            if here.is_empty() {
+                return Vec::new();
+            }
+            let asked = self.calls.measured.cloud(*cloud, "market", provider.market(&here));
+            let told = asked.await.unwrap_or_else(|error| {
+                tracing::debug!(%cloud, %error, "no news of the market");
+                Vec::new()
+            });
+            here.into_iter().zip(told).filter_map(|(pool, quote)| Some((pool, quote?))).collect()
         });
         futures::future::join_all(asked).await.into_iter().flatten().collect()
     }

@@ -12,7 +12,8 @@ use crate::{
 };
 use async_trait::async_trait;
 use fleet_model::{
-    Access, Cloud, Create, Machine, MachineId, Orphans, PoolId, Readings, Region, Scope, Timestamp,
+    Access, Cloud, Create, Machine, MachineId, Orphans, PoolId, Quote, Readings, Region, Scope,
+    Timestamp,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -224,6 +225,15 @@ impl Provider for Accounts {
             alarmed.extend(self.of(account).alarms(&[bare_scope(scope)]).await?);
         }
         Ok(alarmed)
+    }
+
+    async fn market(&self, pools: &[PoolId]) -> Result<Vec<Option<Quote>>, Error> {
+        let mut quotes = vec![None; pools.len()];
+        for (account, which) in by_account(pools) {
+            let told = self.of(account).market(&bare_pools(pools, &which)).await?;
+            which.into_iter().zip(told).for_each(|(at, quote)| quotes[at] = quote);
+        }
+        Ok(quotes)
     }
 
     async fn orphans(&self, scope: &Scope) -> Result<Vec<Orphans>, Error> {

@@ -117,6 +117,14 @@ pub trait Provider: Send + Sync {
         Ok(alarmed)
     }
 
+    /// What pools cost now, and how likely they are to be had, as cheaply as the cloud tells. A hint like
+    /// [`Provider::alarms`]: asked every few seconds, and the next look decides.
+    ///
+    /// One answer per pool, in order; `None` where the cloud tells nothing that is both cheap and new.
+    async fn market(&self, pools: &[PoolId]) -> Result<Vec<Option<Quote>>, Error> {
+        Ok(vec![None; pools.len()])
+    }
+
     /// For the ledger: how prices of pools moved, and when machines ran that are gone. What a cloud does not
     /// tell is left out; the ledger then counts what we noticed ourselves, and says so.
     async fn readings(&self, _: &ReadingsRequest<'_>) -> Result<Readings, Error> {

@@ -6,21 +6,22 @@ use crate::offerings::{Aside, Wanted, survey};
 use crate::scores::{Asking, Scores};
 use crate::session::{AwsSettings, Session, Site};
 use crate::spot_advisor::SpotAdvisor;
+use crate::spot_cache::Known;
 use crate::{
-    blocks, choice, doctor, image, launch, launch_template, machines, network, price_list, relabel,
-    status, terminate, trace,
+    blocks, choice, doctor, image, launch, launch_template, machines, network, price_list, prices,
+    relabel, status, terminate, trace,
 };
 use async_trait::async_trait;
 use fleet_model::{
-    Cloud, InstanceType, Machine, MachineId, MachineState, Market, Place, PoolId, Region, Scope,
-    SignalSource, Template, Zone,
+    Cloud, InstanceType, Machine, MachineId, MachineState, Market, Place, PoolId, Quote, Region,
+    Scope, SignalSource, Template, Zone,
 };
 use fleet_provider::{
     Accounts, Answers, Class, Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error,
     Examination, ExamineRequest, Handover, Listed, Listing, Offered, OfferingsRequest,
     PriceListRequest, Provider, RelabelRequest, TidyRequest, TraceRequest, Traced,
 };
-use futures::future::join_all;
+use futures::future::{join_all, try_join_all};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
@@ -377,6 +378,27 @@ impl Provider for Aws {
             self.notices(&site).await.into_keys()
         });
         Ok(join_all(asked).await.into_iter().flatten().collect())
+    }
+
+    /// Spot prices. They are remembered for minutes, so most of these questions never leave; how likely a launch
+    /// is costs a question of which there are few a day.
+    async fn market(&self, pools: &[PoolId]) -> Result<Vec<Option<Quote>>, Error> {
+        let mut regions: BTreeMap<&Region, BTreeSet<&InstanceType>> = BTreeMap::new();
+        for pool in pools.iter().filter(|pool| pool.market == Market::Spot) {
+            regions.entry(&pool.place.region).or_default().insert(&pool.instance_type);
+        }
+        let now = self.clock.now();
+        let asked = regions.into_iter().map(|(region, types)| async move {
+            let site = self.session.site(region).await;
+            Ok::<_, Error>((region, prices::known(&site, &types, true, &self.answers, now).await?))
+        });
+        let told: BTreeMap<&Region, Known> = try_join_all(asked).await?.into_iter().collect();
+        let quote = |pool: &PoolId| {
+            let known = told.get(&pool.place.region).filter(|_| pool.market == Market::Spot)?;
+            let key = (pool.instance_type.clone(), pool.place.zone.clone());
+            Some(Quote { price: Some(known.prices.get(&key)?.price), ..Quote::default() })
+        };
+        Ok(pools.iter().map(quote).collect())
     }
 
     async fn tidy(&self, request: &TidyRequest<'_>) -> Result<u32, Error> {

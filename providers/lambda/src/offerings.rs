@@ -20,6 +20,12 @@ pub(crate) fn quote(
     kinds: &Kinds,
     found: &Belongings,
 ) -> Option<Quote> {
+    let offer = offer(pool, kinds)?;
+    Some(Quote { refusal: refusal(pool, template, found).map(Into::into), ..offer })
+}
+
+/// What the list of types says of a pool.
+pub(crate) fn offer(pool: &PoolId, kinds: &Kinds) -> Option<Quote> {
     if pool.market != Market::OnDemand || pool.place.zone.as_str() != Zone::REGIONAL {
         return None;
     }
@@ -34,7 +40,6 @@ pub(crate) fn quote(
             obtainability: Some(Obtainability { percent, source }),
             ..Signals::default()
         },
-        refusal: refusal(pool, template, found).map(Into::into),
         ..Quote::default()
     })
 }

@@ -5,7 +5,7 @@ use crate::session::LambdaSettings;
 use crate::wire::Kinds;
 use crate::{doctor, launch, machines, offerings, prices, regional, terminate, trace};
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, Quote, Scope};
+use fleet_model::{Cloud, Machine, PoolId, Quote, Scope};
 use fleet_provider::{
     Clock, CreateRequest, Created, DestroyRequest, Destroyed, Error, Examination, ExamineRequest,
     Handover, LAMBDA_KEEPS_TAGS, Listed, Listing, Offered, OfferingsRequest, PriceListRequest,
@@ -47,6 +47,11 @@ impl Provider for Lambda {
         };
         // Limits of the account are told nowhere.
         Ok(Offered { quotes: request.pools.iter().map(quote).collect(), quotas: Vec::new() })
+    }
+
+    async fn market(&self, pools: &[PoolId]) -> Result<Vec<Option<Quote>>, Error> {
+        let kinds: Kinds = self.api.get("instance-types").await?;
+        Ok(pools.iter().map(|pool| offerings::offer(pool, &kinds)).collect())
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

@@ -1,7 +1,6 @@
 //! What can be made to go wrong.
 
-use crate::pattern::PoolPattern;
-use fleet_model::{Cloud, Market, PoolId, Region, Scope, Timestamp, UnknownName};
+use fleet_model::{Cloud, Market, PoolId, PoolPattern, Region, Scope, Timestamp, UnknownName};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;

@@ -2,12 +2,13 @@
 
 use crate::event::{Born, Event, Launched};
 use crate::fault::{Area, Fault};
-use crate::pattern::PoolPattern;
 use crate::sim::Sim;
 use crate::store::SimError;
 use crate::time::{Ms, later, stamp};
 use crate::tx::notice_of;
-use fleet_model::{Cloud, Machine, MachineId, MachineState, Market, Region, SlotId, Timestamp};
+use fleet_model::{
+    Cloud, Machine, MachineId, MachineState, Market, PoolPattern, Region, SlotId, Timestamp,
+};
 use std::time::Duration;
 
 impl Sim {

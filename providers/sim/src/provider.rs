@@ -9,7 +9,9 @@ use crate::readings::readings;
 use crate::sim::Sim;
 use crate::tx::Tx;
 use async_trait::async_trait;
-use fleet_model::{Cloud, Machine, MachineId, Orphans, Readings, Scope, SlotId};
+use fleet_model::{
+    Cloud, Machine, MachineId, Market, Orphans, PoolId, Quote, Readings, Scope, SlotId,
+};
 use fleet_provider::{
     Class, ClearRequest, CreateRequest, Created, DestroyRequest, Destroyed, Error, Handover,
     LAMBDA_KEEPS_TAGS, Listing, Offered, OfferingsRequest, Provider, ReadingsRequest,
@@ -245,6 +247,25 @@ impl Provider for SimProvider {
             self.sim.count_signal_questions(scopes.len());
         }
         Ok(quote::quote(view, self.sim.pools(), request.pools, self.cloud, signals))
+    }
+
+    async fn market(&self, pools: &[PoolId]) -> Result<Vec<Option<Quote>>, Error> {
+        // As the real ones: AWS tells spot prices, Lambda prices and where there is room, the others nothing that
+        // is new every minute.
+        let told = |pool: &PoolId| match self.cloud {
+            Cloud::Aws => pool.market == Market::Spot,
+            Cloud::Lambda => true,
+            Cloud::Gcp | Cloud::Azure => false,
+        };
+        if !pools.iter().any(told) {
+            return Ok(vec![None; pools.len()]);
+        }
+        let scopes = quote::regions(pools);
+        let view = self.call(Asked::Read, |tx| quote::view(tx, self.cloud, &scopes)).await?;
+        let signals = self.cloud == Cloud::Lambda;
+        let offered = quote::quote(view, self.sim.pools(), pools, self.cloud, signals);
+        let quotes = pools.iter().zip(offered.quotes);
+        Ok(quotes.map(|(pool, quote)| quote.filter(|_| told(pool))).collect())
     }
 
     async fn machines(&self, scope: &Scope) -> Result<Listing, Error> {

@@ -15,6 +15,7 @@ use crate::world::World;
 use crate::{damage, rest};
 use fleet_model::{Desired, Limits};
 use futures::future::join_all;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -103,6 +104,12 @@ async fn through_the_storm(world: &Arc<World>, wish: Desired) -> Desired {
     wish.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
+/// Builds a future where it stays, on the heap. A dozen of them built in place would not fit on a test's stack.
+#[inline(never)]
+fn boxed<F: Future>(build: impl FnOnce() -> F) -> Pin<Box<F>> {
+    Box::pin(build())
+}
+
 async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
     let deeds = 2 + world.below(7);
     let now = || wish.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -119,44 +126,50 @@ async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
         match world.below(20) {
             0..=1 => {
                 let all = Limits { destroy_all: true, ..Limits::default() };
-                operator::apply(&world, &desired, all, person, wait).await;
+                boxed(|| operator::apply(&world, &desired, all, person, wait)).await;
             }
-            2 => operator::sweep(&world, &desired).await,
+            2 => boxed(|| operator::sweep(&world, &desired)).await,
             3..=7 => {
                 let edited = wish::edit(&mut world.lock().chance, &desired);
                 let now = world.now();
                 let edited = clockwork::edit(&mut world.lock().clockwork, now, edited);
                 world.trace(format_args!("the spec is edited"));
                 *wish.lock().unwrap_or_else(PoisonError::into_inner) = edited.clone();
-                operator::apply(&world, &edited, Limits::default(), person, wait).await;
+                boxed(|| operator::apply(&world, &edited, Limits::default(), person, wait)).await;
             }
             8..=9 if world.lock().weather.has(Kind::StalePlan) => {
                 let later = match world.below(3) {
                     0 => wish::edit(&mut world.lock().chance, &desired),
                     _ => desired.clone(),
                 };
-                operator::apply_saved(&world, &desired, &later).await;
+                boxed(|| operator::apply_saved(&world, &desired, &later)).await;
             }
-            10..=11 if alone => damage::damage(&world, &desired).await,
+            10..=11 if alone => boxed(|| damage::damage(&world, &desired)).await,
             // In some worlds only: the others go on as they did.
             _ if world.seed() % 5 == 2 && world.lock().clockwork.percent(30) => {
-                clockwork::freeze_or_thaw(&world, &desired, wait).await;
+                boxed(|| clockwork::freeze_or_thaw(&world, &desired, wait)).await;
             }
             _ if world.seed() % 9 == 4 && world.lock().clockwork.percent(30) => {
-                clockwork::prune(&world, person, wait).await;
+                boxed(|| clockwork::prune(&world, person, wait)).await;
+            }
+            _ if world.seed() % 7 == 5 && world.lock().clockwork.percent(40) => {
+                boxed(|| operator::give_notice(&world, &desired, wait)).await;
+                boxed(|| operator::apply(&world, &desired, Limits::default(), person, wait)).await;
             }
             _ if world.lock().upkeep.percent(8) => {
-                operator::meddle(&world, &desired, wait).await;
+                boxed(|| operator::meddle(&world, &desired, wait)).await;
             }
             _ if world.lock().deeds.percent(10) => {
-                operator::replace(&world, &desired, wait).await;
+                boxed(|| operator::replace(&world, &desired, wait)).await;
             }
             _ => {
                 let ended =
-                    operator::apply(&world, &desired, Limits::default(), person, wait).await;
+                    boxed(|| operator::apply(&world, &desired, Limits::default(), person, wait))
+                        .await;
                 // Whoever sees a process die starts it again at once.
                 if matches!(ended, Ended::Died) && world.below(2) == 0 {
-                    operator::apply(&world, &desired, Limits::default(), person, wait).await;
+                    boxed(|| operator::apply(&world, &desired, Limits::default(), person, wait))
+                        .await;
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! The documents of the controller: all fleets at a glance.
 
 use super::bodies;
-use super::common::Diagnostic;
+use super::common::{Diagnostic, Unmanaged};
 use super::status::{FleetStatus, Machine};
 use super::words::{Time, Unit};
 use schemars::JsonSchema;
@@ -23,6 +23,8 @@ pub struct Overview {
     pub source: Source,
     /// The fleets, by name.
     pub fleets: Vec<FleetOverview>,
+    /// Fleets with machines that no spec in force names. Nothing is done to them unless a policy says `prune`.
+    pub unmanaged: Vec<Unmanaged>,
 }
 
 bodies! { Overview: "overview", "controller"; }

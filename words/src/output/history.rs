@@ -93,6 +93,8 @@ pub enum EventKind {
     Relabelled,
     /// A machine that was recorded as gone is there after all.
     CameBack,
+    /// A machine said that it will be taken back.
+    NoticeTold,
     /// A person asked for machines to be replaced.
     ReplaceAsked,
     /// A person wants machines to stay that were to be replaced.

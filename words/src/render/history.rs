@@ -97,6 +97,10 @@ pub fn words(event: &Event) -> (&'static str, String, bool) {
         Event::Readopted { machine, .. } => {
             ("back", format!("{} is there after all, for {}", machine.machine, machine.slot), false)
         }
+        Event::NoticeTold { machine, notice } => {
+            let text = format!("{machine} says that it is taken back at {}", when(notice.at));
+            ("notice", text, true)
+        }
         Event::ReplaceAsked { slots: asked } => {
             ("replace", format!("asked for {}", slots(asked)), false)
         }

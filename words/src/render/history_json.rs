@@ -153,6 +153,9 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
             };
             (EventKind::Blocked, none(), none(), pool)
         }
+        Event::NoticeTold { machine, .. } => {
+            (EventKind::NoticeTold, none(), vec![machine.to_string()], None)
+        }
         Event::ReplaceAsked { slots } => (EventKind::ReplaceAsked, names(slots), none(), None),
         Event::ReplaceWithdrawn { slots } => {
             (EventKind::ReplaceWithdrawn, names(slots), none(), None)

@@ -57,6 +57,7 @@ pub(super) async fn run(context: &Context, args: &UiArgs, out: &mut Out) -> Answ
         replica: "demo".into(),
         every: Duration::from_secs(300),
         alarms_every: Duration::from_millis(500),
+        market_every: Duration::from_secs(2),
         at_once: 8,
         acts: true,
         metrics: crate::measured::metrics(),

@@ -13,6 +13,7 @@ mod readiness;
 mod seams;
 mod standing;
 mod strangers;
+mod told;
 mod zones;
 
 pub use absence::{ABSENCE_PROVES, SENT_WITHIN};
@@ -22,4 +23,5 @@ pub(crate) use inventory::{inventory, template_digests};
 pub use leftovers::orphans_of;
 pub(crate) use leftovers::to_clear;
 pub(crate) use standing::Standing;
+pub use told::heed_told;
 pub(crate) use zones::Zones;

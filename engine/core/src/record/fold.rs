@@ -5,8 +5,8 @@ use crate::record::slots::{fill_vacant, filled, filled_by, record};
 use crate::record::{guards, handover, prices, rollout, spend, spot};
 use crate::seams;
 use fleet_model::{
-    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, NewMachine, PoolId,
-    Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token, Vacated,
+    Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, MachineId,
+    NewMachine, PoolId, Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token, Vacated,
 };
 use std::collections::BTreeSet;
 
@@ -140,6 +140,14 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
         Event::Readopted { machine, template } => readopt(recorded, machine, *template),
+        Event::NoticeTold { machine, notice } => {
+            let mut told = std::mem::take(&mut recorded.told);
+            told.insert(machine.clone(), *notice);
+            // Those of machines that are gone are of no more use.
+            let held: BTreeSet<&MachineId> = machines(recorded).collect();
+            told.retain(|machine, _| held.contains(machine));
+            recorded.told = told;
+        }
         Event::ReplaceAsked { slots } => set_replace(recorded, slots, true),
         Event::ReplaceWithdrawn { slots } => set_replace(recorded, slots, false),
         Event::Frozen { reason, until } => {
@@ -227,6 +235,14 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
     }
+}
+
+/// The machines on record.
+fn machines(recorded: &Recorded) -> impl Iterator<Item = &MachineId> {
+    recorded.slots.values().filter_map(|record| match &record.state {
+        SlotState::Filled { machine, .. } => Some(machine),
+        SlotState::InDoubt { .. } | SlotState::Vacant => None,
+    })
 }
 
 /// The templates that machines on record, and launches in doubt, were made from.

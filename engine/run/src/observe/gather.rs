@@ -6,7 +6,8 @@ use crate::observe::Looker;
 use crate::state::Journal;
 use crate::state::beliefs::{self, Shared};
 use fleet_core::{
-    Eligible, add_extras, eligible_beside, extras_of, in_force, rejection, with_templates,
+    Eligible, add_extras, eligible_beside, extras_of, heed_told, in_force, rejection,
+    with_templates,
 };
 use fleet_model::{
     Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
@@ -130,6 +131,7 @@ impl Engine {
     ) -> Inputs {
         let Wanted { desired, recorded, limits, eligible } = wanted;
         self.leave_others_out(&desired.fleet, &recorded, &mut observed).await;
+        heed_told(&recorded, &mut observed, self.clock.earliest());
         let Eligible { mut offerings, rejected, .. } = eligible;
         let quotas = self.quote(&desired, &mut offerings, &observed).await;
         add_extras(&desired, &mut offerings);

@@ -187,6 +187,7 @@ impl Book {
             | Event::LabelsMeant { .. }
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
+            | Event::NoticeTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }

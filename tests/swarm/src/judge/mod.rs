@@ -286,6 +286,7 @@ impl Judge {
             | Event::LabelsMeant { .. }
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
+            | Event::NoticeTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }

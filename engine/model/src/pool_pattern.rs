@@ -1,6 +1,7 @@
 //! Pools by pattern.
 
-use fleet_model::{Pattern, PoolId};
+use crate::id::PoolId;
+use crate::pattern::Pattern;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
