@@ -59,7 +59,7 @@ pub(super) async fn notice(
     let Some(pool) = stands_in(&known, &machine) else {
         return Err(Refusal::missing(
             format!("no machine of fleet `{}` is on record under this name", fleet.name),
-            "`fleet status` shows how its machines are called",
+            "`fleet status --machines` shows how they are called",
         ));
     };
     let warning = pool.place.cloud.facts().notice.unwrap_or(WARNING);

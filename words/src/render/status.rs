@@ -10,7 +10,10 @@ use crate::output::status::{FleetStatus, GroupStatus, Machine, StatusCost};
 use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{age, clean_line, count, markdown, monthly, price, when};
-use fleet_model::{CostKind, Group, GroupLine, Inputs, MicroUsd, PoolId, Report, Timestamp, Units};
+use fleet_model::{
+    Cloud, CostKind, Group, GroupLine, Inputs, InstanceType, MicroUsd, PoolId, PoolLine, Report,
+    Timestamp, Units,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One fleet and what is known of it.
@@ -34,8 +37,11 @@ impl<'a> Status<'a> {
         machines + beside.map(|line| line.change.before).sum::<MicroUsd>()
     }
 
-    fn weights(&self) -> BTreeMap<&PoolId, Units> {
-        self.report.pools.iter().map(|line| (&line.pool, line.weight)).collect()
+    /// What a machine of each type counts for.
+    fn weights(&self) -> BTreeMap<(Cloud, &InstanceType), Units> {
+        let of =
+            |line: &'a PoolLine| ((line.pool.place.cloud, &line.pool.instance_type), line.weight);
+        self.report.pools.iter().map(of).collect()
     }
 
     /// For people. `each`: one line per machine, not per pool.
@@ -112,7 +118,9 @@ impl<'a> Status<'a> {
                 }
                 (low, _) => price(low.copied().flatten()),
             };
-            let units = weights.get(pool).map(|w| Units(w.0.saturating_mul(lines.len() as u64)));
+            let units = weights
+                .get(&(pool.place.cloud, &pool.instance_type))
+                .map(|w| Units(w.0.saturating_mul(lines.len() as u64)));
             let bad = !matches!(state, "running" | "pending");
             table.row([
                 right(lines.len().to_string()),
