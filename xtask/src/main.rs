@@ -104,9 +104,12 @@ struct Seeds {
     options: Vec<String>,
 }
 
-/// Options that are handed on.
+/// How long, and options that are handed on.
 #[derive(Args)]
 struct Handed {
+    /// Two hours of a dozen small fleets, with the binary that tests use
+    #[arg(long)]
+    quick: bool,
     /// Options of the soak, such as `--hours 2 --fleets 10`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     options: Vec<String>,
@@ -143,7 +146,7 @@ fn main() -> ExitCode {
         Command::Bench { filter } => bench::run(filter.as_deref()),
         Command::Markets(markets) => markets::run(&markets),
         Command::Month(month) => month::execute(&month),
-        Command::Soak(handed) => soak::execute(&handed.options),
+        Command::Soak(handed) => soak::execute(handed.quick, &handed.options),
         Command::Api { requests } => api::execute(requests),
         Command::Package(package) => package::execute(&package),
         Command::Fuzz(amount) => fuzz::run(&amount),

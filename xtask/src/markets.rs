@@ -1,6 +1,7 @@
 //! `cargo xtask markets`: builds the contest of fleet-replay and runs it.
 
 use crate::Report;
+use crate::shell::cargo;
 use crate::swarm::report;
 use clap::Args;
 
@@ -26,5 +27,5 @@ pub(crate) fn run(markets: &Markets) -> Report {
     let mut args =
         vec!["run", "--release", "--package", "fleet-replay", "--example", "markets", "--"];
     args.extend(options.iter().chain([&from]).flat_map(|(name, value)| [*name, value.as_str()]));
-    report("markets", &args)
+    report("markets", cargo(&args))
 }

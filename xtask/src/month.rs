@@ -33,5 +33,5 @@ pub(crate) fn execute(month: &Month) -> Report {
     if let Some(spec) = spec {
         options.extend(["--spec", spec]);
     }
-    report("month", &[&["run", "--quiet"], &package[..], &["--"], &options].concat())
+    report("month", cargo(&[&["run", "--quiet"], &package[..], &["--"], &options].concat()))
 }

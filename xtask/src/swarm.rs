@@ -3,6 +3,7 @@
 use crate::Report;
 use crate::shell::{cargo, run, say, watch_quietly};
 use serde_json::{Value, json};
+use std::process::Command;
 
 /// Runs one of them; what it says last is our last line, too.
 pub(crate) fn run_swarm(command: &str, options: &[String]) -> Report {
@@ -16,13 +17,14 @@ pub(crate) fn run_swarm(command: &str, options: &[String]) -> Report {
         return Report { ok: false, figures: json!({ "command": command, "ok": false }) };
     }
     let options: Vec<&str> = options.iter().map(String::as_str).collect();
-    report(command, &[&["run", "--quiet"], &package[..], &["--", command], &options].concat())
+    let run = [&["run", "--quiet"], &package[..], &["--", command], &options].concat();
+    report(command, cargo(&run))
 }
 
-/// Runs a program of ours by cargo whose last line is the figures.
-pub(crate) fn report(command: &str, args: &[&str]) -> Report {
+/// Runs a program of ours whose last line is the figures.
+pub(crate) fn report(command: &str, program: Command) -> Report {
     let mut last = String::new();
-    let ok = watch_quietly(cargo(args), |line| {
+    let ok = watch_quietly(program, |line| {
         // A line is held back until the next one shows that it is not the last.
         if !last.is_empty() {
             say(&last);
