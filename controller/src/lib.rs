@@ -8,6 +8,7 @@ pub mod agenda;
 mod api;
 pub mod board;
 pub mod door;
+mod journals;
 mod lookout;
 pub mod market;
 pub mod metrics;
@@ -29,7 +30,7 @@ use agenda::Agenda;
 use async_trait::async_trait;
 use board::Board;
 use fleet_model::{Desired, FleetName, Timestamp};
-use fleet_run::{Engine, Stop};
+use fleet_run::{Engine, Record, RunError, Stop};
 use fleet_spec::Loaded;
 use fleet_words::fail::Answer;
 use metrics::Metrics;
@@ -99,6 +100,7 @@ pub struct Controller {
     pub acts: bool,
     /// What the API has under way.
     pub(crate) desk: api::Desk,
+    journals: journals::Journals,
     /// What is measured.
     pub metrics: Arc<Metrics>,
 }
@@ -134,6 +136,7 @@ impl Controller {
             ),
             acts,
             desk: api::Desk::default(),
+            journals: journals::Journals::default(),
             metrics,
         }
     }
@@ -145,6 +148,11 @@ impl Controller {
         self.agenda().wake(fleet, now);
         self.wake.notify_one();
         known
+    }
+
+    /// Every record of a fleet's journal, oldest first.
+    pub(crate) async fn history(&self, fleet: &FleetName) -> Result<Arc<Vec<Record>>, RunError> {
+        self.journals.read(&self.engine, fleet).await
     }
 
     /// Whether somebody asked to stop.

@@ -134,15 +134,15 @@ pub(super) async fn history(
     }
     let limit = usize::from(limit);
     let name = fleet.name.clone();
-    let records = controller.by_hand(async move |this| this.engine.history(&name).await).await?;
-    let mut records = records.map_err(failed)?;
+    let records = controller.by_hand(async move |this| this.history(&name).await).await?;
+    let records = records.map_err(failed)?;
     let from = match part.after {
         Some(after) => records.partition_point(|record| record.seq <= after),
         None => records.len().saturating_sub(limit),
     };
-    records.truncate(from.saturating_add(limit));
+    let records = &records[..records.len().min(from.saturating_add(limit))];
     let last = records.last().map_or(0, |record| record.seq);
-    let events = history_json::fleet(&fleet.name, &records, from);
+    let events = history_json::fleet(&fleet.name, records, from);
     let mut answer = shown(History { fleets: vec![events] });
     if records.len() > from {
         let next =

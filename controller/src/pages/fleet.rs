@@ -57,7 +57,7 @@ pub(super) async fn page(
         return errors::no_fleet(&controller, &fleet);
     };
     let range = Range::named(&range);
-    let records = match controller.engine.history(&seen.fleet).await {
+    let records = match controller.history(&seen.fleet).await {
         Ok(records) => records,
         Err(error) => return errors::failed(&controller, &failed(error), &fleet_path(&fleet)),
     };

@@ -39,7 +39,7 @@ pub(super) async fn page(
         return errors::no_fleet(&controller, &fleet);
     };
     let path = format!("{}/history", fleet_path(&fleet));
-    let records = match controller.engine.history(&seen.fleet).await {
+    let records = match controller.history(&seen.fleet).await {
         Ok(records) => records,
         Err(error) => return errors::failed(&controller, &failed(error), &path),
     };

@@ -138,6 +138,15 @@ impl Engine {
         Ok(Journal::history(&self.store, fleet).await?)
     }
 
+    /// Records that came after one that was read before; `None` if this is another journal.
+    pub async fn history_after(
+        &self,
+        fleet: &FleetName,
+        last: &Record,
+    ) -> Result<Option<Vec<Record>>, RunError> {
+        Ok(Journal::history_after(&self.store, fleet, last).await?)
+    }
+
     /// What the journal of a fleet says.
     pub async fn recorded(&self, fleet: &FleetName) -> Result<Recorded, RunError> {
         let journal = Journal::open(&self.store, fleet, self.clock.clone()).await?;

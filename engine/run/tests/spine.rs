@@ -249,6 +249,26 @@ async fn a_resend_starts_the_window_anew() {
     assert_eq!(fixture.live().len(), 20);
 }
 
+/// Who read a journal before reads on from there, unless it is another journal by now.
+#[tokio::test]
+async fn a_journal_is_read_on_from_where_somebody_stopped() {
+    let fixture = Fixture::new(Preset::Calm, 1);
+    let fleet = desired(&cpu(6));
+    fixture.apply(&fleet).await;
+    let whole = fixture.engine.history(&fleet.fleet).await.expect("a history");
+    for nth in 0..whole.len() {
+        let rest = fixture.engine.history_after(&fleet.fleet, &whole[nth]).await.expect("a rest");
+        assert_eq!(rest.as_deref(), Some(&whole[nth + 1..]));
+    }
+    let mut other = whole[0].clone();
+    other.epoch += 1;
+    let rest = fixture.engine.history_after(&fleet.fleet, &other).await.expect("an answer");
+    assert_eq!(rest, None);
+    other.seq = 1_000_000;
+    let rest = fixture.engine.history_after(&fleet.fleet, &other).await.expect("an answer");
+    assert_eq!(rest, None);
+}
+
 /// Absence proves something five minutes after the time in the record. If the store took most of
 /// them to write it, the record is no longer the time of the sending, and another is written.
 #[tokio::test]

@@ -110,6 +110,23 @@ impl Journal {
         read_records(store, fleet, names).await
     }
 
+    /// Records that came after one that was read before; `None` if that one is there no more: this is another journal
+    /// under the same name.
+    pub async fn history_after(
+        store: &Store,
+        fleet: &FleetName,
+        last: &Record,
+    ) -> Result<Option<Vec<Record>>, JournalError> {
+        let before = format!("{:012}", last.seq.saturating_sub(1));
+        let names = store.list(&format!("fleets/{fleet}/journal"), Some(&before)).await?;
+        let mut records = read_records(store, fleet, names).await?;
+        if records.first() != Some(last) {
+            return Ok(None);
+        }
+        records.remove(0);
+        Ok(Some(records))
+    }
+
     /// What is recorded now.
     pub async fn recorded(&self) -> Recorded {
         self.writer.lock().await.recorded.clone()
