@@ -16,12 +16,13 @@ fn main() {
         .collect();
     features.sort();
     let version = set("CARGO_PKG_VERSION").unwrap_or_default();
-    let listed = if features.is_empty() { "none".into() } else { features.join(" ") };
+    // One line each: cargo takes what comes after a line break for something else.
+    let listed = if features.is_empty() { "none".to_owned() } else { features.join(" ") };
     for (name, value) in [
         ("FLEET_COMMIT", commit.as_str()),
         ("FLEET_FEATURES", &features.join(",")),
         ("FLEET_VERSION", &format!("{version} ({commit})")),
-        ("FLEET_LONG_VERSION", &format!("{version}\ncommit {commit}\nfeatures {listed}")),
+        ("FLEET_LISTED_FEATURES", &listed),
     ] {
         println!("cargo:rustc-env={name}={value}");
     }

@@ -42,7 +42,13 @@ use std::time::Duration;
 #[command(
     name = "fleet",
     version = env!("FLEET_VERSION"),
-    long_version = env!("FLEET_LONG_VERSION"),
+    long_version = concat!(
+        env!("CARGO_PKG_VERSION"),
+        "\ncommit ",
+        env!("FLEET_COMMIT"),
+        "\nfeatures ",
+        env!("FLEET_LISTED_FEATURES"),
+    ),
     max_term_width = 100,
     after_help = exit::HELP
 )]

@@ -79,6 +79,12 @@ pub(crate) fn nothing_left(fleet: &LoadedFleet, catalog: &Catalog) -> Option<Dia
         (Some((path, name, Some(near))), _) => {
             (path, format!("the catalog does not know `{name}`; did you mean `{near}`?"))
         }
+        // Spot is what is bought where the spec does not say, so there may be nothing to leave out.
+        (_, Some((path @ "spec.capacity.burst", left))) => {
+            let pools = count(*left as u64, "pool");
+            let hint = format!("on-demand there are {pools}: write `base: {{ onDemand: 100% }}`");
+            ((*path).to_owned(), hint)
+        }
         (_, Some((path, left))) => {
             let short = path.trim_start_matches("spec.");
             let pools = thousands(*left as u64);

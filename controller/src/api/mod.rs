@@ -47,6 +47,6 @@ pub(crate) fn routes() -> Router<Arc<Controller>> {
         .route("/v1/fleets/{fleet}/reconcile", post(acts::reconcile))
         .route("/v1/fleets/{fleet}/freeze", post(acts::freeze))
         .route("/v1/fleets/{fleet}/thaw", post(acts::thaw))
-        .route(NOTICE, post(notice::notice))
+        .route("/v1/fleets/{fleet}/notice", post(notice::notice))
         .route("/v1/fleets/{fleet}/rollout", get(acts::rollout_status).post(acts::rollout))
 }
