@@ -167,6 +167,11 @@ fn where_nothing_is_it_says_how_to_begin() {
 /// Runs the browser over pages; what it found is in what it says.
 fn browse(ui: &Ui, place: &Place, plan: &serde_json::Value) {
     let witnesses = std::env::var("FLEET_WITNESSES").expect("FLEET_WITNESSES");
+    let chromium = Command::new("which").arg("chromium").stdout(Stdio::null()).status();
+    if !chromium.is_ok_and(|found| found.success()) {
+        fleet_testkit::skipped("chromium is not installed");
+        return;
+    }
     let file = place.write("browse.json", &plan.to_string());
     let output = Command::new("node")
         .arg(root().join("tests/scripts/pages/check.mjs"))

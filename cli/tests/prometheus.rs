@@ -50,13 +50,19 @@ impl Drop for Running {
     }
 }
 
-fn get(port: u16, target: &str) -> String {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).expect("somebody listens");
-    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a timeout");
+/// The whole answer, whatever it says.
+fn ask(port: u16, target: &str) -> std::io::Result<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port))?;
+    stream.set_read_timeout(Some(Duration::from_secs(20)))?;
     let request = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).expect("sent");
+    stream.write_all(request.as_bytes())?;
     let mut answer = String::new();
-    stream.read_to_string(&mut answer).expect("an answer");
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}
+
+fn get(port: u16, target: &str) -> String {
+    let answer = ask(port, target).expect("an answer");
     let (head, body) = answer.split_once("\r\n\r\n").expect("a body");
     assert!(head.starts_with("HTTP/1.1 200"), "{target}: {answer}");
     if !head.to_ascii_lowercase().contains("transfer-encoding: chunked") {
@@ -119,7 +125,9 @@ impl Prometheus {
             .spawn()
             .expect("prometheus");
         let prometheus = Prometheus { port, _running: Running(running) };
-        until("prometheus is up", || TcpStream::connect(("127.0.0.1", port)).ok());
+        // It listens before it answers questions.
+        let ready = |answer: &String| answer.starts_with("HTTP/1.1 200");
+        until("prometheus is up", || ask(port, "/-/ready").ok().filter(ready));
         prometheus
     }
 

@@ -1,4 +1,5 @@
-//! Programs of Debian that look at `fleet` from outside, unpacked below the witnesses: nothing is installed.
+//! Programs of Debian that look at `fleet` from outside. What is one program is unpacked below the witnesses; a browser needs
+//! a hundred packages, and is installed.
 
 use crate::shell::{note, run};
 use std::path::Path;
@@ -25,10 +26,51 @@ pub(crate) fn unpacked(witnesses: &Path) -> bool {
     ready
 }
 
+/// Installs Chromium if there is none. Without the right to install anything its tests say that they are skipped; with it, a
+/// failure is an error.
+pub(crate) fn browser() -> bool {
+    if says("which", "chromium").is_some() {
+        return true;
+    }
+    if says("id", "-u").as_deref() != Some("0") {
+        note("there is no chromium, and only root may install it: pages are not looked at");
+        return true;
+    }
+    let install = || {
+        let mut apt = Command::new("apt-get");
+        apt.args(["install", "--yes", "--quiet", "--no-install-recommends", "chromium"]);
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        run(apt)
+    };
+    let ready = install() || (refreshed() && install());
+    if !ready {
+        note("error: Debian's chromium cannot be installed; apt-get is needed");
+    }
+    ready
+}
+
+/// What a program says, if all is well.
+fn says(program: &str, argument: &str) -> Option<String> {
+    let answer = Command::new(program).arg(argument).output().ok()?;
+    let said = String::from_utf8(answer.stdout).ok()?;
+    answer.status.success().then(|| said.trim().to_owned())
+}
+
+/// Fetches the index of packages.
+fn refreshed() -> bool {
+    let mut apt = Command::new("apt-get");
+    apt.args(["update", "--quiet"]);
+    run(apt)
+}
+
 fn unpack(folder: &Path, package: &str) -> bool {
-    let mut download = Command::new("apt-get");
-    download.args(["download", "--quiet", package]).current_dir(folder);
-    if !run(download) {
+    let download = || {
+        let mut apt = Command::new("apt-get");
+        apt.args(["download", "--quiet", package]).current_dir(folder);
+        run(apt)
+    };
+    let there = download() || refreshed() && download();
+    if !there {
         return false;
     }
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();

@@ -118,8 +118,10 @@ pub(crate) fn run(part: Part) -> Report {
     if ran && !lanes.is_empty() {
         // What the first run passed over.
         ran = emulators::witnesses().is_some_and(|witnesses| {
-            let debian = lanes.iter().any(|names| names.contains(&"prometheus"));
-            if debian && !debian::unpacked(&witnesses) {
+            let looks = |name: &str| lanes.iter().any(|names| names.contains(&name));
+            if looks("prometheus") && !debian::unpacked(&witnesses)
+                || looks("pages") && !debian::browser()
+            {
                 return false;
             }
             counts.ignored = 0;
