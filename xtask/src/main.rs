@@ -107,7 +107,7 @@ struct Seeds {
 /// How long, and options that are handed on.
 #[derive(Args)]
 struct Handed {
-    /// Two hours of a dozen small fleets, with the binary that tests use
+    /// Two hours of a dozen small fleets, with a debug build
     #[arg(long)]
     quick: bool,
     /// Options of the soak, such as `--hours 2 --fleets 10`

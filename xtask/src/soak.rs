@@ -1,5 +1,5 @@
-//! `cargo xtask soak`: builds the real binary and lets replicas of its controller live through a day. `--quick`: the
-//! binary that tests have built anyway, a dozen small fleets, two hours.
+//! `cargo xtask soak`: builds the real binary and lets replicas of its controller live through a day. `--quick`: a
+//! debug build, a dozen small fleets, two hours.
 
 use crate::Report;
 use crate::shell::{at, cargo, run, target};
@@ -10,21 +10,11 @@ use std::process::Command;
 /// What `--quick` asks for.
 const QUICK: [&str; 6] = ["--hours", "2", "--fleets", "12", "--machines", "8"];
 
-/// Runs it. A whole day runs without the SDKs of clouds: none is reached, and they take long to build.
+/// Runs it. Without the SDKs of clouds: none is reached, and they take long to build.
 pub(crate) fn execute(quick: bool, options: &[String]) -> Report {
-    let build: &[&str] = match quick {
-        true => &["build", "--workspace", "--bins"],
-        false => &[
-            "build",
-            "--release",
-            "--no-default-features",
-            "--package",
-            "fleet-cli",
-            "--package",
-            "fleet-soak",
-        ],
-    };
-    if !run(cargo(build)) {
+    let packages = ["--no-default-features", "--package", "fleet-cli", "--package", "fleet-soak"];
+    let profile: &[&str] = if quick { &[] } else { &["--release"] };
+    if !run(cargo(&[&["build"], profile, &packages].concat())) {
         return Report { ok: false, figures: json!({ "command": "soak", "ok": false }) };
     }
     let built = target().join(if quick { "debug" } else { "release" });
