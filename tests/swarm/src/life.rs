@@ -152,10 +152,6 @@ async fn person(world: Arc<World>, wish: Arc<Mutex<Desired>>, alone: bool) {
             _ if world.seed() % 9 == 4 && world.lock().clockwork.percent(30) => {
                 boxed(|| clockwork::prune(&world, person, wait)).await;
             }
-            _ if world.seed() % 7 == 5 && world.lock().clockwork.percent(40) => {
-                boxed(|| operator::give_notice(&world, &desired, wait)).await;
-                boxed(|| operator::apply(&world, &desired, Limits::default(), person, wait)).await;
-            }
             _ if world.lock().upkeep.percent(8) => {
                 boxed(|| operator::meddle(&world, &desired, wait)).await;
             }

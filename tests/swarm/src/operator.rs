@@ -9,8 +9,8 @@ use crate::wire::Wire;
 use crate::world::World;
 use fleet_core::{Planned, plan};
 use fleet_model::{
-    Action, Cloud, Desired, Event, Hold, Inputs, InterruptionNotice, Limits, MachineId, NoticeKind,
-    Plan, RolloutNews, RolloutState, SlotId, SlotName, SlotState,
+    Action, Cloud, Desired, Event, Hold, Inputs, Limits, Plan, RolloutNews, RolloutState, SlotId,
+    SlotName, SlotState,
 };
 use fleet_provider::Provider;
 use fleet_run::{Engine, Fresh, Reach, RunError, Session, Stop, Store};
@@ -156,29 +156,6 @@ pub(crate) async fn replace(world: &Arc<World>, desired: &Desired, wait: Duratio
         Ok(done.last)
     })
     .await
-}
-
-/// A machine says that it is taken back, rightly or not.
-pub(crate) async fn give_notice(world: &Arc<World>, desired: &Desired, wait: Duration) {
-    command(world, desired, Limits::default(), |process| async move {
-        let engine = engine(&process);
-        let recorded = engine.recorded(&desired.fleet).await?;
-        let filled = recorded.slots.values().filter_map(|record| match &record.state {
-            SlotState::Filled { machine, ending: false, .. } => Some(machine.clone()),
-            SlotState::Filled { .. } | SlotState::InDoubt { .. } | SlotState::Vacant => None,
-        });
-        let filled: Vec<MachineId> = filled.collect();
-        let Some(machine) = process.world.lock().clockwork.pick(&filled).cloned() else {
-            return Ok(None);
-        };
-        process.world.trace(format_args!("p{} hears that {machine} is taken back", process.id));
-        let at = process.world.now() + Duration::from_secs(30);
-        let notice = InterruptionNotice { at, kind: NoticeKind::Interruption };
-        let wish = Event::NoticeTold { machine, notice };
-        engine.wish(desired, &process.holder(), wait, wish, &|_| {}).await?;
-        Ok(None)
-    })
-    .await;
 }
 
 /// `fleet rollout pause | resume | undo`, whichever makes sense.
