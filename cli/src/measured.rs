@@ -65,7 +65,7 @@ impl Textfile {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert(fleet.clone(), figures);
     }
 
-    /// Writes the file in one step: whoever reads it meanwhile sees the old one or the new one.
+    /// Writes the file in one step: a reader meanwhile sees the old one or the new one.
     pub(crate) fn write<'a>(
         self,
         fleets: impl Iterator<Item = &'a FleetName>,
@@ -97,7 +97,7 @@ impl Textfile {
     }
 }
 
-/// Whoever collects is somebody else.
+/// Collecting is somebody else's work.
 fn readable<'a, 'b, 'c>(
     file: &'c mut tempfile::Builder<'a, 'b>,
 ) -> &'c mut tempfile::Builder<'a, 'b> {

@@ -146,7 +146,7 @@ mod sent {
 
     impl Drop for Traces {
         fn drop(&mut self) {
-            // Whoever does not take them does not get them: the work is done and written down.
+            // A collector that does not take them does not get them: the work is done and written down.
             let _ = self.0.shutdown_with_timeout(FAREWELL);
         }
     }

@@ -7,25 +7,14 @@ use fleet_sim::Preset;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use support::server::{Server, reply};
 use support::{Place, root};
 
 const FLEET: &str = "/v1/fleets/quickstart";
 
-/// A calm world with the quickstart fleet.
-fn place() -> (Place, PathBuf) {
-    let place = Place::new(7, Preset::Calm, Duration::ZERO);
-    let specs = place.path("specs");
-    std::fs::create_dir(&specs).expect("a folder");
-    std::fs::copy(root().join("fleet-specs/quickstart.yaml"), specs.join("quickstart.yaml"))
-        .expect("a copy");
-    (place, specs)
-}
-
 fn settled() -> (Place, Server) {
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     let server = Server::start(&place, &specs, &["--speed", "0", "--rate", "100000"]);
     server.settled(&[]);
     (place, server)
@@ -217,7 +206,7 @@ fn a_machine_that_says_it_is_taken_back_gets_a_successor() {
 
 #[test]
 fn strangers_and_viewers_change_nothing() {
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     let file = place.path("tokens");
     let file = file.to_str().expect("a path");
     let make = |name: &str, role: &str| {
@@ -290,7 +279,7 @@ fn strangers_and_viewers_change_nothing() {
     assert!(
         place.expect(0, &["history", "quickstart"]).contains("token ada, freeze over HTTP (x)")
     );
-    // Guessing is slowed down, whoever guesses.
+    // Guessing is slowed down, for everybody.
     let statuses: Vec<u16> = (0..40)
         .map(|nth| {
             server.send("GET", FLEET, &[("authorization", &format!("Bearer {nth}"))], "").status
@@ -338,7 +327,7 @@ fn pages_of_other_sites_and_other_names_get_nothing() {
 
 #[test]
 fn addresses_that_others_reach_need_tokens() {
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     let specs = specs.to_str().expect("a path");
     for address in ["0.0.0.0:0", "[::]:0"] {
         let output = place.run(&["controller", specs, "--listen", address]);
@@ -356,7 +345,7 @@ fn addresses_that_others_reach_need_tokens() {
 
 #[test]
 fn too_often_is_told_when_to_come_back() {
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     let server = Server::start(&place, &specs, &["--speed", "0", "--rate", "2"]);
     let replies: Vec<_> = (0..12).map(|_| server.get("/v1/fleets")).collect();
     let refused = replies.iter().find(|reply| reply.status == 429).expect("too many");

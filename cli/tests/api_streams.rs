@@ -2,11 +2,9 @@
 
 mod support;
 
-use fleet_sim::Preset;
 use serde_json::json;
 use std::time::{Duration, Instant};
 use support::server::Server;
-use support::{Place, root};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
@@ -61,11 +59,7 @@ fn a_thousand_listeners_hear_all_news() {
         fleet_testkit::skipped("a process may open too few files here: ulimit -n 4096");
         return;
     }
-    let place = Place::new(7, Preset::Calm, Duration::ZERO);
-    let specs = place.path("specs");
-    std::fs::create_dir(&specs).expect("a folder");
-    std::fs::copy(root().join("fleet-specs/quickstart.yaml"), specs.join("quickstart.yaml"))
-        .expect("a copy");
+    let (place, specs) = Server::ground();
     let server = Server::start(&place, &specs, &["--speed", "0", "--rate", "100000"]);
     server.settled(&[]);
     let (memory, _) = cost(server.pid());

@@ -3,10 +3,8 @@
 
 mod support;
 
-use fleet_sim::Preset;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 use support::server::Server;
 use support::{Place, root, text};
 
@@ -33,11 +31,7 @@ fn description() -> PathBuf {
 }
 
 fn world() -> (Place, Server) {
-    let place = Place::new(7, Preset::Calm, Duration::ZERO);
-    let specs = place.path("specs");
-    std::fs::create_dir(&specs).expect("a folder");
-    std::fs::copy(root().join("fleet-specs/quickstart.yaml"), specs.join("quickstart.yaml"))
-        .expect("a copy");
+    let (place, specs) = Server::ground();
     let server = Server::start(&place, &specs, &["--speed", "0", "--rate", "1000000"]);
     server.settled(&[]);
     (place, server)

@@ -2,7 +2,6 @@
 
 mod support;
 
-use fleet_sim::Preset;
 use fleet_testkit::{Answer, Listener, Request};
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
@@ -12,20 +11,10 @@ use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use support::Place;
 use support::server::{Reply, Server, reply};
-use support::{Place, root};
-
-fn place() -> (Place, PathBuf) {
-    let place = Place::new(7, Preset::Calm, Duration::ZERO);
-    let specs = place.path("specs");
-    std::fs::create_dir(&specs).expect("a folder");
-    std::fs::copy(root().join("fleet-specs/quickstart.yaml"), specs.join("quickstart.yaml"))
-        .expect("a copy");
-    (place, specs)
-}
 
 /// Writes a new certificate for localhost with its key, and tells the certificate.
 fn certify(place: &Place) -> CertificateDer<'static> {
@@ -65,7 +54,7 @@ fn ask(
 
 #[test]
 fn tls_is_served_and_renewed_without_a_restart() {
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     let first = certify(&place);
     let path = |name: &str| place.path(name).to_str().expect("a path").to_owned();
     let (tokens, certificate, key) = (path("tokens"), path("cert.pem"), path("key.pem"));
@@ -90,7 +79,7 @@ fn tls_is_served_and_renewed_without_a_restart() {
 
 #[test]
 fn certificate_and_key_that_do_not_fit_are_refused() {
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     certify(&place);
     std::fs::rename(place.path("cert.pem"), place.path("old.pem")).expect("a file");
     certify(&place);
@@ -150,7 +139,7 @@ impl Issuer {
 fn people_of_an_openid_provider_come_in_and_the_journal_names_them() {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let issuer = runtime.block_on(Issuer::start());
-    let (place, specs) = place();
+    let (place, specs) = Server::ground();
     let door = [
         &[
             "--speed",

@@ -1,10 +1,11 @@
 //! A controller of the real binary, asked through a real socket.
 
-use super::{Place, judge};
+use super::{Place, judge, root};
+use fleet_sim::Preset;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -55,6 +56,16 @@ impl Reply {
 }
 
 impl Server {
+    /// A calm world, and a folder with the quickstart fleet.
+    pub(crate) fn ground() -> (Place, PathBuf) {
+        let place = Place::new(7, Preset::Calm, Duration::ZERO);
+        let specs = place.path("specs");
+        std::fs::create_dir(&specs).expect("a folder");
+        std::fs::copy(root().join("fleet-specs/quickstart.yaml"), specs.join("quickstart.yaml"))
+            .expect("a copy");
+        (place, specs)
+    }
+
     /// Starts one on a free port and waits until it answers.
     pub(crate) fn start(place: &Place, specs: &Path, more: &[&str]) -> Self {
         let specs = specs.to_str().expect("a path");

@@ -33,8 +33,6 @@ pub(crate) struct Filled {
 /// The journal, read by the judge.
 #[derive(Debug, Default)]
 pub(crate) struct Book {
-    /// Machines that said that they are taken back, rightly or not.
-    pub(crate) told: BTreeSet<MachineId>,
     pub(crate) intents: BTreeMap<Token, Intent>,
     pub(crate) filled: BTreeMap<SlotName, Filled>,
     pub(crate) surplus: BTreeSet<MachineId>,
@@ -104,9 +102,6 @@ impl Book {
         self.changes += u64::from(news);
         match event {
             Event::Epoch { epoch, .. } => self.epoch = *epoch,
-            Event::NoticeTold { machine, .. } => {
-                self.told.insert(machine.clone());
-            }
             Event::CreateIntended { create } => {
                 let create = create.clone();
                 let token = create.token.clone();
@@ -192,6 +187,7 @@ impl Book {
             | Event::LabelsMeant { .. }
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
+            | Event::NoticeTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }

@@ -5,7 +5,7 @@ use super::Judge;
 use super::book::Intent;
 use crate::bench::short;
 use crate::market::CATALOG;
-use fleet_model::{Desired, Event, Machine, MachineId, MicroUsd, Part, PoolId, Token, Units};
+use fleet_model::{Desired, Event, MachineId, MicroUsd, Part, PoolId, Token, Units};
 use std::collections::BTreeSet;
 
 fn weigh(desired: &Desired, pool: &PoolId) -> Units {
@@ -20,25 +20,11 @@ impl Judge {
         self.stands(desired) + self.under_way(desired, |_| true)
     }
 
-    /// Whether a machine counts: it stays, and did not say otherwise itself. If it was wrong, its successor goes when the
-    /// notice is void; that is looked at when the fleet is at rest.
-    fn counts(&self, machine: &Machine) -> bool {
-        Self::stays(machine) && !self.book.told.contains(&machine.id)
-    }
-
     /// Capacity that stands and stays.
     pub(super) fn stands(&self, desired: &Desired) -> Units {
-        self.weight_of(desired, Self::stays)
-    }
-
-    /// The same, without machines that said that they are taken back.
-    pub(super) fn counted(&self, desired: &Desired) -> Units {
-        self.weight_of(desired, |machine| self.counts(machine))
-    }
-
-    fn weight_of(&self, desired: &Desired, which: impl Fn(&Machine) -> bool) -> Units {
-        let regular =
-            self.ours().filter(|(machine, birth)| self.fills(machine, birth) && which(machine));
+        let regular = self
+            .ours()
+            .filter(|(machine, birth)| self.fills(machine, birth) && Self::stays(machine));
         regular.map(|(machine, _)| weigh(desired, &machine.pool())).sum()
     }
 
@@ -61,8 +47,7 @@ impl Judge {
         let desired = &facts.desired;
         let Some(intent) = self.book.intents.get(token) else { return };
         let of_this = |intent: &Intent| intent.sender == process;
-        let stands = self.counted(desired);
-        let held = stands + self.under_way(desired, of_this);
+        let held = self.stands(desired) + self.under_way(desired, of_this);
         let target = match facts.limits.destroy_all {
             true => Units::default(),
             false => self.goals(facts).most.target.max(facts.stood_before),
@@ -99,8 +84,7 @@ impl Judge {
         let Event::CreateIntended { create } = event else { return };
         let Some(facts) = self.processes.get(&process) else { return };
         let desired = &facts.desired;
-        let stands = self.counted(desired);
-        let held = stands + self.under_way(desired, |_| true);
+        let held = self.held(desired);
         let target = self.goals(facts).most.target;
         let most = Units(target.max(facts.held_before).0 + self.spare(process, &create.pool));
         if held > most {
@@ -114,7 +98,7 @@ impl Judge {
         let Some(limit) = facts.desired.budget.hourly.filter(|_| self.fixed_prices) else { return };
         let regular = self
             .ours()
-            .filter(|(machine, birth)| self.fills(machine, birth) && self.counts(machine));
+            .filter(|(machine, birth)| self.fills(machine, birth) && Self::stays(machine));
         let prices: Vec<MicroUsd> = regular.filter_map(|(machine, _)| machine.price).collect();
         let open: MicroUsd = self
             .book

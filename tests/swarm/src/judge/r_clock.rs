@@ -150,7 +150,7 @@ impl Judge {
         if unit != Unit::Instances && !target.is_zero() {
             return;
         }
-        let stands = self.counted(wish);
+        let stands = self.stands(wish);
         if stands > target {
             self.fail('R', format!("at rest with {stands}, and {target} are wanted"));
         }
