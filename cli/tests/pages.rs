@@ -283,7 +283,8 @@ fn a_hundred_fleets_of_fifty() {
     // What it says is told, and judged only if somebody wants that: machines that run tests are busy.
     let most: Option<u32> = std::env::var("FLEET_PAINT_MS").ok().and_then(|ms| ms.parse().ok());
     let plan = serde_json::json!([
-        { "path": "/", "paint": true, "paintMs": most, "says": ["100 fleets", "team-099"] },
+        { "path": "/", "paint": true, "paintMs": most, "says": ["100 fleets", "1–40 of 100"] },
+        { "path": "/?page=3", "says": ["team-099", "81–100 of 100"] },
         { "path": "/", "width": 390 },
         { "path": "/fleets/team-050", "paint": true, "paintMs": most },
     ]);

@@ -5,7 +5,7 @@ use crate::board::FleetView;
 use crate::pages::charts::{Chart, average, least, line, timeline};
 use crate::pages::errors;
 use crate::pages::frame::{Tab, fleet_page};
-use crate::pages::home::{capacity, capacity_bar, share};
+use crate::pages::table::{capacity, capacity_bar, share};
 use crate::pages::parts::{ago, amount, bar, dollars, due, fleet_path, items, monthly};
 use crate::pages::past::{Past, Range, past};
 use crate::pages::standing::{badge, is_unspecified};

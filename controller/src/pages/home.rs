@@ -2,8 +2,9 @@
 
 use crate::Controller;
 use crate::pages::frame::page as framed;
-use crate::pages::parts::{ago, amount, bar, dollars, fleet_path, items, monthly, number};
-use crate::pages::standing::{badge, is_unspecified, needs_attention, of};
+use crate::pages::parts::{ago, dollars, fleet_path, items, monthly};
+use crate::pages::standing::{badge, needs_attention, of};
+use crate::pages::table::{capacity, share, table};
 use axum::extract::{Query, State};
 use axum::response::Response;
 use fleet_model::{FleetName, Timestamp};
@@ -23,12 +24,15 @@ const TOLD_AT_LENGTH: usize = 8;
 pub(super) struct Search {
     #[serde(default)]
     q: String,
+    /// Which page of them.
+    #[serde(default)]
+    page: String,
 }
 
 /// `/`.
 pub(super) async fn page(
     State(controller): State<Arc<Controller>>,
-    Query(Search { q }): Query<Search>,
+    Query(Search { q, page }): Query<Search>,
 ) -> Response {
     let mut overview = controller.overview();
     let Overview { fleets, .. } = &mut overview;
@@ -54,7 +58,7 @@ pub(super) async fn page(
                     button { "Find" }
                 }
             }
-            div #fleets data-live { (table(&shown, &overview, &q)) }
+            div #fleets data-live { (table(&shown, &overview, &q, &page)) }
         }
         p.foot #source data-live { (source(&controller, &overview)) }
     };
@@ -92,12 +96,6 @@ fn glance(overview: &Overview, troubled: usize) -> Markup {
             }
         }
     }
-}
-
-/// What is saved, of what the same would cost on demand.
-pub(super) fn share(saved: f64, hourly: f64) -> String {
-    let whole = hourly + saved;
-    if saved <= 0.0 { "0%".into() } else { format!("{:.0}%", saved / whole * 100.0) }
 }
 
 /// Machines that cost money and that no spec asks for.
@@ -264,95 +262,6 @@ pub(super) fn card(fleet: &FleetOverview, own: &[Item]) -> Markup {
                 @if let Some(hint) = &fleet.hint { (next(hint)) }
             }
             (items(&own.iter().take(2).collect::<Vec<_>>()))
-        }
-    }
-}
-
-/// `44 of 48 vcpus`.
-pub(super) fn capacity(fleet: &FleetOverview) -> Markup {
-    let unit = fleet_words::output::words::name(&fleet.unit);
-    html! {
-        (amount(fleet.have))
-        @if !is_unspecified(fleet) { " of " (amount(fleet.wanted)) }
-        " " (unit)
-    }
-}
-
-/// The bar beside it: what runs, what starts, what is missing.
-pub(super) fn capacity_bar(fleet: &FleetOverview) -> Markup {
-    let machines = f64::from(fleet.machines.max(1));
-    let starting = fleet.have * f64::from(fleet.launching) / machines;
-    let parts = [("have", (fleet.have - starting).max(0.0)), ("starting", starting)];
-    bar(&parts, fleet.wanted)
-}
-
-const HEADS: [(&str, &str); 10] = [
-    ("Fleet", ""),
-    ("State", ""),
-    ("Capacity", ""),
-    ("Ready", "n"),
-    ("Starting", "n"),
-    ("Fallback", "n"),
-    ("Held", "n"),
-    ("$ per hour", "n"),
-    ("$ per month", "n"),
-    ("Looked at", ""),
-];
-
-fn table(shown: &[&FleetOverview], overview: &Overview, q: &str) -> Markup {
-    if shown.is_empty() {
-        return html! {
-            p.empty {
-                @if overview.fleets.is_empty() {
-                    "No specs are in force yet."
-                } @else {
-                    "No fleet has “" (clean_line(q)) "” in its name or state. " a href="/" { "Show all" }
-                }
-            }
-        };
-    }
-    let now = overview.at.0;
-    let alone = overview.replicas.len() < 2;
-    html! {
-        table.fleets role="table" {
-            caption.unseen { "Fleets, those that need attention first" }
-            thead role="rowgroup" {
-                tr role="row" {
-                    @for (head, class) in HEADS {
-                        th role="columnheader" scope="col" class=[(!class.is_empty()).then_some(class)] {
-                            (head)
-                        }
-                    }
-                }
-            }
-            tbody role="rowgroup" {
-                @for fleet in shown { (row(fleet, now, alone)) }
-            }
-        }
-    }
-}
-
-pub(super) fn row(fleet: &FleetOverview, now: Timestamp, alone: bool) -> Markup {
-    html! {
-        tr role="row" {
-            th role="rowheader" scope="row" { a href=(fleet_path(&fleet.fleet)) { (clean_line(&fleet.fleet)) } }
-            td role="cell" { (badge(fleet)) }
-            td.cap role="cell" { span { (capacity(fleet)) } (capacity_bar(fleet)) }
-            td.n role="cell" data-l="ready" { (number(fleet.ready)) }
-            td.n role="cell" data-l="starting" { (number(fleet.launching)) }
-            td.n role="cell" data-l="fallback" { (number(fleet.on_fallback)) }
-            td.n role="cell" data-l="held" { (number(fleet.held)) }
-            td.n role="cell" data-l="per hour" { (dollars(fleet.hourly_usd)) }
-            td.n role="cell" data-l="per month" {
-                (monthly(fleet.hourly_usd))
-                @if fleet.saved_hourly_usd > 0.0 {
-                    small { " −" (share(fleet.saved_hourly_usd, fleet.hourly_usd)) }
-                }
-            }
-            td.when role="cell" {
-                @if let Some(at) = fleet.looked_at { (ago(at.0, now)) } @else { "—" }
-                @if !alone && let Some(replica) = &fleet.replica { small { " by " (clean_line(replica)) } }
-            }
         }
     }
 }

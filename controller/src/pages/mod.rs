@@ -19,6 +19,7 @@ mod past;
 mod plan;
 mod regions;
 mod standing;
+mod table;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! Markup in every field that somebody else writes: pages show it as text.
 
-use crate::pages::{history, home, machines, map, parts};
+use crate::pages::{history, home, machines, map, parts, table};
 use fleet_model::{Event, FleetName, Timestamp};
 use fleet_run::Record;
 use fleet_words::output::common::{Diagnostic, Gap};
@@ -105,7 +105,7 @@ fn what_is_wrong_and_what_to_do() {
     let item = Item { label: "held", said, because: vec![hostile()] };
     check(parts::items(&[&item]));
     check(home::card(&overview(), &[item]));
-    check(home::row(&overview(), now(), false));
+    check(table::row(&overview(), now(), false));
 }
 
 #[test]
