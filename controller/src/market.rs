@@ -1,6 +1,6 @@
 //! What the market of a fleet's pools said at the last look, and what has changed since and cannot wait for the next.
 
-use fleet_model::{Inputs, MicroUsd, PoolId, Quote, SlotState};
+use fleet_model::{Inputs, MicroUsd, PoolId, Quote};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,15 +46,7 @@ impl Stir {
 
 /// The pools to watch: those that hold machines and, if the fleet lacks some, the cheapest that could.
 pub fn watched(inputs: &Inputs, lacks: bool) -> BTreeMap<PoolId, Watched> {
-    let held: BTreeSet<&PoolId> = inputs
-        .recorded
-        .slots
-        .values()
-        .filter_map(|slot| match &slot.state {
-            SlotState::Filled { pool, .. } => Some(pool),
-            SlotState::InDoubt { .. } | SlotState::Vacant => None,
-        })
-        .collect();
+    let held: BTreeSet<&PoolId> = inputs.recorded.machines().map(|one| one.pool).collect();
     let (mut here, mut others): (Vec<_>, Vec<_>) =
         inputs.offerings.iter().partition(|offering| held.contains(&offering.pool));
     if lacks {

@@ -6,7 +6,7 @@ use crate::board::{FleetView, Standing};
 use crate::market;
 use crate::metrics::{self, Figures};
 use fleet_core::{Planned, plan};
-use fleet_model::{Desired, FleetName, Inputs, Limits, SlotState};
+use fleet_model::{Desired, FleetName, Inputs, Limits};
 use fleet_run::{Converged, Reach, Session};
 use fleet_words::exit::Exit;
 use fleet_words::fail::{Answer, Failure};
@@ -223,11 +223,8 @@ fn outcome(converged: Answer<Converged>, took: Duration) -> Outcome {
 fn view(converged: Converged, took: Duration) -> Option<FleetView> {
     let Converged { rounds, last, seen } = converged;
     let (inputs, Planned { plan, report }) = (seen?, last?);
-    let filled = inputs.recorded.slots.values().filter_map(|slot| match &slot.state {
-        SlotState::Filled { machine, pool, .. } => Some((machine.clone(), pool.place.scope())),
-        SlotState::InDoubt { .. } | SlotState::Vacant => None,
-    });
-    let (machines, scopes) = filled.unzip();
+    let held = inputs.recorded.machines().map(|one| (one.machine.clone(), one.pool.place.scope()));
+    let (machines, scopes) = held.unzip();
     let status = Status::new(&inputs, &report).document();
     let watched = market::watched(&inputs, !status.unplaced.is_empty());
     Some(FleetView {

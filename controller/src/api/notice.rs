@@ -8,9 +8,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse;
-use fleet_model::{
-    Event, InterruptionNotice, MachineId, NoticeKind, PoolId, Recorded, SlotState, Timestamp,
-};
+use fleet_model::{Event, InterruptionNotice, MachineId, NoticeKind, PoolId, Recorded, Timestamp};
 use fleet_words::exit::Exit;
 use fleet_words::output::controller::Asked;
 use fleet_words::output::document;
@@ -78,10 +76,7 @@ pub(super) async fn notice(
 
 /// The pool that a machine on record was taken from.
 fn stands_in<'a>(recorded: &'a Recorded, machine: &MachineId) -> Option<&'a PoolId> {
-    recorded.slots.values().find_map(|slot| match &slot.state {
-        SlotState::Filled { machine: of, pool, .. } if of == machine => Some(pool),
-        SlotState::Filled { .. } | SlotState::InDoubt { .. } | SlotState::Vacant => None,
-    })
+    recorded.machines().find(|one| one.machine == machine).map(|one| one.pool)
 }
 
 fn moment(at: Option<String>, now: Timestamp, warning: Duration) -> Result<Timestamp, Refusal> {

@@ -57,12 +57,7 @@ fn part(fleets: usize, asked: &str) -> (Range<usize>, usize, usize) {
 }
 
 /// `shown` are all that were asked for, `asked` is the page of them.
-pub(super) fn table(
-    shown: &[&FleetOverview],
-    overview: &Overview,
-    q: &str,
-    asked: &str,
-) -> Markup {
+pub(super) fn table(shown: &[&FleetOverview], overview: &Overview, q: &str, asked: &str) -> Markup {
     if shown.is_empty() {
         return html! {
             p.empty {

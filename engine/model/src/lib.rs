@@ -95,8 +95,8 @@ pub use pool_pattern::PoolPattern;
 pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, RolloutWait, Shortfall, Why};
 pub use rebalance::{MoveCost, Rebalance, Saving, SavingVerdict};
 pub use recorded::{
-    Attempt, Block, BlockScope, Departed, EarlyEnds, Freeze, HeardAt, LabelsRecord, Operation,
-    Recorded, SlotRecord, SlotState,
+    Attempt, Block, BlockScope, Departed, EarlyEnds, Freeze, HeardAt, LabelsRecord, OnRecord,
+    Operation, Recorded, SlotRecord, SlotState,
 };
 pub use report::{
     BudgetLine, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange,

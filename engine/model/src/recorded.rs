@@ -10,6 +10,17 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+/// A machine that the journal says is there.
+#[derive(Debug, Clone, Copy)]
+pub struct OnRecord<'a> {
+    /// The slot that it fills.
+    pub slot: SlotId,
+    /// Which machine.
+    pub machine: &'a MachineId,
+    /// The pool that it is from.
+    pub pool: &'a PoolId,
+}
+
 /// The journal of one fleet, folded.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -102,6 +113,17 @@ pub struct Recorded {
 }
 
 impl Recorded {
+    /// The machines on record.
+    pub fn machines(&self) -> impl Iterator<Item = OnRecord<'_>> {
+        self.slots.iter().filter_map(|(&name, record)| match &record.state {
+            SlotState::Filled { machine, pool, .. } => {
+                let slot = SlotId { name, generation: record.generation };
+                Some(OnRecord { slot, machine, pool })
+            }
+            SlotState::InDoubt { .. } | SlotState::Vacant => None,
+        })
+    }
+
     /// Machines with the template of the last rollout, and without.
     pub fn rolled_out(&self) -> (u64, u64) {
         let Some(rollout) = &self.rollout else { return (0, 0) };

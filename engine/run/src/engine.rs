@@ -5,8 +5,7 @@ use crate::error::RunError;
 use crate::hooks::{Hooks, RealHooks};
 use crate::state::{Journal, Record, Store, moving};
 use fleet_model::{
-    Catalog, Cloud, FleetName, MachineId, PoolId, Quote, Recorded, Scope, SlotRecord, SlotState,
-    Timestamp,
+    Catalog, Cloud, FleetName, MachineId, PoolId, Quote, Recorded, Scope, Timestamp,
 };
 use fleet_provider::{Clock, Provider};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -155,9 +154,7 @@ impl Engine {
 
     /// How many machines of a fleet are on record.
     pub async fn standing(&self, fleet: &FleetName) -> Result<usize, RunError> {
-        let slots = self.recorded(fleet).await?.slots;
-        let filled = |slot: &SlotRecord| matches!(slot.state, SlotState::Filled { .. });
-        Ok(slots.into_values().filter(filled).count())
+        Ok(self.recorded(fleet).await?.machines().count())
     }
 
     /// Fleets that have a journal here. A lease alone makes no fleet: an apply may have come to nothing, and

@@ -7,7 +7,7 @@ use crate::progress::{Progress, Stop};
 use crate::state::beliefs;
 use fleet_core::{Planned, check, plan};
 use fleet_model::{
-    Desired, Fulfilment, Hold, Inputs, Limits, MachineId, RolloutWait, Scope, SlotId, SlotState,
+    Desired, Fulfilment, Hold, Inputs, Limits, MachineId, RolloutWait, Scope, SlotId,
 };
 use fleet_provider::{Clock, LOOK_AGAIN, TidyRequest};
 use std::collections::{BTreeMap, BTreeSet};
@@ -229,14 +229,8 @@ impl Session<'_> {
         else {
             return;
         };
-        let filled = inputs.recorded.slots.iter().filter_map(|(&name, record)| {
-            let slot = SlotId { name, generation: record.generation };
-            match &record.state {
-                SlotState::Filled { machine, .. } => Some((machine.clone(), slot)),
-                SlotState::InDoubt { .. } | SlotState::Vacant => None,
-            }
-        });
-        let machines: BTreeMap<MachineId, SlotId> = filled.collect();
+        let held = inputs.recorded.machines().map(|one| (one.machine.clone(), one.slot));
+        let machines: BTreeMap<MachineId, SlotId> = held.collect();
         let gone = inputs.limits.destroy_all;
         // Only launches that leave a choice leave anything else behind.
         if !gone && inputs.desired.placement.fulfilment == Fulfilment::Exact {

@@ -5,8 +5,8 @@
 
 use crate::offers::names::matches_kind;
 use fleet_model::{
-    Architecture, Catalog, Cloud, DefaultRule, Desired, InstanceKind, Pattern, Place, Recorded,
-    SlotState, Unit, WeightOf,
+    Architecture, Catalog, Cloud, DefaultRule, Desired, InstanceKind, OnRecord, Pattern, Place,
+    Recorded, Unit, WeightOf,
 };
 use std::collections::BTreeMap;
 
@@ -175,10 +175,8 @@ fn accelerator(kind: &InstanceKind) -> Option<&str> {
 /// How many machines of each type the journal knows.
 fn held_types(recorded: &Recorded) -> BTreeMap<(Cloud, &str), u64> {
     let mut held = BTreeMap::new();
-    for record in recorded.slots.values() {
-        if let SlotState::Filled { pool, .. } = &record.state {
-            *held.entry((pool.place.cloud, pool.instance_type.as_str())).or_insert(0) += 1;
-        }
+    for OnRecord { pool, .. } in recorded.machines() {
+        *held.entry((pool.place.cloud, pool.instance_type.as_str())).or_insert(0) += 1;
     }
     held
 }

@@ -144,7 +144,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             let mut told = std::mem::take(&mut recorded.told);
             told.insert(machine.clone(), *notice);
             // Those of machines that are gone are of no more use.
-            let held: BTreeSet<&MachineId> = machines(recorded).collect();
+            let held: BTreeSet<&MachineId> = recorded.machines().map(|one| one.machine).collect();
             told.retain(|machine, _| held.contains(machine));
             recorded.told = told;
         }
@@ -235,14 +235,6 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
         }
     }
-}
-
-/// The machines on record.
-fn machines(recorded: &Recorded) -> impl Iterator<Item = &MachineId> {
-    recorded.slots.values().filter_map(|record| match &record.state {
-        SlotState::Filled { machine, .. } => Some(machine),
-        SlotState::InDoubt { .. } | SlotState::Vacant => None,
-    })
 }
 
 /// The templates that machines on record, and launches in doubt, were made from.

@@ -3,8 +3,8 @@
 
 use crate::offers::{find_offering, weight};
 use fleet_model::{
-    Action, Event, Inputs, MachineId, MachineState, Market, MicroUsd, Plan, PoolId, PriceStep,
-    PricedAt, Recorded, Scope, SlotState, Timestamp, Vacated, Worth,
+    Action, Event, Inputs, MachineId, MachineState, Market, MicroUsd, OnRecord, Plan, PoolId,
+    PriceStep, PricedAt, Recorded, Scope, SlotState, Timestamp, Vacated, Worth,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,17 +21,13 @@ pub struct ReadingsWanted {
 pub fn readings_wanted(inputs: &Inputs) -> ReadingsWanted {
     let known = followed(&inputs.recorded);
     let pools = known.into_iter().map(|(pool, known)| (pool.clone(), known.since)).collect();
-    let gone = |(machine, pool): (&MachineId, &PoolId)| {
+    let gone = |OnRecord { machine, pool, .. }: OnRecord<'_>| {
         let listed = inputs.observed.machines.get(machine);
         let ended = listed.is_some_and(|seen| seen.state == MachineState::Terminated);
         let is_gone = ended || inputs.observed.gone.contains_key(machine);
         is_gone.then(|| (machine.clone(), pool.place.scope()))
     };
-    let filled = inputs.recorded.slots.values().filter_map(|record| match &record.state {
-        SlotState::Filled { machine, pool, .. } => Some((machine, pool)),
-        SlotState::InDoubt { .. } | SlotState::Vacant => None,
-    });
-    ReadingsWanted { pools, gone: filled.filter_map(gone).collect() }
+    ReadingsWanted { pools, gone: inputs.recorded.machines().filter_map(gone).collect() }
 }
 
 /// The last price on record of a pool that holds machines.

@@ -2,7 +2,7 @@
 
 use crate::apply::session::Session;
 use crate::hooks::HookTarget;
-use fleet_model::{Inputs, Machine, MachineId, MachineState, Probed, SlotId, SlotState};
+use fleet_model::{Inputs, Machine, MachineId, MachineState, OnRecord, Probed, SlotId};
 use futures::{StreamExt, stream};
 
 /// Machines checked at once.
@@ -41,10 +41,8 @@ impl Session<'_> {
 
 /// Machines on record that are up.
 fn running(inputs: &Inputs) -> impl Iterator<Item = (SlotId, &Machine)> {
-    inputs.recorded.slots.iter().filter_map(|(&name, record)| {
-        let SlotState::Filled { machine, .. } = &record.state else { return None };
+    inputs.recorded.machines().filter_map(|OnRecord { slot, machine, .. }| {
         let seen = inputs.observed.machines.get(machine)?;
-        let slot = SlotId { name, generation: record.generation };
         (seen.state == MachineState::Running).then_some((slot, seen))
     })
 }

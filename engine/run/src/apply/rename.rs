@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::error::RunError;
 use crate::progress::Progress;
 use crate::state::{Journal, Lease, beliefs, moving};
-use fleet_model::{Event, FleetName, Labelled, Recorded, Scope, SlotId, SlotState};
+use fleet_model::{Event, FleetName, Labelled, OnRecord, Recorded, Scope};
 use fleet_provider::RenameRequest;
 use std::time::Duration;
 
@@ -144,17 +144,13 @@ impl Engine {
         recorded: &Recorded,
         leases: (&Lease, &Lease),
     ) -> Changed {
-        let filled = recorded.slots.iter().filter_map(|(&name, record)| match &record.state {
-            SlotState::Filled { machine, pool, .. } => {
-                let slot = SlotId { name, generation: record.generation };
-                Some((pool.place.scope(), Labelled { machine: machine.clone(), slot }))
-            }
-            SlotState::InDoubt { .. } | SlotState::Vacant => None,
+        let labelled = recorded.machines().map(|OnRecord { slot, machine, pool }| {
+            (pool.place.scope(), Labelled { machine: machine.clone(), slot })
         });
         let mut changed = Changed::default();
         let Some(fleet) = &recorded.uid else { return changed };
         let held = || leases.0.is_held() && leases.1.is_held();
-        for (scope, machines) in by_scope(filled) {
+        for (scope, machines) in by_scope(labelled) {
             let ask = async |some: &[Labelled], scope: &Scope| {
                 let provider = self.provider_of(scope)?;
                 let request = RenameRequest { fleet, name, scope, machines: some };

@@ -11,7 +11,7 @@ use fleet_core::{
 };
 use fleet_model::{
     Cloud, Desired, FleetName, FleetUid, Gap, GapCause, HeldPool, Inputs, InstanceKind, Limits,
-    Machine, Observed, Offering, PoolId, Quota, Recorded, Scope, SlotState, Template, digest,
+    Machine, Observed, Offering, PoolId, Quota, Recorded, Scope, Template, digest,
 };
 use fleet_provider::{Offered, OfferingsRequest};
 use futures::future::join_all;
@@ -267,9 +267,6 @@ impl Engine {
 }
 
 fn recorded_pools(recorded: &Recorded) -> BTreeSet<&PoolId> {
-    let filled = recorded.slots.values().filter_map(|record| match &record.state {
-        SlotState::Filled { pool, .. } => Some(pool),
-        SlotState::InDoubt { .. } | SlotState::Vacant => None,
-    });
-    filled.chain(recorded.in_doubt.values().map(|attempt| &attempt.create.pool)).collect()
+    let held = recorded.machines().map(|one| one.pool);
+    held.chain(recorded.in_doubt.values().map(|attempt| &attempt.create.pool)).collect()
 }

@@ -5,7 +5,7 @@
 
 use crate::engine::Engine;
 use crate::state::Journal;
-use fleet_model::{FleetName, FleetUid, Machine, MachineId, Observed, Recorded, SlotState};
+use fleet_model::{FleetName, FleetUid, Machine, MachineId, Observed, Recorded};
 use futures::{StreamExt, stream};
 use std::collections::BTreeSet;
 
@@ -32,14 +32,7 @@ impl Engine {
             return;
         }
         let known = self.identities_beside(fleet).await;
-        let ours: BTreeSet<&MachineId> = recorded
-            .slots
-            .values()
-            .filter_map(|record| match &record.state {
-                SlotState::Filled { machine, .. } => Some(machine),
-                SlotState::InDoubt { .. } | SlotState::Vacant => None,
-            })
-            .collect();
+        let ours: BTreeSet<&MachineId> = recorded.machines().map(|one| one.machine).collect();
         let stays = |machine: &Machine| {
             ours.contains(&machine.id) || namesake(machine).is_none_or(|uid| !known.contains(&uid))
         };

@@ -2,9 +2,7 @@
 
 use crate::observe::look::{AccountLook, Unseen};
 use crate::observe::{Looker, seams};
-use fleet_model::{
-    FleetName, FleetUid, Gap, GapCause, Machine, MachineId, Observed, Scope, SlotState, Token,
-};
+use fleet_model::{FleetName, FleetUid, Gap, GapCause, Machine, MachineId, Observed, Scope, Token};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Which fleet each machine is for. Fleets see their own machines, those in their journals whatever
@@ -35,11 +33,8 @@ impl<'a> Share<'a> {
             share.by_name.extend(looker.fleet.map(|fleet| (fleet, at)));
             share.by_uid.extend(recorded.uid.iter().map(|uid| (uid, at)));
             share.by_token.extend(recorded.in_doubt.keys().map(|token| (token, at)));
-            let filled = recorded.slots.values().filter_map(|record| match &record.state {
-                SlotState::Filled { machine, .. } => Some(machine),
-                SlotState::InDoubt { .. } | SlotState::Vacant => None,
-            });
-            for machine in filled.chain(&recorded.surplus) {
+            let held = recorded.machines().map(|one| one.machine);
+            for machine in held.chain(&recorded.surplus) {
                 share.by_machine.entry(machine).or_default().push(at);
             }
         }

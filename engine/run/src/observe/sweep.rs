@@ -4,7 +4,7 @@ use crate::engine::Engine;
 use crate::error::RunError;
 use crate::state::Journal;
 use fleet_model::{
-    FleetUid, Gap, Machine, MachineId, Place, Recorded, Scope, SlotId, SlotState, Token,
+    FleetUid, Gap, Machine, MachineId, OnRecord, Place, Recorded, Scope, SlotId, Token,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -57,13 +57,10 @@ struct Journals {
 
 impl Journals {
     fn add(&mut self, recorded: Recorded) {
-        let Some(uid) = recorded.uid else { return };
-        for (name, record) in recorded.slots {
-            if let SlotState::Filled { machine, .. } = record.state {
-                let slot = SlotId { name, generation: record.generation };
-                self.machines.insert(machine.clone());
-                self.fills.insert((uid.clone(), slot), machine);
-            }
+        let Some(uid) = recorded.uid.clone() else { return };
+        for OnRecord { slot, machine, .. } in recorded.machines() {
+            self.machines.insert(machine.clone());
+            self.fills.insert((uid.clone(), slot), machine.clone());
         }
         self.surplus.extend(recorded.surplus);
         self.released.extend(recorded.released);
