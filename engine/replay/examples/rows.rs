@@ -1,11 +1,12 @@
 //! The figures of docs/placement.md: the fleet on every recording, at three prices of what is missing.
 //!
-//! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide] [all] [calibration] [10]`:
-//! other sizes and delays, all policies, predicted losses, and one price instead of three.
+//! `cargo run --release -p fleet-replay --example rows -- ../shared/data/traces [wide] [all] [calibration] [notices] [10]`:
+//! other sizes and delays, all policies, predicted losses, notices of different length, and one price instead of
+//! three.
 
 use fleet_model::Hedge;
 use fleet_replay::contest::{anywhere, on_every_core};
-use fleet_replay::{Compared, Named, Setup, Trace, calibrations, compare, overall};
+use fleet_replay::{Compared, Named, Notice, Setup, Trace, calibrations, compare, overall};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -72,6 +73,10 @@ fn main() {
         false => &[Named::Engine],
     };
     let prices: Vec<u32> = rest.iter().filter_map(|word| word.parse().ok()).collect();
+    if rest.iter().any(|word| word == "notices") {
+        notices(Path::new(&folder), rows);
+        return;
+    }
     for penalty in if prices.is_empty() { vec![3, 10, 30] } else { prices } {
         let walked = |nth: usize| walk(Path::new(&folder), &rows[nth], penalty, policies);
         let found = on_every_core(rows.len(), walked);
@@ -85,6 +90,26 @@ fn main() {
             }
         }
         let _ = std::io::stdout().write_all(text.as_bytes());
+    }
+}
+
+/// What it is worth to be told of a loss beforehand, at a price of ten.
+fn notices(folder: &Path, mut rows: Vec<Row>) {
+    let all = [
+        ("none", Notice::None),
+        ("30 s", Notice::Seconds(30)),
+        ("cloud", Notice::Cloud),
+        ("2 min", Notice::Seconds(120)),
+        ("5 min", Notice::Seconds(300)),
+    ];
+    for (name, notice) in all {
+        rows.iter_mut().for_each(|row| row.setup.notice = notice);
+        let found = on_every_core(rows.len(), |nth| walk(folder, &rows[nth], 10, &[Named::Engine]));
+        let overall = overall(&found, 10.0);
+        let lines = overall.iter().map(|(row, over)| {
+            format!("{name:<6} {over:.3}  {:.2} %\n", row.measures.availability * 100.0)
+        });
+        let _ = std::io::stdout().write_all(lines.collect::<String>().as_bytes());
     }
 }
 

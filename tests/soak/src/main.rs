@@ -100,12 +100,18 @@ struct Soak {
     sim: Sim,
     replicas: Vec<Replica>,
     judge: Judge,
-    /// Largest memory of a replica in each simulated hour, in KiB.
-    memory: BTreeMap<u64, u64>,
+    /// What replicas had in memory in each simulated hour, in KiB, look by look.
+    memory: BTreeMap<u64, Vec<u64>>,
     kills: u64,
     bad_commits: u64,
     deaths: u64,
     chance: u64,
+}
+
+/// The middle of some values; they are sorted by it.
+fn middle(values: &mut Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 impl Soak {
@@ -219,9 +225,8 @@ impl Soak {
     }
 
     fn measure(&mut self, hour: u64) {
-        let most = self.replicas.iter().filter_map(Replica::memory).max().unwrap_or_default();
-        let known = self.memory.entry(hour).or_default();
-        *known = most.max(*known);
+        let seen = self.replicas.iter().filter_map(Replica::memory);
+        self.memory.entry(hour).or_default().extend(seen);
     }
 
     fn verdict(mut self, took: Duration, ended_well: bool) -> (Value, bool) {
@@ -253,8 +258,11 @@ impl Soak {
         let short =
             fleets.iter().filter(|f| f["unplaced"].as_array().is_some_and(|u| !u.is_empty()));
         let (short, strays) = (short.count(), strays["machines"].as_array().map_or(0, Vec::len));
-        let memory = |hour: u64| self.memory.get(&hour).copied().unwrap_or_default();
-        let (first, last) = (memory(0), memory(hours.saturating_sub(1)));
+        // The middle, not the most: that of one replica for a moment is chance.
+        let middle: Vec<u64> = self.memory.values_mut().map(middle).collect();
+        let most = self.memory.values().flatten().max().copied().unwrap_or_default();
+        let (first, last) = (middle.first().copied(), middle.last().copied());
+        let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
         let p99 = self.judge.answered_within(99);
         let doubled = self.judge.doubled.len();
         let ok = ended_well
@@ -273,7 +281,7 @@ impl Soak {
             "endedWell": ended_well, "converged": converged, "shortOfCapacity": short,
             "noticesAnswered": self.judge.answered.len(), "noticesUnanswered": self.judge.unanswered,
             "noticeToLaunchMs": { "p50": self.judge.answered_within(50), "p90": self.judge.answered_within(90), "p99": p99 },
-            "memoryKiB": { "firstHour": first, "lastHour": last, "byHour": self.memory.values().collect::<Vec<_>>() },
+            "memoryKiB": { "firstHour": first, "lastHour": last, "byHour": middle, "most": most },
             "lastLook": once["exitCode"], "wallSeconds": took.as_secs(),
         });
         self.replicas.clear();
