@@ -109,7 +109,7 @@ struct Soak {
 }
 
 /// The middle of some values; they are sorted by it.
-fn middle(values: &mut Vec<u64>) -> u64 {
+fn middle(values: &mut [u64]) -> u64 {
     values.sort_unstable();
     values.get(values.len() / 2).copied().unwrap_or_default()
 }
@@ -258,8 +258,8 @@ impl Soak {
         let short =
             fleets.iter().filter(|f| f["unplaced"].as_array().is_some_and(|u| !u.is_empty()));
         let (short, strays) = (short.count(), strays["machines"].as_array().map_or(0, Vec::len));
-        // The middle, not the most: that of one replica for a moment is chance.
-        let middle: Vec<u64> = self.memory.values_mut().map(middle).collect();
+        // The middle, not the most: what one replica holds for a moment is chance.
+        let middle: Vec<u64> = self.memory.values_mut().map(|seen| middle(seen)).collect();
         let most = self.memory.values().flatten().max().copied().unwrap_or_default();
         let (first, last) = (middle.first().copied(), middle.last().copied());
         let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());

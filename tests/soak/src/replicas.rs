@@ -1,13 +1,20 @@
 //! Controllers as processes: started, killed, measured.
 
 use std::fs::File;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process takes memory while it warms up, whatever the age of its fleets: replicas are measured at this age, in
+/// the first hour as in the last.
+const MEASURED: Range<Duration> = Duration::from_secs(10)..Duration::from_secs(20);
 
 /// One replica, alive or not.
 pub(crate) struct Replica {
     pub(crate) name: String,
     process: Option<Child>,
+    started: Instant,
 }
 
 /// What every replica is started with.
@@ -29,7 +36,7 @@ impl Ground {
 
 impl Replica {
     pub(crate) fn new(number: usize) -> Self {
-        Replica { name: format!("replica-{number}"), process: None }
+        Replica { name: format!("replica-{number}"), process: None, started: Instant::now() }
     }
 
     pub(crate) fn start(&mut self, ground: &Ground) {
@@ -45,6 +52,7 @@ impl Replica {
             .stdout(log.try_clone().expect("a log"))
             .stderr(log);
         self.process = Some(command.spawn().expect("a replica"));
+        self.started = Instant::now();
     }
 
     /// As a power cut does it.
@@ -67,9 +75,12 @@ impl Replica {
         self.process.as_mut().is_some_and(|process| !matches!(process.try_wait(), Ok(None)))
     }
 
-    /// Memory in use, in KiB.
+    /// Memory in use, in KiB, at the age at which it is measured.
     pub(crate) fn memory(&self) -> Option<u64> {
         let process = self.process.as_ref()?;
+        if !MEASURED.contains(&self.started.elapsed()) {
+            return None;
+        }
         let path = Path::new("/proc").join(process.id().to_string()).join("status");
         let status = std::fs::read_to_string(path).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
