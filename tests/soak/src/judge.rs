@@ -25,6 +25,14 @@ fn lives(machine: &Machine) -> bool {
     matches!(machine.state, MachineState::Pending | MachineState::Running)
 }
 
+/// The value that so many per cent of all do not exceed. Of nothing there is none.
+pub(crate) fn percentile(values: &[u64], percent: usize) -> Option<u64> {
+    let mut all = values.to_vec();
+    all.sort_unstable();
+    let at = (all.len() * percent).div_ceil(100).checked_sub(1)?;
+    all.get(at).copied()
+}
+
 impl Judge {
     pub(crate) fn look(&mut self, machines: &[Machine], now: Instant) {
         let mut slots: BTreeSet<(&FleetName, SlotId)> = BTreeSet::new();
@@ -56,10 +64,7 @@ impl Judge {
 
     /// A percentile of the time from notice to launch, in milliseconds.
     pub(crate) fn answered_within(&self, percent: usize) -> Option<u64> {
-        let mut all = self.answered.clone();
-        all.sort_unstable();
-        let at = (all.len() * percent).div_ceil(100).checked_sub(1)?;
-        all.get(at).copied()
+        percentile(&self.answered, percent)
     }
 
     /// Live machines by fleet.

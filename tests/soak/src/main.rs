@@ -10,7 +10,7 @@ mod specs;
 
 use fleet_model::{FleetName, Machine, MachineId, MachineState, Market};
 use fleet_sim::{Preset, Settings, Sim};
-use judge::Judge;
+use judge::{Judge, percentile};
 use replicas::{Ground, Replica};
 use serde_json::{Value, json};
 use specs::Specs;
@@ -106,12 +106,6 @@ struct Soak {
     bad_commits: u64,
     deaths: u64,
     chance: u64,
-}
-
-/// The middle of some values; they are sorted by it.
-fn middle(values: &mut [u64]) -> u64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or_default()
 }
 
 impl Soak {
@@ -259,10 +253,12 @@ impl Soak {
             fleets.iter().filter(|f| f["unplaced"].as_array().is_some_and(|u| !u.is_empty()));
         let (short, strays) = (short.count(), strays["machines"].as_array().map_or(0, Vec::len));
         // The middle, not the most: what one replica holds for a moment is chance.
-        let middle: Vec<u64> = self.memory.values_mut().map(|seen| middle(seen)).collect();
-        let most = self.memory.values().flatten().max().copied().unwrap_or_default();
-        let (first, last) = (middle.first().copied(), middle.last().copied());
-        let (first, last) = (first.unwrap_or_default(), last.unwrap_or_default());
+        let by_hour: Vec<Option<u64>> =
+            self.memory.values().map(|all| percentile(all, 50)).collect();
+        let middle = |hour: u64| percentile(self.memory.get(&hour)?, 50);
+        let (first, last) = (middle(0), middle(hours.saturating_sub(1)));
+        // What was not measured is not flat.
+        let flat = first.zip(last).is_some_and(|(first, last)| last <= first + first / 10);
         let p99 = self.judge.answered_within(99);
         let doubled = self.judge.doubled.len();
         let ok = ended_well
@@ -271,7 +267,7 @@ impl Soak {
             && strays == 0
             && self.deaths == 0
             && converged == self.options.fleets as usize
-            && (hours < FILLED || last <= first + first / 10)
+            && (hours < FILLED || flat)
             && p99.is_some_and(|p99| p99 < 5000);
         let figures = json!({
             "command": "soak", "ok": ok, "fleets": self.options.fleets, "simulatedHours": hours,
@@ -281,7 +277,7 @@ impl Soak {
             "endedWell": ended_well, "converged": converged, "shortOfCapacity": short,
             "noticesAnswered": self.judge.answered.len(), "noticesUnanswered": self.judge.unanswered,
             "noticeToLaunchMs": { "p50": self.judge.answered_within(50), "p90": self.judge.answered_within(90), "p99": p99 },
-            "memoryKiB": { "firstHour": first, "lastHour": last, "byHour": middle, "most": most },
+            "memoryKiB": { "firstHour": first, "lastHour": last, "byHour": by_hour },
             "lastLook": once["exitCode"], "wallSeconds": took.as_secs(),
         });
         self.replicas.clear();
