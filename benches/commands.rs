@@ -260,11 +260,7 @@ mod journal {
     fn save(folder: &Path, seq: u64, at: i64, events: Vec<Event>) {
         let at = Timestamp::from_millisecond(at).expect("a moment");
         let record = Record { format: JOURNAL_FORMAT, seq, epoch: 1, at, events };
-        let body = serde_json::to_vec(&record).expect("JSON");
-        let mut bytes = digest("journal/1", [&body[..]]).to_string().into_bytes();
-        bytes.push(b'\n');
-        bytes.extend(body);
-        bytes.push(b'\n');
+        let bytes = record.sealed().expect("JSON");
         std::fs::write(folder.join(format!("{seq:012}")), bytes).expect("written");
     }
 }

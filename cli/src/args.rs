@@ -383,7 +383,7 @@ pub(crate) struct PlanArgs {
     pub compare: Option<String>,
     /// Exit with 7 if the change breaks a rule: monthly-increase>500usd, monthly-increase>10%,
     /// hourly-increase>…, monthly>…, hourly>…, new-family, new-region, new-cloud, destroys>3, unplaced,
-    /// unpriced. Measured against the specs of --compare, otherwise against what stands now
+    /// unpriced, uncounted. >10% and >500usd alone are about monthly-increase. Measured against the specs of --compare, otherwise against what stands now
     #[arg(long, value_name = "RULE")]
     pub fail_if: Vec<Rule>,
     /// Save everything the decision depends on, to replay it later
@@ -394,6 +394,18 @@ pub(crate) struct PlanArgs {
     pub inputs: Option<PathBuf>,
     #[command(flatten)]
     pub limits: LimitArgs,
+}
+
+/// A file for a chart. A name that promises another kind of picture is refused: programs would not open it.
+pub(crate) fn svg_file(path: &str) -> Result<PathBuf, String> {
+    let file = PathBuf::from(path);
+    match file.extension().map(|kind| kind.to_string_lossy().to_lowercase()).as_deref() {
+        None | Some("svg") => Ok(file),
+        Some(other) => {
+            let named = file.with_extension("svg");
+            Err(format!("charts are SVG, not {other}; write {}", named.display()))
+        }
+    }
 }
 
 /// How much one apply may do.

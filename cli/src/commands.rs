@@ -45,6 +45,7 @@ use crate::logging;
 use crate::out::Out;
 use crate::traces::Traces;
 use std::future::Future;
+use std::time::Duration;
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli, out: &mut Out) -> Answer {
@@ -113,9 +114,18 @@ fn start_logging(global: &Global, command: &Command) -> Answer<Option<Traces>> {
     logging::start(level, format, global.otlp.as_deref())
 }
 
+/// Files that are read and written at once; tokio's own limit of 512 threads is memory without use.
+const FILES_AT_ONCE: usize = 16;
+
+/// A thread that nobody needs ends so soon. Work goes round among all that there are, so with tokio's ten seconds some
+/// files a second would keep alive all that one busy moment needed.
+const IDLE_THREAD: Duration = Duration::from_secs(1);
+
 pub(crate) fn block_on<T>(command: impl Future<Output = Answer<T>>) -> Answer<T> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
+        .max_blocking_threads(FILES_AT_ONCE)
+        .thread_keep_alive(IDLE_THREAD)
         .build()
         .map_err(|cause| Failure::new(format!("cannot start: {cause}")))?;
     let answer = runtime.block_on(command);

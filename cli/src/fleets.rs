@@ -184,11 +184,15 @@ pub(crate) fn pruned(
     let pruning = Pruning {
         asked: asked || loaded.policies.iter().any(|policy| policy.prune),
         whole: is_whole(context, specs),
-        readable: loaded.broken.is_empty(),
+        readable: loaded.is_complete(),
     };
     if pruning.asked && !pruning.readable && !unmanaged.is_empty() {
+        let which = match loaded.doubtful.first() {
+            Some(file) => format!("{}, which is empty or no text,", file.display()),
+            None => "a spec that cannot be read".to_owned(),
+        };
         out.aside(format!(
-            "{WARN}note:{WARN:#} nothing is pruned: a spec that cannot be read may be about such a fleet."
+            "{WARN}note:{WARN:#} nothing is pruned: {which} may be about such a fleet."
         ));
     }
     if !prunes(pruning) {

@@ -38,6 +38,12 @@ use out::Out;
 use output::error::ErrorReport;
 use std::process::ExitCode;
 
+/// It gives back what is free. glibc's heaps keep the most that they ever needed, so a controller that lives for months
+/// would be as large as its worst moment.
+#[cfg(all(feature = "jemalloc", not(target_env = "msvc")))]
+#[global_allocator]
+static HEAP: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 fn main() -> ExitCode {
     panics::are_told_without_values();
     let cli = match Cli::try_parse_from(args::with_formats(std::env::args_os())) {

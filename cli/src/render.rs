@@ -2,6 +2,7 @@
 
 pub(crate) mod anomalies;
 pub(crate) mod bill;
+mod bill_tables;
 pub(crate) mod calibration;
 pub(crate) mod catalog;
 pub(crate) mod compare;

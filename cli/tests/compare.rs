@@ -168,3 +168,28 @@ fn the_chart_in_the_docs_is_drawn_by_the_program() {
     let then = std::fs::read_to_string(kept).unwrap_or_default();
     assert!(then == drawn, "docs/compare.svg is out of date; run `cargo xtask docs`");
 }
+
+#[test]
+fn a_job_that_never_ends_is_the_last_and_has_no_price() {
+    let place = place();
+    let args = ["compare", "--gpu", "H100", "--count", "1000", "--spot-life-hours", "0.01"];
+    let text = place.expect(0, &args);
+    let rows: Vec<&str> = text.lines().skip(3).take_while(|line| !line.trim().is_empty()).collect();
+    let never: Vec<bool> = rows.iter().map(|row| row.contains("never")).collect();
+    assert!(never.is_sorted() && !never[0] && never[never.len() - 1], "{text}");
+    assert!(!text.contains("0s"), "{text}");
+}
+
+#[test]
+fn a_result_of_another_machine_is_not_added() {
+    let place = place();
+    let add = |kind: &str| place.run(&["benchmark", "add", "--type", kind, &result()]);
+    let refused = add("p5.48xlarge");
+    let said = support::text(&refused.stderr);
+    assert!(!refused.status.success(), "{said}");
+    assert!(said.contains("it is of H200, and `p5.48xlarge` has H100"), "{said}");
+    let unknown = add("p5en.48xlarg");
+    let said = support::text(&unknown.stderr);
+    assert!(unknown.status.success(), "{said}");
+    assert!(said.contains("did you mean `p5en.48xlarge`?"), "{said}");
+}

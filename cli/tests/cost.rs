@@ -182,6 +182,129 @@ fn a_bill_agrees_or_says_where_it_does_not() {
     }
 }
 
+/// A FOCUS file whose cells of a column are others, where a row is about something.
+fn changed(focus: &str, about: &str, column: &str, cell: &str) -> String {
+    let header: Vec<&str> = focus.lines().next().expect("a header").split(',').collect();
+    let nth = header.iter().position(|name| *name == column).expect("a column");
+    let line = |line: &str| {
+        // Cells with commas of their own come after those that tests change.
+        let mut cells: Vec<&str> = line.split(',').collect();
+        if line.contains(about) {
+            cells[nth] = cell;
+        }
+        cells.join(",") + "\n"
+    };
+    header.join(",") + "\n" + &focus.lines().skip(1).map(line).collect::<String>()
+}
+
+#[test]
+fn a_bill_is_compared_in_the_time_that_is_asked_for() {
+    let place = lived();
+    place.write("bill.csv", &place.expect(0, &["cost", "report", "-o", "focus"]));
+    let reconcile = |code: i32, args: &[&str]| {
+        let args: Vec<&str> =
+            ["cost", "reconcile", "bill.csv"].iter().chain(args).copied().collect();
+        place.expect(code, &args)
+    };
+    for window in [
+        &["--to", "2026-01-01"][..],
+        &["--from", "2026-01-02"],
+        &["--from", "2026-01-02", "--to", "2026-01-02"],
+        &["--from", "2026-01-01T03:20:00Z", "--to", "2026-01-03T02:10:00Z"],
+        &["--to", "2026-01-02", "--time-zone", "Asia/Kolkata"],
+    ] {
+        let told = reconcile(0, window);
+        assert!(told.contains("agree;") && !told.contains("$0.00"), "{window:?} {told}");
+    }
+    for window in [&["--from", "2026-01-05"][..], &["--to", "2025-12-01"]] {
+        let told = reconcile(0, window);
+        assert!(told.contains("holds nothing to compare in the time asked for"), "{told}");
+        let told = json(&place, &[&["cost", "reconcile", "bill.csv"], window].concat());
+        assert_eq!((&told["reconciledTo"], &told["agree"]), (&Value::Null, &Value::from(0)));
+    }
+    let output =
+        place.run(&["cost", "reconcile", "bill.csv", "--from", "2026-01-03", "--to", "2026-01-01"]);
+    assert_eq!(output.status.code(), Some(64));
+}
+
+#[test]
+fn a_bill_of_one_cloud_says_nothing_of_others() {
+    let place = lived();
+    let focus = place.expect(0, &["cost", "report", "-o", "focus"]);
+    let lines = focus.lines().enumerate();
+    let aws: Vec<&str> = lines
+        .filter(|(nth, line)| *nth == 0 || line.contains("us-east-1"))
+        .map(|(_, line)| line)
+        .collect();
+    place.write("aws.csv", &(aws.join("\n") + "\n"));
+    let told = json(&place, &["cost", "reconcile", "aws.csv"]);
+    assert_eq!(told["clouds"], serde_json::json!(["aws"]), "{told}");
+    let others = told["otherClouds"].as_array().expect("a list");
+    assert_eq!((others.len(), &others[0]["cloud"]), (1, &Value::from("gcp")), "{told}");
+    assert!(others[0]["machines"].as_u64() > Some(2), "{told}");
+    let words = place.expect(0, &["cost", "reconcile", "aws.csv"]);
+    for part in ["clouds compared: aws\n", "machines of gcp: left out"] {
+        assert!(words.contains(part), "{part}: {words}");
+    }
+    // The form tells it too: no machine of Google is missing from a bill of AWS.
+    let head = "line_item_resource_id,line_item_usage_start_date,line_item_unblended_cost";
+    place.write("cur.csv", &format!("{head}\n"));
+    let told = place.expect(2, &["cost", "reconcile", "cur.csv"]);
+    assert!(told.contains("holds nothing about machines") && !told.contains("train"), "{told}");
+    assert!(told.contains("in a journal and not on the bill"), "{told}");
+    place.expect(0, &["cost", "reconcile", "cur.csv", "--from", "2027-01-01"]);
+    place.write("azure.csv", "Date,ResourceId,MeterCategory,Cost\n");
+    let told = place.expect(0, &["cost", "reconcile", "azure.csv"]);
+    assert!(told.contains("clouds compared: azure\n") && told.contains("of aws: left"), "{told}");
+}
+
+#[test]
+fn a_bill_that_cannot_be_trusted_is_refused() {
+    let place = lived();
+    let focus = place.expect(0, &["cost", "report", "-o", "focus"]);
+    let check = |bill: &str, words: &[&str]| {
+        place.write("bill.csv", bill);
+        let output = place.run(&["cost", "reconcile", "bill.csv"]);
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(1), "{told}");
+        assert!(output.stdout.is_empty(), "{told}");
+        for part in words {
+            assert!(told.contains(part), "{part}: {told}");
+        }
+    };
+    check(
+        &changed(&focus, "", "BillingCurrency", "EUR"),
+        &["line 2: its cost is in EUR, not in USD", "hint: ", "export the bill in USD"],
+    );
+    for cost in ["1e300", "-1e300", "NaN"] {
+        let words = format!("line 2: `{cost}` is more than any machine comes to");
+        check(&changed(&focus, "", "EffectiveCost", cost), &[&words, "hint: "]);
+    }
+    let cut: String = focus.lines().take(3).collect::<Vec<_>>().join("\n");
+    check(&cut[..cut.len() - 40], &["line 3: it has", "the header has 63", "export it again"]);
+    place.write("bill.csv", &(focus.replacen('\n', "\n\n\n", 2) + "\n\n"));
+    place.expect(0, &["cost", "reconcile", "bill.csv"]);
+}
+
+#[test]
+fn differences_are_tables_in_markdown() {
+    let place = lived();
+    let focus = place.expect(0, &["cost", "report", "-o", "focus"]);
+    place.write("bill.csv", &changed(&focus, "us-east-1", "EffectiveCost", "9"));
+    let told = place.expect(2, &["cost", "reconcile", "bill.csv", "-o", "markdown"]);
+    for part in [
+        "**FOCUS**: ",
+        "machines differ**\n\n| machine | fleet |",
+        "\n|---|---|---|---|---:|",
+        "| price |",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
+    }
+    place.write("bill.csv", focus.lines().next().expect("a header"));
+    let told = place.expect(2, &["cost", "reconcile", "bill.csv", "-o", "markdown"]);
+    assert!(told.contains("**in a journal and not on the bill**\n\n| machine |"), "{told}");
+}
+
 #[test]
 fn a_focus_file_keeps_the_rules_of_focus() {
     let place = lived();
@@ -247,7 +370,25 @@ fn what_is_odd_names_the_apply_that_caused_it() {
     }
     let shown = place.expect(0, &["cost", "anomalies", "--days", "4"]);
     assert!(shown.contains("r7i is new") && shown.contains("since the round of"), "{shown}");
+    assert!(shown.contains("`fleet explain web`") && !shown.contains("FLEET"), "{shown}");
+    let page = place.expect(0, &["cost", "anomalies", "--days", "4", "-o", "markdown"]);
+    assert!(page.contains("| fleet | what | since | next |\n|---|---|---|---|\n| web |"), "{page}");
+    assert!(page.contains("| `fleet history web` shows what was launched |"), "{page}");
     // What is older than the days before is no news.
     days(9);
     assert!(!kinds(&found()).contains(&"dearerFamily".to_owned()));
+}
+
+#[test]
+fn a_chart_is_svg_and_a_group_is_named_once() {
+    let place = Place::new(1, Preset::Calm, Duration::ZERO);
+    let refused = |args: &[&str], says: &str| {
+        let output = place.run(&[&["cost", "report"], args].concat());
+        let said = support::text(&output.stderr);
+        assert_eq!(output.status.code(), Some(64), "{said}");
+        assert!(said.contains(says), "{said}");
+    };
+    refused(&["--chart", "x.png"], "charts are SVG, not png; write x.svg");
+    refused(&["--by", "day,day"], "day is named twice");
+    assert!(!place.path("x.png").exists());
 }

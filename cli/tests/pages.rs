@@ -120,6 +120,10 @@ fn a_newcomer_sees_the_quickstart_fleet() {
     assert!(head.starts_with("http/1.1 404") && body.contains("&lt;img src=x&gt;"), "{body}");
     let (head, _) = ui.get("/nothing");
     assert!(head.starts_with("http/1.1 404"), "{head}");
+    let (head, body) = ui.get("/fleets/quickstart/history?before=%3Cb%3E");
+    assert!(head.starts_with("http/1.1 400") && head.contains("text/html"), "{head}");
+    assert!(body.contains("This address makes no sense") && !body.contains("<b>"), "{body}");
+    assert!(body.contains("href=\"/fleets/quickstart/history\""), "{body}");
 }
 
 #[test]

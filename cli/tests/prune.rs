@@ -100,6 +100,19 @@ fn prune_needs_a_whole_folder_that_can_be_read() {
 }
 
 #[test]
+fn a_file_that_nobody_can_read_as_text_ends_no_fleet() {
+    let place = place();
+    let wide: Vec<u8> = spec("old", 6).bytes().flat_map(|byte| [byte, 0]).collect();
+    for (content, code) in [(&[][..], 0), (b"\x89PNG\r\n\x1a\n\0", 0), (&wide, 4)] {
+        std::fs::write(place.path("fleets/old.yaml"), content).expect("written");
+        let output = place.run(&["apply", "--yes", "--prune", "--allow-destroy", "6", "fleets"]);
+        assert_eq!(output.status.code(), Some(code), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("nothing is pruned"), "{}", text(&output.stderr));
+        assert_eq!(machines(&place), 6);
+    }
+}
+
+#[test]
 fn a_policy_prunes_round_by_round() {
     let place = place();
     place.write(

@@ -421,3 +421,45 @@ fn values_from_outside_are_not_shown() {
     let hidden = repository.comment(0, &["--var", "OWNER=hush-hush"]);
     assert!(!hidden.contains("hush-hush") && hidden.contains("${OWNER}"), "{hidden}");
 }
+
+/// What no amount counts is no reason to pass: nobody knows what it costs.
+#[test]
+fn traffic_without_a_price_breaks_rules_about_money() {
+    let mumbai = |budget: &str| {
+        format!(
+            "apiVersion: fleet/v1\nkind: Fleet\nmetadata: {{ name: mumbai }}\nspec:\n  \
+             capacity: {{ target: 1, base: {{ onDemand: 100% }} }}\n  \
+             instances: {{ types: [m6i.large] }}\n  template: {{ disk: {{ sizeGiB: 100 }} }}\n  \
+             placement: {{ clouds: [{{ provider: aws, regions: [ap-south-1] }}], egressGiBPerDay: 500000 }}\n\
+             {budget}"
+        )
+    };
+    let repository = Repository::new(&[("specs/mumbai.yaml", &mumbai(""))]);
+    let plan = |code: i32, rules: &[&str]| {
+        let args = [&["plan", "specs"], rules].concat();
+        repository.0.expect(code, &args)
+    };
+    let unpriced = plan(7, &["--fail-if", "unpriced"]);
+    assert!(unpriced.contains("no price is known from there to the internet"), "{unpriced}");
+    let monthly = plan(7, &["--fail-if", "monthly>1000usd"]);
+    assert!(monthly.contains("traffic of 1 more machine without a known price"), "{monthly}");
+    assert!(monthly.contains("at least $0.1"), "{monthly}");
+    plan(7, &["--fail-if", ">10%"]);
+    repository.edit(&[("specs/mumbai.yaml", &mumbai("  budget: { hourlyUsd: 5 }\n"))]);
+    let output = repository.0.run(&["plan", "specs"]);
+    let refused = text(&output.stdout) + &text(&output.stderr);
+    let reason = "what its traffic costs is not known";
+    assert!(refused.contains(reason) && !refused.contains("import a catalog"), "{refused}");
+}
+
+/// A change of type is a machine at a time; a rule is about all of them.
+#[test]
+fn machines_that_wait_for_successors_count_as_destroyed() {
+    let repository = Repository::new(&[("specs/web.yaml", &fleet("web", 8))]);
+    repository.0.expect(0, &["apply", "--yes", "specs"]);
+    repository.0.expect(0, &["sim", "advance", "5m"]);
+    repository.edit(&[("specs/web.yaml", &fleet_of("web", 8, "c7i.xlarge", ""))]);
+    let text = repository.0.expect(7, &["plan", "specs", "--fail-if", "destroys>7"]);
+    assert!(text.contains("8 machines to destroy"), "{text}");
+    repository.0.expect(0, &["plan", "specs", "--fail-if", "destroys>8"]);
+}

@@ -21,6 +21,7 @@ mod serve;
 pub mod shares;
 pub mod source;
 mod specs;
+mod threads;
 mod work;
 
 pub use api::openapi;
@@ -37,8 +38,8 @@ use metrics::Metrics;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use threads::Threads;
 use tokio::sync::Notify;
-use tokio_util::task::LocalPoolHandle;
 
 /// What the command knows and the controller does not.
 #[async_trait]
@@ -94,8 +95,7 @@ pub struct Controller {
     alarms_every: Duration,
     market_every: Duration,
     at_once: usize,
-    /// As many as there are cores: a thread more is memory more, because each keeps what it once needed.
-    threads: LocalPoolHandle,
+    threads: Threads,
     /// Whether it acts, or only looks.
     pub acts: bool,
     /// What the API has under way.
@@ -131,9 +131,7 @@ impl Controller {
             alarms_every,
             market_every,
             at_once: at_once.max(1),
-            threads: LocalPoolHandle::new(
-                std::thread::available_parallelism().map_or(2, usize::from),
-            ),
+            threads: Threads::new(std::thread::available_parallelism().map_or(2, usize::from)),
             acts,
             desk: api::Desk::default(),
             journals: journals::Journals::default(),

@@ -1,12 +1,23 @@
 //! A request that is not answered with what it asked for: an `error` document with a fitting status.
 
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::Query;
+use axum::http::{HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use fleet_words::exit::Exit;
 use fleet_words::fail::Failure;
 use fleet_words::output::error::ErrorReport;
 use fleet_words::output::titled;
+use serde::de::DeserializeOwned;
 use std::time::Duration;
+
+/// What a query says, or why it makes no sense.
+pub(crate) fn asked<T: DeserializeOwned>(uri: &Uri) -> Result<T, String> {
+    let Query(asked) = Query::try_from_uri(uri).map_err(|cause| {
+        // Its own words say that there is a query, those of its cause what is wrong with it.
+        std::error::Error::source(&cause).map_or_else(|| cause.to_string(), ToString::to_string)
+    })?;
+    Ok(asked)
+}
 
 /// Why a request is refused.
 #[derive(Debug)]

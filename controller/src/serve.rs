@@ -190,6 +190,6 @@ impl Controller {
         work: impl AsyncFnOnce(Arc<Self>) -> T + Send + 'static,
     ) -> Option<T> {
         let this = self.clone();
-        self.threads.spawn_pinned(move || async move { work(this).await }).await.ok()
+        self.threads.run(async move || work(this).await).await.ok()
     }
 }

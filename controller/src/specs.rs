@@ -7,7 +7,7 @@ use crate::source::{Revision, Source, short};
 use fleet_core::{Pruning, prunes};
 use fleet_model::{Desired, FleetName, digest};
 use fleet_spec::Loaded;
-use fleet_words::fail::{Answer, Failure};
+use fleet_words::fail::{Answer, Failure, within};
 use fleet_words::runs::failed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -86,7 +86,8 @@ impl Controller {
     }
 
     async fn load(self: &Arc<Self>, revision: Revision) -> Answer<Specs> {
-        let Revision { folder, commit } = revision;
+        let Revision { folder, root, commit } = revision;
+        let root = root.unwrap_or_default();
         let whole = folder.is_dir();
         let ground = self.ground.clone();
         let read = move || match ground.unspecified()? {
@@ -96,7 +97,7 @@ impl Controller {
         let loaded = tokio::task::spawn_blocking(read).await;
         let loaded: Answer<Result<Loaded, Vec<Desired>>> =
             loaded.map_err(|_| Failure::new("reading the specs failed"))?;
-        let loaded = match loaded? {
+        let loaded = match loaded.map_err(|failure| failure.within(&root))? {
             Ok(loaded) => loaded,
             Err(fleets) => {
                 // Without a spec there is no file, and nothing says that anything is to go.
@@ -116,13 +117,17 @@ impl Controller {
         let pruning = Pruning {
             asked: loaded.policies.iter().any(|policy| policy.prune),
             whole,
-            readable: loaded.broken.is_empty(),
+            readable: loaded.is_complete(),
         };
+        if let (true, Some(file)) = (pruning.asked, loaded.doubtful.first()) {
+            let file = within(&root, file);
+            tracing::warn!(file = %file.display(), "nothing is pruned: this file is empty or no text");
+        }
         let notify = rules(&loaded);
-        let fleets = loaded
-            .fleets
-            .into_iter()
-            .map(|fleet| (fleet.desired.fleet.clone(), (Arc::new(fleet.desired), fleet.file)));
+        let fleets = loaded.fleets.into_iter().map(|fleet| {
+            let file = within(&root, &fleet.file);
+            (fleet.desired.fleet.clone(), (Arc::new(fleet.desired), file))
+        });
         let mut fleets: BTreeMap<_, _> = fleets.collect();
         let unmanaged = if whole { self.census(&fleets).await? } else { BTreeMap::new() };
         if prunes(pruning) {

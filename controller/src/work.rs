@@ -62,7 +62,7 @@ impl Controller {
         let mut passes = FuturesUnordered::new();
         loop {
             while let Some(Some(ended)) = passes.next().now_or_never() {
-                if let Err(error) = ended {
+                if let Err::<(), _>(error) = ended {
                     tracing::error!(%error, "a pass broke off");
                 }
             }
@@ -76,10 +76,7 @@ impl Controller {
                 if !due.is_empty() {
                     let this = self.clone();
                     // Deciding is work, and pages must not wait for it.
-                    let pass = self
-                        .threads
-                        .spawn_pinned(move || async move { this.look_after(due).await });
-                    passes.push(pass);
+                    passes.push(self.threads.run(async move || this.look_after(due).await));
                     continue;
                 }
             }

@@ -6,6 +6,7 @@ use crate::text::{clean, count};
 use fleet_provider::with_causes;
 use fleet_spec::Diagnostics;
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 /// A failure: what happened, where, and what to do next. Causes are said once.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,11 +83,28 @@ impl Failure {
         (format!("{}{more}", first.message), place, first.hint.clone())
     }
 
+    /// The same, with files named from a folder on: where that stands is of no use to anybody.
+    pub fn within(mut self, root: &Path) -> Self {
+        for one in &mut self.diagnostics.0 {
+            one.file = within(root, &one.file);
+        }
+        if self.rendered {
+            self.what = self.diagnostics.render(true);
+        }
+        self.place = self.place.map(|place| within(root, Path::new(&place)).display().to_string());
+        self
+    }
+
     /// Ends the command with this code.
     pub fn exit(mut self, exit: Exit) -> Self {
         self.exit = exit;
         self
     }
+}
+
+/// A file as it is called from a folder on, if it lies there.
+pub fn within(root: &Path, file: &Path) -> PathBuf {
+    file.strip_prefix(root).unwrap_or(file).to_owned()
 }
 
 impl fmt::Display for Failure {
@@ -115,5 +133,25 @@ pub trait Place<T> {
 impl<T, E: std::error::Error> Place<T> for Result<T, E> {
     fn or_fail(self, what: &str, place: impl fmt::Display) -> Answer<T> {
         self.map_err(|cause| Failure::new(format!("{what}: {}", with_causes(&cause))).at(place))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet_spec::Diagnostic;
+
+    #[test]
+    fn files_are_named_from_a_folder_on() {
+        let mut failure = Failure::invalid(&Diagnostics(vec![
+            Diagnostic::about_file("cache/tree/specs/a.yaml", "this is wrong", None),
+            Diagnostic::about_file("elsewhere/b.yaml", "this too", None),
+        ]));
+        failure.place = Some("cache/tree/specs/a.yaml:17:13".into());
+        let failure = failure.within(Path::new("cache/tree"));
+        assert_eq!(failure.place.as_deref(), Some("specs/a.yaml:17:13"));
+        assert_eq!(failure.told().1.as_deref(), Some("specs/a.yaml"));
+        assert!(!failure.what.contains("cache"), "{}", failure.what);
+        assert!(failure.what.contains("elsewhere/b.yaml"), "{}", failure.what);
     }
 }

@@ -14,7 +14,7 @@ pub mod plan_text;
 pub mod review_markdown;
 pub mod review_text;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 pub mod status;
 
 use fleet_model::{Place, Zone};

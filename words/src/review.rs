@@ -1,11 +1,14 @@
 //! A change of specs under review: what it does against a base, and the rules that it has to keep.
 
 mod change;
+mod destroys;
 mod rules;
 
 pub use change::{
     Comparison, Edit, FieldEdit, FleetEdit, Side, Sum, families, field_edits, measures, regions,
+    unpriced_machines,
 };
+use destroys::destroys;
 pub use rules::{Rule, Standing, Verdict, judge};
 
 use fleet_model::{Cloud, InstanceType};

@@ -3,7 +3,7 @@
 mod uncounted;
 mod upkeep;
 
-pub use uncounted::{beside, uncounted, why as why_uncounted};
+pub use uncounted::{beside, uncounted, way_to_a_price, why as why_uncounted};
 pub use upkeep::{far, halted, rollout_news};
 pub mod budget;
 pub mod fallback;
@@ -331,6 +331,10 @@ pub fn rejection(rejection: &Rejection) -> String {
         Rejection::NoWeight { unit } => format!("it has no {unit}, or nobody knows how many"),
         Rejection::NotSold { market } => format!("not sold as {market}"),
         Rejection::Unpriced => "its price is not known, so no budget could be kept".into(),
+        Rejection::UnpricedTraffic { because } => format!(
+            "what its traffic costs is not known, so no budget could be kept: {}",
+            why_uncounted(*because)
+        ),
         Rejection::AboveMaxSpotPrice { limit } => {
             format!("spot costs more than the allowed {limit}/h")
         }
@@ -437,6 +441,7 @@ pub fn rejection_kind(why: &Rejection) -> String {
         | Rejection::NoWeight { .. }
         | Rejection::NotSold { .. }
         | Rejection::Unpriced
+        | Rejection::UnpricedTraffic { .. }
         | Rejection::AboveMaxSpotPrice { .. }
         | Rejection::SpotNotCheaper
         | Rejection::Blocked { .. }
@@ -485,6 +490,9 @@ pub fn relax(rejection: &Rejection) -> Option<String> {
         Rejection::NoWeight { .. } => "count in another unit (capacity.unit)",
         Rejection::NotSold { .. } => "allow other families or regions, or less spot",
         Rejection::Unpriced => "import a catalog with prices, or lift the budget",
+        Rejection::UnpricedTraffic { because } => {
+            return Some(format!("{}, or lift the budget", way_to_a_price(*because)));
+        }
         Rejection::AboveMaxSpotPrice { .. } => "raise placement.maxSpotPrice",
         Rejection::Blocked { .. } | Rejection::TriedFirst { .. } | Rejection::GaveNotice => {
             "apply again later, or allow more regions and families"

@@ -1,7 +1,7 @@
 //! Small helpers for text that people read.
 
 pub use fleet_model::thousands;
-use fleet_model::{MicroUsd, Timestamp};
+use fleet_model::{MicroUsd, Timestamp, Uncounted};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -89,6 +89,51 @@ pub fn monthly(hourly: MicroUsd) -> String {
         return hourly.per_month().to_string();
     }
     format!("${}", thousands(micros.saturating_add(500_000) / 1_000_000))
+}
+
+/// A cost per hour, and whether something is left out because nobody knows its price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Hourly {
+    /// What is known of it.
+    pub known: MicroUsd,
+    /// Whether that is all.
+    pub is_whole: bool,
+}
+
+impl Hourly {
+    /// What is known of a cost from which something is left out.
+    pub fn of(known: MicroUsd, uncounted: &[Uncounted]) -> Self {
+        Hourly { known, is_whole: !uncounted.iter().any(|one| one.because.is_unpriced()) }
+    }
+
+    /// Two costs together.
+    pub fn and(self, other: Self) -> Self {
+        let (known, is_whole) = (self.known + other.known, self.is_whole && other.is_whole);
+        Hourly { known, is_whole }
+    }
+
+    /// All of it; `None` if that is not known.
+    pub fn whole(self) -> Option<MicroUsd> {
+        self.is_whole.then_some(self.known)
+    }
+
+    /// `$0.38`, `at least $0.38`, or `?` where nothing of it is known.
+    pub fn per_hour(self) -> String {
+        self.shown(|known| known.to_string())
+    }
+
+    /// The same for a month.
+    pub fn per_month(self) -> String {
+        self.shown(monthly)
+    }
+
+    fn shown(self, show: fn(MicroUsd) -> String) -> String {
+        match self.known {
+            known if self.is_whole => show(known),
+            MicroUsd(0) => "?".to_owned(),
+            known => format!("at least {}", show(known)),
+        }
+    }
 }
 
 /// What a month's cost is shown as, as an amount.
@@ -227,6 +272,16 @@ mod tests {
         check(2000, 50_000, "+$48,000", Some("+2,400 %"));
         assert_eq!(growth(MicroUsd(1_000_000), MicroUsd(1_000_001)).as_deref(), Some("+0 %"));
         assert_eq!([signed(3, 12), signed(12, 3), signed(1, 1)], ["+9", "−9", "±0"]);
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let show =
+            |known: u64, is_whole: bool| Hourly { known: MicroUsd(known), is_whole }.per_hour();
+        assert_eq!(show(380_000, true), "$0.38");
+        assert_eq!(show(380_000, false), "at least $0.38");
+        assert_eq!(show(0, false), "?");
+        assert_eq!(show(0, true), "$0.00");
     }
 
     #[test]

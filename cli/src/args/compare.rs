@@ -53,7 +53,7 @@ pub(crate) struct CompareArgs {
     #[arg(long)]
     pub save_on_notice: bool,
     /// Draw what the work costs
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::args::svg_file)]
     pub chart: Option<PathBuf>,
     /// Write every row and every figure as CSV; `-` for the screen, in place of the table
     #[arg(long, value_name = "FILE")]

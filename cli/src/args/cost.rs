@@ -47,7 +47,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<CostFormat>,
     /// Also write the report as a chart: lines over days if it is grouped by days, bars otherwise
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::args::svg_file)]
     pub chart: Option<PathBuf>,
     /// Rows of a FOCUS file: one for each machine and hour, or day
     #[arg(long, value_enum, value_name = "TIME", default_value_t = Rows::Hour)]

@@ -37,7 +37,7 @@ pub(crate) struct SimulateArgs {
     #[arg(long)]
     pub calibration: bool,
     /// Draw cost against missing capacity, and predicted against observed losses
-    #[arg(long, value_name = "FILE.svg")]
+    #[arg(long, value_name = "FILE.svg", value_parser = crate::args::svg_file)]
     pub chart: Option<PathBuf>,
     /// Fail if this holds for the first policy: 'availability<99%', 'cost>0.5', 'j10>0.6', 'j5>0.5'
     #[arg(long, value_name = "CONDITION", value_parser = fleet_replay::Gate::parse)]

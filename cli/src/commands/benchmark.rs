@@ -9,9 +9,10 @@ use crate::output::compare::{Benchmark, benchmark_document};
 use crate::output::titled;
 use crate::performance;
 use crate::render::compare::{benchmarks, benchmarks_markdown};
-use crate::style::{ADD, REMOVE};
+use crate::style::{ADD, REMOVE, WARN};
 use crate::text::{clean_line, count, when};
-use fleet_money::benchmark::BenchmarkResult;
+use fleet_model::Catalog;
+use fleet_money::benchmark::{BenchmarkResult, WrongType};
 use std::path::{Path, PathBuf};
 
 /// Runs `fleet benchmark …`.
@@ -50,6 +51,7 @@ fn add(
     (files, kind): (&[PathBuf], Option<&str>),
     out: &mut Out,
 ) -> Answer {
+    let catalog = context.catalog()?;
     let mut said = Vec::new();
     for path in files {
         let text = performance::text_of(path, "cannot read the result")?;
@@ -60,6 +62,9 @@ fn add(
         })?;
         if let Some(kind) = kind {
             result.instance_type = Some(kind.to_owned());
+        }
+        if let Err(wrong) = result.check_type(&catalog) {
+            out.aside(doubt(&catalog, &result, wrong, path)?);
         }
         let line = format!("{} of {}", clean_line(&result.subject()), when(result.at));
         if results.contains(&result) {
@@ -79,6 +84,37 @@ fn add(
     let file = performance::shown(file);
     out.text(format!("{all} in {file}; `fleet compare --perf measured` uses them"));
     Ok(Exit::Done)
+}
+
+/// What to say of a result of a type that the catalog does not know. One of another machine is refused: it would
+/// be used as if it had been measured on that type.
+fn doubt(
+    catalog: &Catalog,
+    result: &BenchmarkResult,
+    wrong: WrongType,
+    path: &Path,
+) -> Result<String, Failure> {
+    let name = result.instance_type.as_deref().unwrap_or_default();
+    let refuse = |what: String| {
+        Failure::new(format!("the result cannot be added: {what}"))
+            .at(path.display())
+            .hint("--type names the machine that was measured; without it the result counts for its accelerator")
+    };
+    let shown = clean_line(name);
+    match wrong {
+        WrongType::NoAccelerator => Err(refuse(format!("`{shown}` has no accelerator"))),
+        WrongType::Other { measured, has } => {
+            Err(refuse(format!("it is of {measured}, and `{shown}` has {}", clean_line(&has))))
+        }
+        WrongType::Unknown => {
+            let names = catalog.kinds.iter().map(|kind| kind.name.as_str());
+            let near = match fleet_catalog::similar(name, names).first() {
+                Some(near) => format!("; did you mean `{near}`?"),
+                None => String::new(),
+            };
+            Ok(format!("{WARN}warning{WARN:#}: the catalog does not know `{shown}`{near}"))
+        }
+    }
 }
 
 fn remove(

@@ -153,7 +153,9 @@ fn source(context: &Context, args: &ControllerArgs, replica: &str) -> Answer<Sou
     let local = !context.global.state.contains("://");
     let state = if local { PathBuf::from(&context.global.state) } else { ".fleet".into() };
     let name = digest("fleet/repository/1", [args.source.as_bytes(), args.branch.as_bytes()]);
-    let cache = state.join("controller").join("git").join(name.to_string()).join(replica);
+    let caches = state.join("controller").join("git").join(name.to_string());
+    forget_the_dead(&caches);
+    let cache = caches.join(replica);
     let branch = Branch {
         url: args.source.clone(),
         branch: args.branch.clone(),
@@ -163,9 +165,37 @@ fn source(context: &Context, args: &ControllerArgs, replica: &str) -> Answer<Sou
     Ok(Source::Git(Repository::new(branch, cache)))
 }
 
+/// Removes the commits that processes of this machine kept and that run no more: a replica without a name of its own
+/// is called after its process, so nobody else would.
+fn forget_the_dead(caches: &Path) {
+    let running = Path::new("/proc");
+    // Without a list of processes nobody knows which of them run.
+    if !running.join("self").exists() {
+        return;
+    }
+    let prefix = format!("{}-", plain_host());
+    for cache in std::fs::read_dir(caches).into_iter().flatten().flatten() {
+        let name = cache.file_name();
+        let process =
+            name.to_str().and_then(|name| name.strip_prefix(&prefix)?.parse::<u32>().ok());
+        if process.is_some_and(|process| !running.join(process.to_string()).exists()) {
+            let _ = std::fs::remove_dir_all(cache.path());
+        }
+    }
+}
+
+/// What may stand in the name of a replica.
+fn plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '-'
+}
+
+/// The name of this machine, as far as it may stand in the name of a replica.
+fn plain_host() -> String {
+    crate::runs::host().chars().map(|c| if plain(c) { c } else { '-' }).take(40).collect()
+}
+
 /// The name of this replica: letters, digits and hyphens, because objects are named after it.
 fn replica(args: &ControllerArgs) -> Answer<String> {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '-';
     match &args.replica {
         Some(name) if !name.is_empty() && name.len() <= 63 && name.chars().all(plain) => {
             Ok(name.clone())
@@ -174,11 +204,27 @@ fn replica(args: &ControllerArgs) -> Answer<String> {
             .at("--replica")
             .hint("letters, digits and hyphens, at most 63")
             .exit(Exit::Usage)),
-        None => {
-            let host = crate::runs::host();
-            let host: String =
-                host.chars().map(|c| if plain(c) { c } else { '-' }).take(40).collect();
-            Ok(format!("{host}-{}", std::process::id()))
+        None => Ok(format!("{}-{}", plain_host(), std::process::id())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commits_of_processes_that_ended_are_removed() {
+        let caches = tempfile::tempdir().expect("a folder");
+        let host = plain_host();
+        // No process has this number: it is above what Linux gives.
+        let [dead, own] =
+            [4_194_305, std::process::id()].map(|process| format!("{host}-{process}"));
+        for name in [&dead, &own, "named-by-hand", "elsewhere-4194305"] {
+            std::fs::create_dir(caches.path().join(name)).expect("a folder");
         }
+        forget_the_dead(caches.path());
+        let left = |name: &str| caches.path().join(name).exists();
+        assert!(left(&own) && left("named-by-hand") && left("elsewhere-4194305"));
+        assert_eq!(left(&dead), !Path::new("/proc/self").exists());
     }
 }

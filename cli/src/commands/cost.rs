@@ -15,7 +15,7 @@ use crate::runs::failed;
 use fleet_model::{FleetName, Timestamp};
 use fleet_money::focus::{self, FocusRows};
 use fleet_money::ledger::{Ledger, Sink};
-use fleet_money::report::{Question, Tally};
+use fleet_money::report::{By, Question, Tally};
 use fleet_run::{Engine, Origin, Store, read_ledger};
 use fleet_sim::Sim;
 
@@ -93,14 +93,15 @@ async fn report(context: &Context, args: &ReportArgs, out: &mut Out) -> Answer {
             .hint("leave one of them out")
             .exit(Exit::Usage));
     }
-    let journals = Journals::open(context, &args.fleets).await?;
-    let (from, to) = args.period.bounds(journals.latest().await?);
-    if from >= to && from != i64::MIN {
-        return Err(Failure::new("the report ends before it begins")
-            .at("--from, --to")
-            .hint("--to names the last day, or a later moment")
+    if let Some(twice) = named_twice(&args.by) {
+        return Err(Failure::new(format!("{} is named twice", twice.title()))
+            .at("--by")
+            .hint("name each group once")
             .exit(Exit::Usage));
     }
+    let journals = Journals::open(context, &args.fleets).await?;
+    let (from, to) = args.period.bounds(journals.latest().await?);
+    in_order(from, to, "report")?;
     if journals.fleets.is_empty() {
         out.aside(format!("Nothing was applied with --state {} yet.", context.state()));
     }
@@ -147,6 +148,22 @@ async fn report(context: &Context, args: &ReportArgs, out: &mut Out) -> Answer {
         cost::asides(&page).into_iter().for_each(|line| out.aside(line));
     }
     Ok(worst)
+}
+
+/// Refuses a stretch of time that ends before it begins.
+fn in_order(from: i64, to: i64, what: &str) -> Answer<()> {
+    if from < to || from == i64::MIN {
+        return Ok(());
+    }
+    Err(Failure::new(format!("the {what} ends before it begins"))
+        .at("--from, --to")
+        .hint("--to names the last day, or a later moment")
+        .exit(Exit::Usage))
+}
+
+/// A group that stands among the groups before it.
+fn named_twice(by: &[By]) -> Option<&By> {
+    by.iter().enumerate().find(|(at, one)| by[..*at].contains(one)).map(|(_, one)| one)
 }
 
 /// Writes a FOCUS file. What has no price has no row: FOCUS knows no unknown cost, and 0 would be wrong.

@@ -3,7 +3,7 @@
 use crate::output::cost::{Anomalies, AnomalyCause, AnomalyKind, CostAnomaly};
 use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
-use crate::text::{clean_line, count, when, wrap};
+use crate::text::{clean_line, count, markdown as md, when, wrap};
 use fleet_model::{FleetName, Timestamp};
 use fleet_money::anomaly::{Anomaly, Cause};
 
@@ -22,31 +22,52 @@ pub(crate) struct Page<'a> {
     pub now: Timestamp,
 }
 
-/// For people.
-pub(crate) fn text(page: &Page<'_>) -> String {
+/// What was looked at, and how much was found.
+fn headline(page: &Page<'_>) -> (String, String) {
     let days = count(page.days, "day");
     let fleets = count(page.fleets.len() as u64, "fleet");
-    let mut out = format!(
-        "{BOLD}The {days} until {} against the {days} before:{BOLD:#} {} in {fleets}\n",
-        when(page.now),
-        match page.odd.len() as u64 {
-            0 => "nothing odd".to_owned(),
-            found => format!("{} found", count(found, "odd thing")),
-        }
-    );
-    for Odd { fleet, anomaly, cause } in page.odd {
-        let fleet = clean_line(fleet.as_str());
-        let what = wrap("    ", &format!("{fleet}: {}", sentence(anomaly)));
+    let found = match page.odd.len() as u64 {
+        0 => "nothing odd".to_owned(),
+        found => format!("{} found", count(found, "odd thing")),
+    };
+    let until = when(page.now);
+    (format!("The {days} until {until} against the {days} before:"), format!("{found} in {fleets}"))
+}
+
+const IDLE: &str = "Whether machines are idle is not known: no agent reports it.";
+
+/// For people.
+pub(crate) fn text(page: &Page<'_>) -> String {
+    let (title, found) = headline(page);
+    let mut out = format!("{BOLD}{title}{BOLD:#} {found}\n");
+    for odd in page.odd {
+        let fleet = clean_line(odd.fleet.as_str());
+        let what = wrap("    ", &format!("{fleet}: {}", sentence(&odd.anomaly)));
         out.push_str(&format!("\n  {WARN}!{WARN:#} {}\n", what.trim_start()));
-        if let Some(cause) = cause {
+        if let Some(cause) = &odd.cause {
             let line = format!("since {}", caused(cause));
             out.push_str(&format!("    {DIM}{}{DIM:#}\n", wrap("      ", &line).trim_start()));
         }
-        out.push_str(&format!("    {DIM}→ {}{DIM:#}\n", next(anomaly)));
+        out.push_str(&format!("    {DIM}→ {}{DIM:#}\n", next(odd)));
     }
-    out.push_str(&format!(
-        "\n{DIM}Whether machines are idle is not known: no agent reports it.{DIM:#}\n"
-    ));
+    out.push_str(&format!("\n{DIM}{IDLE}{DIM:#}\n"));
+    out
+}
+
+/// For comments on pull requests.
+pub(crate) fn markdown(page: &Page<'_>) -> String {
+    let (title, found) = headline(page);
+    let mut out = format!("**{}** {}\n", md(&title), md(&found));
+    if !page.odd.is_empty() {
+        out.push_str("\n| fleet | what | since | next |\n|---|---|---|---|\n");
+    }
+    for odd in page.odd {
+        let since = odd.cause.as_ref().map(caused).unwrap_or_default();
+        let (fleet, what) = (md(odd.fleet.as_str()), md(&sentence(&odd.anomaly)));
+        // Words of ours, with commands in them.
+        out.push_str(&format!("| {fleet} | {what} | {} | {} |\n", md(&since), next(odd)));
+    }
+    out.push_str(&format!("\n{IDLE}\n"));
     out
 }
 
@@ -90,18 +111,24 @@ fn sentence(anomaly: &Anomaly) -> String {
     }
 }
 
-fn next(anomaly: &Anomaly) -> &'static str {
-    match anomaly {
-        Anomaly::OnDemandDrift { .. } => "`fleet explain FLEET` says why spot is not used",
+/// What to do about it.
+fn next(odd: &Odd) -> String {
+    let fleet = &odd.fleet;
+    match odd.anomaly {
+        Anomaly::OnDemandDrift { .. } => {
+            format!("`fleet explain {fleet}` says why spot is not used")
+        }
         Anomaly::DearerFamily { .. } => {
-            "`fleet explain FLEET` says why; exclude it, or name families"
+            format!("`fleet explain {fleet}` says why; exclude it, or name families")
         }
         Anomaly::PriceJump { .. } => {
-            "`rebalance` or `maxSpotPrice` in the spec moves machines away"
+            "`rebalance` or `maxSpotPrice` in the spec moves machines away".into()
         }
-        Anomaly::CostGrew { .. } => "`fleet history FLEET` shows what was launched",
-        Anomaly::Orphans { .. } => "`fleet sweep` lists them",
-        Anomaly::Unlabelled { .. } => "add the label to metadata.labels; a policy can require it",
+        Anomaly::CostGrew { .. } => format!("`fleet history {fleet}` shows what was launched"),
+        Anomaly::Orphans { .. } => "`fleet sweep` lists them".into(),
+        Anomaly::Unlabelled { .. } => {
+            "add the label to metadata.labels; a policy can require it".into()
+        }
     }
 }
 
@@ -111,7 +138,7 @@ pub(crate) fn document(page: &Page<'_>) -> Anomalies {
         fleet: odd.fleet.to_string(),
         is: kind(&odd.anomaly),
         what: sentence(&odd.anomaly),
-        next: next(&odd.anomaly).into(),
+        next: next(odd),
         cause: odd.cause.as_ref().map(|cause| AnomalyCause {
             at: Time(cause.at),
             who: cause.who.clone(),

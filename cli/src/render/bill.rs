@@ -1,26 +1,30 @@
 //! A bill beside the journals, for people and for programs.
 
-use super::columns::{Columns, left, right};
-use crate::output::cost::{BillDifference, CostReconcile, OnlyBilled, OnlyRecorded};
+use super::bill_tables::{left_out, tables};
+use crate::output::cost::{BillDifference, CostReconcile, OnlyBilled, OnlyRecorded, OtherCloud};
 use crate::output::words::{Time, usd};
-use crate::style::{BOLD, DIM, WARN};
-use crate::text::{clean_line, count, when};
+use crate::style::{BOLD, DIM};
+use crate::text::{count, markdown as md, when};
 use fleet_model::Timestamp;
-use fleet_money::bill::{Bill, Comparison, Differs, NanoUsd, What};
+use fleet_money::bill::{Bill, Comparison, Differs, NanoUsd, What, Window};
 use std::fmt::Write as _;
 
-/// Rows of a list that a person reads; programs get all of them.
-const SHOWN: usize = 20;
+/// Everything that is shown.
+pub(crate) struct Page<'a> {
+    pub bill: &'a Bill,
+    pub found: &'a Comparison,
+    pub window: Window,
+}
 
 fn at(ms: i64) -> Option<Timestamp> {
     Timestamp::from_millisecond(ms).ok()
 }
 
-fn hours(ms: u64) -> f64 {
+pub(super) fn hours(ms: u64) -> f64 {
     ms as f64 / 3_600_000.0
 }
 
-fn word(what: What) -> &'static str {
+pub(super) fn word(what: What) -> &'static str {
     match what {
         What::Quantity => "quantity",
         What::Price => "price",
@@ -29,8 +33,11 @@ fn word(what: What) -> &'static str {
 }
 
 /// The comparison for programs.
-pub(crate) fn document(bill: &Bill, found: &Comparison, from: i64, to: i64) -> CostReconcile {
-    let time = |ms: i64| at(ms).filter(|_| bill.machine_rows > 0).map(Time);
+pub(crate) fn document(page: &Page<'_>) -> CostReconcile {
+    let Page { bill, found, window } = page;
+    let some = bill.machine_rows > 0 && !window.is_empty();
+    let time = |ms: i64| at(ms).filter(|_| some).map(Time);
+    let elsewhere = found.elsewhere.iter();
     let billed = found.only_billed.iter().map(|one| OnlyBilled {
         machine: one.name.clone(),
         fleet: one.fleet.clone(),
@@ -47,8 +54,12 @@ pub(crate) fn document(bill: &Bill, found: &Comparison, from: i64, to: i64) -> C
         format: bill.form.as_str().into(),
         rows: bill.rows,
         machine_rows: bill.machine_rows,
-        from: time(from),
-        reconciled_to: time(to),
+        clouds: bill.clouds.iter().map(ToString::to_string).collect(),
+        other_clouds: elsewhere
+            .map(|(cloud, machines)| OtherCloud { cloud: cloud.to_string(), machines: *machines })
+            .collect(),
+        from: time(window.from),
+        reconciled_to: time(window.to),
         billed_usd: found.billed.as_f64(),
         ledger_usd: usd(found.spent.micros()),
         agree: found.agree,
@@ -73,100 +84,73 @@ fn difference(one: &Differs) -> BillDifference {
     }
 }
 
-fn dollars(nano: NanoUsd) -> String {
+pub(super) fn dollars(nano: NanoUsd) -> String {
     let sign = if nano.0 < 0 { "-" } else { "" };
     format!("{sign}${:.2}", nano.as_f64().abs())
 }
 
-/// The comparison for people.
-pub(crate) fn text(bill: &Bill, found: &Comparison, to: i64) -> String {
-    let rows = count(bill.rows, "row");
-    let mut out =
-        format!("{BOLD}{}{BOLD:#}: {rows}, {} about machines\n", bill.form, bill.machine_rows);
+/// What was compared, in sentences.
+fn summary(page: &Page<'_>) -> Vec<String> {
+    let Page { bill, found, window } = page;
+    let clouds: Vec<&str> = bill.clouds.iter().map(|cloud| cloud.as_str()).collect();
+    let mut lines = vec![match clouds.as_slice() {
+        [] => "clouds compared: none; the bill names providers that fleets know nothing of".into(),
+        clouds => format!("clouds compared: {}", clouds.join(", ")),
+    }];
     if bill.machine_rows == 0 {
-        return out + "there is nothing to compare\n";
+        lines.push("the bill holds nothing about machines: there is nothing to compare".into());
+        return lines;
     }
-    if let Some(to) = at(to) {
-        let _ = writeln!(out, "reconciled up to {}", when(to));
+    if window.is_empty() {
+        let reach = (at(bill.from).map(when), at(bill.to).map(when));
+        let (from, to) = (reach.0.unwrap_or_default(), reach.1.unwrap_or_default());
+        lines.push(format!(
+            "the bill reaches from {from} to {to}: it holds nothing to compare in the time asked for"
+        ));
+        return lines;
+    }
+    let since = at(window.from).filter(|_| window.from > bill.from);
+    let since = since.map(|from| format!(" from {}", when(from))).unwrap_or_default();
+    if let Some(to) = at(window.to) {
+        lines.push(format!("reconciled{since} up to {}", when(to)));
     }
     let agree = match found.agree {
         1 => "1 machine agrees".to_owned(),
         many => format!("{many} machines agree"),
     };
     let (billed, spent) = (dollars(found.billed), dollars(found.spent.into()));
-    let _ = writeln!(out, "{agree}; the bill asks {billed}, the journals say {spent}");
-    differing(&mut out, &found.differ);
-    if !found.only_billed.is_empty() {
-        let title = "on the bill and in no journal";
-        let _ = writeln!(out, "\n{WARN}{title}{WARN:#} (`fleet sweep` finds those that still run)");
-        let mut table = Columns::default();
-        table.styled(DIM, [left("machine"), left("fleet by its tag"), right("bill")]);
-        for one in found.only_billed.iter().take(SHOWN) {
-            let fleet = one.fleet.as_deref().unwrap_or_default();
-            let cost = dollars(one.total().cost);
-            table.row([left(clean_line(&one.name)), left(clean_line(fleet)), right(cost)]);
-        }
-        out.push_str(&table.render("  "));
-        more(&mut out, found.only_billed.len());
+    lines.push(format!("{agree}; the bill asks {billed}, the journals say {spent}"));
+    lines
+}
+
+fn rows(bill: &Bill) -> String {
+    format!("{}, {} about machines", count(bill.rows, "row"), bill.machine_rows)
+}
+
+/// The comparison for people.
+pub(crate) fn text(page: &Page<'_>) -> String {
+    let Page { bill, found, .. } = page;
+    let mut out = format!("{BOLD}{}{BOLD:#}: {}\n", bill.form, rows(bill));
+    for line in summary(page) {
+        let _ = writeln!(out, "{line}");
     }
-    if !found.only_recorded.is_empty() {
-        let _ = writeln!(out, "\n{WARN}in a journal and not on the bill{WARN:#}");
-        let mut table = Columns::default();
-        table.styled(DIM, [left("machine"), left("fleet"), right("hours"), right("journal")]);
-        for (machine, fleet, ms, spent) in found.only_recorded.iter().take(SHOWN) {
-            table.row([
-                left(clean_line(machine)),
-                left(clean_line(fleet)),
-                right(format!("{:.2}", hours(*ms))),
-                right(dollars((*spent).into())),
-            ]);
-        }
-        out.push_str(&table.render("  "));
-        more(&mut out, found.only_recorded.len());
-    }
-    if found.unpriced > 0 {
-        let machines = count(found.unpriced, "machine");
-        let _ = writeln!(out, "{DIM}{machines} without a price on record: not compared{DIM:#}");
-    }
-    if found.of_others > 0 {
-        let machines = count(found.of_others, "machine");
-        let _ = writeln!(out, "{DIM}{machines} on the bill without a fleet's tag: left out{DIM:#}");
+    tables(found).iter().for_each(|table| out.push_str(&table.text()));
+    for line in left_out(found) {
+        let _ = writeln!(out, "{DIM}{line}{DIM:#}");
     }
     out
 }
 
-fn differing(out: &mut String, differ: &[Differs]) {
-    if differ.is_empty() {
-        return;
+/// The comparison for comments on pull requests.
+pub(crate) fn markdown(page: &Page<'_>) -> String {
+    let Page { bill, found, .. } = page;
+    let mut out = format!("**{}**: {}\n\n", bill.form, md(&rows(bill)));
+    for line in summary(page) {
+        let _ = writeln!(out, "- {}", md(&line));
     }
-    let title = match differ.len() {
-        1 => "1 machine differs".to_owned(),
-        many => format!("{many} machines differ"),
-    };
-    let _ = writeln!(out, "\n{WARN}{title}{WARN:#}");
-    let mut table = Columns::without(&["since"]);
-    let heads = ["machine", "fleet", "differs in", "since"];
-    let numbers = ["bill hours", "journal hours", "bill", "journal"];
-    table.styled(DIM, heads.iter().map(left).chain(numbers.iter().map(right)));
-    for one in differ.iter().take(SHOWN) {
-        let billed = one.billed.ms.map_or_else(|| "—".into(), |ms| format!("{:.2}", hours(ms)));
-        table.row([
-            left(clean_line(&one.machine)),
-            left(clean_line(&one.fleet)),
-            left(word(one.what)),
-            left(at(one.first).map(when).unwrap_or_default()),
-            right(billed),
-            right(format!("{:.2}", hours(one.ms))),
-            right(dollars(one.billed.cost)),
-            right(dollars(one.spent.into())),
-        ]);
+    tables(found).iter().for_each(|table| out.push_str(&table.markdown()));
+    for line in left_out(found) {
+        let _ = writeln!(out, "\n{}", md(&line));
     }
-    out.push_str(&table.render("  "));
-    more(out, differ.len());
-}
-
-fn more(out: &mut String, all: usize) {
-    if all > SHOWN {
-        let _ = writeln!(out, "  … and {} more; -o json lists them all", all - SHOWN);
-    }
+    out
 }

@@ -28,6 +28,8 @@ pub(crate) struct Compared<'a> {
 const BARS: usize = 12;
 /// Bars in a chart.
 const GROUPS: usize = 24;
+/// When a job ends that is interrupted before it gets anywhere.
+const NEVER: &str = "never";
 /// Characters of the longest bar.
 const WIDEST: usize = 32;
 
@@ -90,15 +92,15 @@ fn dollars(amount: MicroUsd) -> String {
 /// What the work costs here; a star where the figure is not of the kind that was asked for.
 fn per_useful(way: &Way) -> String {
     let Some(cost) = way.job.and_then(|job| job.per_useful) else {
-        return if way.useful.is_none() { "no figure".into() } else { "never".into() };
+        return if way.useful.is_none() { "no figure".into() } else { NEVER.into() };
     };
     let star = matches!(way.useful.map(|useful| useful.basis), Some(Basis::NotMeasured(_)));
     format!("{}{}", dollars(cost), if star { "*" } else { "" })
 }
 
 pub(crate) fn hours(hours: f64) -> String {
-    if !hours.is_finite() || hours > 87_600.0 * 100.0 {
-        return "never".into();
+    if !hours.is_finite() {
+        return NEVER.into();
     }
     span(Duration::from_secs_f64((hours * 60.0).round().max(0.0) * 60.0))
 }
@@ -109,6 +111,7 @@ fn cells(way: &Way) -> Vec<String> {
     let job = way.job;
     let unknown = || "?".to_owned();
     let save = match job {
+        Some(job) if !job.ends() => "–".into(),
         Some(job) => job.expected.interval.map_or("–".into(), hours),
         None => unknown(),
     };
@@ -120,8 +123,11 @@ fn cells(way: &Way) -> Vec<String> {
         dollars(way.hourly),
         way.per_accelerator.map_or_else(unknown, dollars),
         per_useful(way),
-        job.map_or_else(unknown, |job| job.cost.map_or("never".into(), dollars)),
-        job.map_or_else(unknown, |job| hours(job.expected.hours)),
+        job.map_or_else(unknown, |job| job.cost.map_or(NEVER.into(), dollars)),
+        job.map_or_else(unknown, |job| match job.ends() {
+            true => hours(job.expected.hours),
+            false => NEVER.into(),
+        }),
         save,
     ]
 }

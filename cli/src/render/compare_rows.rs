@@ -60,7 +60,7 @@ fn one(way: &Way, ways: &[Way], rate: Rate, args: &CompareArgs) -> output::Way {
     let picked = &way.picked;
     let job = way.job.map(|job| output::Job {
         work_hours: job.work_hours,
-        expected_hours: finite(job.expected.hours),
+        expected_hours: finite(job.expected.hours).filter(|_| job.ends()),
         interruptions: finite(job.expected.interruptions),
         checkpoint_every_minutes: job.expected.interval.map(|hours| hours * 60.0),
         young_minutes: rule(way, args, job::young),

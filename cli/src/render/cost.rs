@@ -63,6 +63,15 @@ fn cents(micros: MicroUsd) -> String {
     format!("${}.{:02}", thousands(cents / 100), cents % 100)
 }
 
+/// What a group cost, as far as prices are on record.
+fn cost(line: &Line) -> String {
+    match (line.unpriced_ms, line.spent == Spend::default()) {
+        (0, _) => dollars(line.spent),
+        (_, true) => "?".into(),
+        (_, false) => format!("at least {}", dollars(line.spent)),
+    }
+}
+
 fn saved(line: &Line) -> (String, String) {
     let Some(saved) = line.saved() else { return ("—".into(), String::new()) };
     let percent = |part: Spend| {
@@ -88,7 +97,7 @@ fn cells(line: &Line) -> Vec<Cell> {
     };
     let lost = if line.lost_ms == 0 { String::new() } else { dollars(line.lost) };
     vec![
-        right(dollars(line.spent)),
+        right(cost(line)),
         right(hours(line.ms)),
         right(unit_hours),
         right(per.map_or_else(String::new, |per| per.to_string())),
@@ -218,7 +227,7 @@ pub(crate) fn markdown(page: &Page<'_>) -> String {
         let _ = writeln!(
             out,
             " {} | {} | {} | {saved} {percent} |",
-            dollars(line.spent),
+            cost(line),
             hours(line.ms),
             dollars(line.on_demand)
         );
@@ -269,7 +278,8 @@ pub(crate) fn csv(page: &Page<'_>) -> String {
             part => spreadsheet(part.to_string()),
         });
         let rest = [
-            number(f.cost_usd),
+            // Of a group without any price, nothing is known.
+            maybe(Some(f.cost_usd).filter(|cost| *cost > 0.0 || line.unpriced_ms == 0)),
             number(f.machine_hours),
             number(f.unpriced_hours),
             f.unit.unwrap_or_default(),

@@ -56,7 +56,7 @@ fn over_days(page: &Page<'_>, day: usize) -> Lines {
         title: title(page),
         notes: notes(),
         axis: "dollars a day".into(),
-        unit: "",
+        unit: ("$", ""),
         moments: days,
         lines: drawn.into_iter().map(one).collect(),
         limit: None,

@@ -1,10 +1,10 @@
 //! What a request says: the fleet in its path, its query, its body. What makes no sense is told with its place.
 
 use crate::Controller;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, asked};
 use crate::serve::MOST_BODY;
 use axum::body::{Body, to_bytes};
-use axum::extract::{FromRequestParts, Query, RawPathParams};
+use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use axum::response::{IntoResponse, Response};
@@ -57,14 +57,9 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<Controller>> for Asked<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &Arc<Controller>) -> Result<Self, Refusal> {
-        match Query::try_from_uri(&parts.uri) {
-            Ok(Query(asked)) => Ok(Asked(asked)),
-            Err(cause) => {
-                let cause = std::error::Error::source(&cause)
-                    .map_or_else(|| cause.to_string(), ToString::to_string);
-                Err(Refusal::bad(cause, "query").hint("`/v1/openapi.json` says what can be asked"))
-            }
-        }
+        asked(&parts.uri).map(Asked).map_err(|cause| {
+            Refusal::bad(cause, "query").hint("`/v1/openapi.json` says what can be asked")
+        })
     }
 }
 

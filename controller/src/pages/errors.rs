@@ -3,12 +3,15 @@
 use crate::Controller;
 use crate::pages::frame::trouble;
 use crate::pages::parts::fleet_path;
-use axum::extract::State;
+use crate::refusal::asked;
+use axum::extract::{FromRequestParts, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use fleet_words::fail::Failure;
 use fleet_words::text::{clean, clean_line};
 use maud::html;
+use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
 /// Nothing is here.
@@ -28,6 +31,26 @@ pub(super) async fn missing(
         p.next { span aria-hidden="true" { "→ " } a href="/" { "All fleets" } " lists what there is." }
     };
     trouble(&controller, StatusCode::NOT_FOUND, "Nothing is here", body)
+}
+
+/// What an address says after its `?`. What makes no sense is told on a page, as everything else is.
+pub(super) struct Chosen<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<Controller>> for Chosen<T> {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, on: &Arc<Controller>) -> Result<Self, Response> {
+        asked(&parts.uri).map(Chosen).map_err(|cause| nonsense(on, &cause, parts.uri.path()))
+    }
+}
+
+fn nonsense(controller: &Controller, cause: &str, path: &str) -> Response {
+    let body = html! {
+        h1 { "This address makes no sense" }
+        p.said { "After the " code { "?" } ": " (clean_line(cause)) }
+        p.next { span aria-hidden="true" { "→ " } a href=(path) { "The page without it" } }
+    };
+    trouble(controller, StatusCode::BAD_REQUEST, "This address makes no sense", body)
 }
 
 /// No spec names such a fleet.

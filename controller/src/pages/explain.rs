@@ -1,11 +1,11 @@
 //! Why each pool is used or not, in the words of `fleet explain`. Looks at the clouds when it is asked.
 
 use crate::Controller;
-use crate::pages::errors;
+use crate::pages::errors::{self, Chosen};
 use crate::pages::fleet::{find, head};
 use crate::pages::frame::{Tab, fleet_page};
 use crate::pages::parts::{amount, encoded, fleet_path, price};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use fleet_core::{explain_pools, explain_slots, plan, proven_gaps, relaxations};
 use fleet_model::{Desired, Inputs, Limits, Pattern, PoolId};
@@ -38,7 +38,7 @@ pub(super) struct Question {
 pub(super) async fn page(
     State(controller): State<Arc<Controller>>,
     Path(fleet): Path<String>,
-    Query(question): Query<Question>,
+    Chosen(question): Chosen<Question>,
 ) -> Response {
     let Some(seen) = find(&controller, &fleet) else {
         return errors::no_fleet(&controller, &fleet);

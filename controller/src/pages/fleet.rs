@@ -3,14 +3,14 @@
 use crate::Controller;
 use crate::board::FleetView;
 use crate::pages::charts::{Chart, average, least, line, timeline};
-use crate::pages::errors;
+use crate::pages::errors::{self, Chosen};
 use crate::pages::frame::{Tab, fleet_page};
 use crate::pages::parts::{ago, amount, bar, dollars, due, fleet_path, items, monthly};
 use crate::pages::past::{Past, Range, past};
 use crate::pages::standing::{badge, is_unspecified};
 use crate::pages::table::{capacity, capacity_bar, share};
 use crate::pages::{machines, map};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use fleet_model::{FleetName, Timestamp};
 use fleet_run::Record;
@@ -51,7 +51,7 @@ pub(super) fn find(controller: &Controller, fleet: &str) -> Option<Seen> {
 pub(super) async fn page(
     State(controller): State<Arc<Controller>>,
     Path(fleet): Path<String>,
-    Query(Window { range }): Query<Window>,
+    Chosen(Window { range }): Chosen<Window>,
 ) -> Response {
     let Some(seen) = find(&controller, &fleet) else {
         return errors::no_fleet(&controller, &fleet);

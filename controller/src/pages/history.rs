@@ -1,11 +1,11 @@
 //! What was done to a fleet, from its journal.
 
 use crate::Controller;
-use crate::pages::errors;
+use crate::pages::errors::{self, Chosen};
 use crate::pages::fleet::{find, head};
 use crate::pages::frame::{Tab, fleet_page};
 use crate::pages::parts::{ago, fleet_path};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::response::Response;
 use fleet_model::{Event, Timestamp};
 use fleet_run::Record;
@@ -33,7 +33,7 @@ pub(super) struct Part {
 pub(super) async fn page(
     State(controller): State<Arc<Controller>>,
     Path(fleet): Path<String>,
-    Query(Part { before, show }): Query<Part>,
+    Chosen(Part { before, show }): Chosen<Part>,
 ) -> Response {
     let Some(seen) = find(&controller, &fleet) else {
         return errors::no_fleet(&controller, &fleet);

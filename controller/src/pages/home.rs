@@ -1,11 +1,12 @@
 //! All fleets at a glance: what needs a person comes first.
 
 use crate::Controller;
+use crate::pages::errors::Chosen;
 use crate::pages::frame::page as framed;
 use crate::pages::parts::{ago, dollars, fleet_path, items, monthly};
 use crate::pages::standing::{badge, needs_attention, of};
 use crate::pages::table::{capacity, share, table};
-use axum::extract::{Query, State};
+use axum::extract::State;
 use axum::response::Response;
 use fleet_model::{FleetName, Timestamp};
 use fleet_words::output::common::{Diagnostic, Unmanaged};
@@ -32,7 +33,7 @@ pub(super) struct Search {
 /// `/`.
 pub(super) async fn page(
     State(controller): State<Arc<Controller>>,
-    Query(Search { q, page }): Query<Search>,
+    Chosen(Search { q, page }): Chosen<Search>,
 ) -> Response {
     let mut overview = controller.overview();
     let Overview { fleets, .. } = &mut overview;

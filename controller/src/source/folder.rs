@@ -50,7 +50,7 @@ impl Folder {
     }
 
     pub(super) fn latest(&self) -> Revision {
-        Revision { folder: self.path.clone(), commit: None }
+        Revision { folder: self.path.clone(), root: None, commit: None }
     }
 
     pub(super) async fn changed(&mut self) {

@@ -122,7 +122,7 @@ impl Repository {
             .at(format!("{}@{}", fleet_run::shown(&self.branch.url), short(commit)))
             .hint("check --path"));
         }
-        Ok(Revision { folder, commit: Some(commit.to_owned()) })
+        Ok(Revision { folder, root: Some(tree), commit: Some(commit.to_owned()) })
     }
 
     async fn git(&self, arguments: &[&str]) -> Answer<String> {

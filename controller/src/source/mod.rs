@@ -23,6 +23,8 @@ pub enum Source {
 pub struct Revision {
     /// The files.
     pub folder: PathBuf,
+    /// From where on people name them: the root of a repository, whose place here is nobody's business.
+    pub root: Option<PathBuf>,
     /// The commit that they are of.
     pub commit: Option<String>,
 }

@@ -101,10 +101,28 @@ pub enum NoPrice {
     DiskSize,
     /// The subnet decides whether there is a public address.
     SubnetDecides,
-    /// There is no price for traffic on this way.
+    /// There is no price for traffic between the data and the machine.
     Route,
+    /// There is no price for traffic from there to the internet.
+    Internet,
     /// There is no price for so much traffic.
     Volume,
+}
+
+impl NoPrice {
+    /// Whether a price is missing for what is known to be there. The others cost little, and the spec
+    /// leaves open how much.
+    pub fn is_unpriced(self) -> bool {
+        match self {
+            NoPrice::Machine
+            | NoPrice::DiskKind
+            | NoPrice::DiskSize
+            | NoPrice::Route
+            | NoPrice::Internet
+            | NoPrice::Volume => true,
+            NoPrice::ImageDecides | NoPrice::SubnetDecides => false,
+        }
+    }
 }
 
 /// What a line of a bill is for.
@@ -153,6 +171,6 @@ pub struct Uncounted {
     pub because: NoPrice,
     /// On which cloud.
     pub cloud: Cloud,
-    /// Of how many machines, after the plan.
+    /// Of how many machines.
     pub machines: u32,
 }

@@ -86,6 +86,12 @@ impl Machine {
             market: self.market,
         }
     }
+
+    /// Whether it still runs and its cloud has said that it takes it back.
+    pub fn is_taken_back(&self) -> bool {
+        let notice = self.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption);
+        notice && self.state.is_live()
+    }
 }
 
 /// The life of a machine.

@@ -94,14 +94,15 @@ pub enum Product {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Meter {
-    /// Machines that run, by the slot that each fills.
-    pub lives: BTreeMap<SlotName, OpenLife>,
+    /// Machines that run, by the slot that each fills. Boxed: they come and go, and their neighbours would be moved
+    /// each time.
+    pub lives: BTreeMap<SlotName, Box<OpenLife>>,
     /// How prices of their pools moved, oldest first.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub prices: BTreeMap<PoolId, Vec<PricedAt>>,
     /// Machines that were written down as gone lately, and when: one may turn out to be there.
     #[serde(skip_serializing_if = "VecDeque::is_empty")]
-    pub departed: VecDeque<(Timestamp, OpenLife)>,
+    pub departed: VecDeque<(Timestamp, Box<OpenLife>)>,
 }
 
 /// A machine on the meter.

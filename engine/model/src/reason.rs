@@ -2,8 +2,9 @@
 
 use crate::{
     Architecture, BlockScope, Bounds, Cap, CauseKind, Cloud, Departure, FallbackWhy, FleetUid,
-    Group, HaltCause, InstanceType, MachineId, Market, MicroUsd, MoveWhy, PoolId, QuotaUnit,
-    Region, Scope, Share, SlotName, Strategy, Timestamp, Together, Token, Unit, Units, WayBack,
+    Group, HaltCause, InstanceType, MachineId, Market, MicroUsd, MoveWhy, NoPrice, PoolId,
+    QuotaUnit, Region, Scope, Share, SlotName, Strategy, Timestamp, Together, Token, Unit, Units,
+    WayBack,
 };
 use serde::{Deserialize, Serialize};
 
@@ -378,6 +379,11 @@ pub enum Rejection {
     },
     /// Its price is not known, so no budget can be kept with it.
     Unpriced,
+    /// What its traffic costs is not known, so no budget can be kept with it.
+    UnpricedTraffic {
+        /// Why not.
+        because: NoPrice,
+    },
     /// Spot costs more than the spec allows.
     AboveMaxSpotPrice {
         /// The limit per hour.

@@ -22,9 +22,12 @@ pub struct Report {
     /// none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cost_lines: Vec<CostLine>,
-    /// What no amount counts.
+    /// What no amount counts after the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uncounted: Vec<Uncounted>,
+    /// The same before it. Plans that were saved before this was counted have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncounted_before: Vec<Uncounted>,
     /// What is held back, and why.
     pub held: Vec<Hold>,
     /// What could not be placed, and why.

@@ -1,8 +1,9 @@
 //! Results of the benchmark in examples/benchmark: what one accelerator of a machine was seen to do.
 
-use fleet_model::{Accelerators, Chip, Figure, InstanceKind, Timestamp, Units};
+use fleet_model::{Accelerators, Catalog, Chip, Figure, InstanceKind, Timestamp, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The format of a result.
 pub const RESULT_FORMAT: u32 = 1;
@@ -127,6 +128,22 @@ pub enum ResultError {
     Unnamed(String),
 }
 
+/// Why a result cannot be of the type that it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WrongType {
+    /// The catalog does not know the type.
+    Unknown,
+    /// The type has no accelerator.
+    NoAccelerator,
+    /// The type has another accelerator.
+    Other {
+        /// What was measured.
+        measured: &'static str,
+        /// What the type has.
+        has: String,
+    },
+}
+
 impl BenchmarkResult {
     /// Reads a result.
     pub fn parse(text: &str) -> Result<Self, ResultError> {
@@ -175,6 +192,24 @@ impl BenchmarkResult {
     pub fn subject(&self) -> String {
         let chip = || self.chip().map(|chip| chip.name.to_owned());
         self.instance_type.clone().or_else(chip).unwrap_or_else(|| "unknown".into())
+    }
+
+    /// Holds its type against what a catalog says of it.
+    pub fn check_type(&self, catalog: &Catalog) -> Result<(), WrongType> {
+        let Some(name) = self.instance_type.as_deref() else { return Ok(()) };
+        let named = |kind: &&Arc<InstanceKind>| kind.name.as_str().eq_ignore_ascii_case(name);
+        let kind = catalog.kinds.iter().find(named).ok_or(WrongType::Unknown)?;
+        let accelerators = kind.resources.accelerators.as_ref();
+        let accelerators = accelerators.ok_or(WrongType::NoAccelerator)?;
+        // Where either side is not known here, nothing speaks against it.
+        let (Some(measured), Some(has)) = (self.chip(), accelerators.name.clone()) else {
+            return Ok(());
+        };
+        match Chip::of(kind) {
+            Some(sold) if sold == measured => Ok(()),
+            Some(sold) => Err(WrongType::Other { measured: measured.name, has: sold.name.into() }),
+            None => Err(WrongType::Other { measured: measured.name, has: has.to_string() }),
+        }
     }
 
     /// What one accelerator did; `None` if that was not measured.
@@ -294,6 +329,28 @@ mod tests {
             |name: &str| best(&results, &kind(name, "H200", 1), bf16).map(|(_, units)| units);
         assert_eq!(units("p5en.48xlarge"), Some(Units(3000)));
         assert_eq!(units("a3-ultragpu-8g"), Some(Units(1000)));
+    }
+
+    #[test]
+    fn a_result_is_of_the_accelerator_that_its_type_has() {
+        let (p5, p5en) = (kind("p5.48xlarge", "H100", 8), kind("p5en.48xlarge", "H200", 8));
+        let catalog = Catalog {
+            source: "a test".into(),
+            as_of: Timestamp::UNIX_EPOCH,
+            kinds: vec![p5.into(), p5en.into()],
+            places: Vec::new(),
+            rows: Vec::new(),
+        };
+        let check = |name: Option<&str>, expect: Result<(), WrongType>| {
+            let mut result = BenchmarkResult::parse(H200).expect("a result");
+            result.instance_type = name.map(str::to_owned);
+            assert_eq!(result.check_type(&catalog), expect, "{name:?}");
+        };
+        check(None, Ok(()));
+        check(Some("P5EN.48xlarge"), Ok(()));
+        let other = WrongType::Other { measured: "H200", has: "H100".into() };
+        check(Some("p5.48xlarge"), Err(other));
+        check(Some("p5em.48xlarge"), Err(WrongType::Unknown));
     }
 
     #[test]

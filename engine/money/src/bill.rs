@@ -4,14 +4,22 @@
 //! Azure's cost details. Only what machines themselves cost is compared: disks, addresses and traffic are
 //! lines of their own on every bill.
 
+mod bad;
+mod cells;
 mod compare;
 mod forms;
 pub(crate) mod lines;
+mod read;
+mod window;
 
+pub use bad::{BadBill, BadRow};
 pub use compare::{Comparison, Differs, Machines, What, compare};
-pub use forms::{BadBill, Form};
+pub use forms::Form;
+pub use window::Window;
 
-use std::collections::BTreeMap;
+use fleet_model::Cloud;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::AddAssign;
 
 /// Billionths of a dollar; credits are negative.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -40,6 +48,16 @@ pub struct Billed {
     pub ms: Option<u64>,
 }
 
+impl AddAssign for Billed {
+    fn add_assign(&mut self, more: Self) {
+        self.cost.0 += more.cost.0;
+        self.ms = match (self.ms, more.ms) {
+            (Some(a), Some(b)) => Some(a.saturating_add(b)),
+            (known, more) => known.or(more),
+        };
+    }
+}
+
 /// A machine on a bill.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BilledMachine {
@@ -62,6 +80,8 @@ pub struct Bill {
     pub rows: u64,
     /// Of those, about machines.
     pub machine_rows: u64,
+    /// The clouds that it is of: machines of others are not on it. All if it does not tell.
+    pub clouds: BTreeSet<Cloud>,
     /// Machines by what is the same on bill and journal: the last part of the name, in small letters.
     pub machines: BTreeMap<String, BilledMachine>,
     /// From the first moment to the last that rows of machines are about.

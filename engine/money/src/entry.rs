@@ -4,13 +4,14 @@ use crate::Few;
 use crate::quick::QuickMap;
 use fleet_model::{
     Cloud, Commitment, Create, Event, Labels, MicroUsd, NewMachine, PoolId, PriceStep,
-    ReleasedMachine, SlotId, Timestamp, Token, Vacated, Worth,
+    ReleasedMachine, SlotId, Timestamp, Units, Vacated, Worth,
 };
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt;
+use twox_hash::XxHash3_128;
 
 /// An event of the journal, as far as it matters to a ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +21,7 @@ pub enum Entry {
     /// A launch made machines.
     Created(Created),
     /// A launch made nothing.
-    Refused(Token),
+    Refused(Request),
     /// The end of machines was asked for.
     Asked(Few<SlotId>),
     /// Their cloud declined.
@@ -58,7 +59,8 @@ pub struct Prices {
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct Intended {
     /// Which request.
-    pub token: Token,
+    #[serde(rename = "token")]
+    pub request: Request,
     /// The pool that it names first.
     #[serde(deserialize_with = "known_pool")]
     pub pool: PoolId,
@@ -67,11 +69,39 @@ pub struct Intended {
     pub image: Option<String>,
 }
 
+/// A request, by a digest of its token: a ledger only asks which answer belongs to which launch, and texts that one
+/// thread makes and another drops take time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Request(u128);
+
+impl From<&str> for Request {
+    fn from(token: &str) -> Self {
+        Request(XxHash3_128::oneshot(token.as_bytes()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Request {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Request;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a token")
+            }
+            fn visit_str<E: Error>(self, token: &str) -> Result<Request, E> {
+                Ok(token.into())
+            }
+        }
+        deserializer.deserialize_str(Text)
+    }
+}
+
 /// A launch that made machines.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 pub struct Created {
     /// Which request.
-    pub token: Token,
+    #[serde(rename = "token")]
+    pub request: Request,
     /// The machines.
     pub machines: Few<NewMachine>,
     /// How many that nobody asked for.
@@ -84,15 +114,15 @@ impl From<&Event> for Entry {
         match event {
             Event::CreateIntended { create } => {
                 let Create { token, pool, image, .. } = create;
-                let (token, pool, image) = (token.clone(), pool.clone(), image.clone());
-                Entry::Intended(Intended { token, pool, image })
+                let (pool, image) = (pool.clone(), image.clone());
+                Entry::Intended(Intended { request: token.as_str().into(), pool, image })
             }
             Event::Created { token, machines, surplus, missing: _ } => Entry::Created(Created {
-                token: token.clone(),
+                request: token.as_str().into(),
                 machines: machines.clone().into(),
                 surplus: surplus.clone(),
             }),
-            Event::CreateRefused { token, .. } => Entry::Refused(token.clone()),
+            Event::CreateRefused { token, .. } => Entry::Refused(token.as_str().into()),
             Event::DestroyIntended { slots, .. } => Entry::Asked(slots.clone().into()),
             Event::DestroyRefused { slots, .. } => Entry::NotEnded(slots.clone().into()),
             Event::Vacated { gone } => Entry::Gone(gone.clone().into()),
@@ -165,7 +195,7 @@ impl<'de> Visitor<'de> for Kind {
         Ok(match kind {
             "createIntended" => Entry::Intended(rest::<Wrapped, A>(map)?.create),
             "created" => Entry::Created(rest(map)?),
-            "createRefused" => Entry::Refused(rest::<Tokened, A>(map)?.token),
+            "createRefused" => Entry::Refused(rest::<Asked, A>(map)?.token),
             "destroyIntended" => Entry::Asked(rest::<Slots, A>(map)?.slots),
             "destroyRefused" => Entry::NotEnded(rest::<Slots, A>(map)?.slots),
             "vacated" => Entry::Gone(rest::<Gone, A>(map)?.gone),
@@ -191,7 +221,7 @@ impl<'de> Visitor<'de> for Kind {
             }
             "roundStarted" => match rest::<Round, A>(map)?.worth {
                 worth if worth.is_empty() => Entry::Other,
-                worth => Entry::Worth(worth),
+                worth => Entry::Worth(worth.into_iter().map(Valued::into).collect()),
             },
             _ => {
                 while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
@@ -210,7 +240,7 @@ macro_rules! fields {
 
 fields! {
     Wrapped { create: Intended }
-    Tokened { token: Token }
+    Asked { token: Request }
     Slots { slots: Few<SlotId> }
     Gone { gone: Few<Vacated> }
     Labelled { cloud: Cloud, labels: Labels }
@@ -220,7 +250,26 @@ fields! {
     Released { machines: Few<ReleasedMachine> }
     Steps { prices: Vec<Step>, #[serde(default)] commitments: Option<Vec<Commitment>> }
     Step { #[serde(deserialize_with = "known_pool")] pool: PoolId, since: Timestamp, price: MicroUsd }
-    Round { #[serde(default)] worth: Vec<Worth> }
+    Round { #[serde(default)] worth: Vec<Valued> }
+}
+
+/// [`Worth`], with a pool that is mostly known.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Valued {
+    #[serde(deserialize_with = "known_pool")]
+    pool: PoolId,
+    #[serde(default)]
+    on_demand: Option<MicroUsd>,
+    #[serde(default)]
+    units: Option<Units>,
+    unit: String,
+}
+
+impl From<Valued> for Worth {
+    fn from(Valued { pool, on_demand, units, unit }: Valued) -> Self {
+        Worth { pool, on_demand, units, unit }
+    }
 }
 
 /// So many pools are remembered; a journal that names more is read more slowly.

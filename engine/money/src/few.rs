@@ -17,6 +17,26 @@ pub enum Few<T> {
     Many(Vec<T>),
 }
 
+impl<T> Default for Few<T> {
+    fn default() -> Self {
+        Few::Many(Vec::new())
+    }
+}
+
+impl<T> Few<T> {
+    /// One more.
+    pub fn push(&mut self, next: T) {
+        *self = match std::mem::take(self) {
+            Few::One([first]) => Few::Many(vec![first, next]),
+            Few::Many(many) if many.is_empty() => Few::One([next]),
+            Few::Many(mut many) => {
+                many.push(next);
+                Few::Many(many)
+            }
+        };
+    }
+}
+
 impl<T> Deref for Few<T> {
     type Target = [T];
     fn deref(&self) -> &[T] {
@@ -87,6 +107,9 @@ mod tests {
             let few: Few<u32> = serde_json::from_str(json).expect("a list");
             assert_eq!(*few, *vec);
             assert_eq!(matches!(few, Few::One(_)), vec.len() == 1);
+            let mut pushed = Few::default();
+            vec.iter().for_each(|one| pushed.push(*one));
+            assert_eq!(pushed, few);
             assert_eq!(few, Few::from(vec));
         }
         assert!(serde_json::from_str::<Few<u32>>("[1,").is_err());

@@ -2,11 +2,11 @@
 //! asks of them.
 
 use crate::covered::{Covering, Held};
-use crate::entry::{Created, Entry, Intended, Prices};
+use crate::entry::{Created, Entry, Intended, Prices, Request};
 use crate::meter::{self, Charge, Launch};
 use crate::quick::QuickMap;
 use fleet_model::{
-    Cloud, Departure, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp, Token, Worth,
+    Cloud, Departure, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp, Worth,
 };
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ struct Sent {
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     meter: Meter,
-    sent: QuickMap<Token, Sent>,
+    sent: QuickMap<Request, Sent>,
     /// By version, from 1.
     labels: BTreeMap<Cloud, Vec<Labels>>,
     worth: QuickMap<PoolId, Worth>,
@@ -72,16 +72,16 @@ impl Ledger {
     /// Takes in an entry that was written down at a moment.
     pub fn take(&mut self, entry: Entry, at: Timestamp, sink: &mut impl Sink) {
         match entry {
-            Entry::Intended(Intended { token, pool, image }) => {
+            Entry::Intended(Intended { request, pool, image }) => {
                 let labels = self.labels.get(&pool.place.cloud).map_or(0, Vec::len) as u32;
-                self.sent.insert(token, Sent { pool, image, labels });
+                self.sent.insert(request, Sent { pool, image, labels });
             }
-            Entry::Refused(token) => {
-                self.sent.remove(&token);
+            Entry::Refused(request) => {
+                self.sent.remove(&request);
             }
-            Entry::Created(Created { token, machines, surplus }) => {
+            Entry::Created(Created { request, machines, surplus }) => {
                 self.surplus.extend(surplus);
-                let Some(sent) = self.sent.remove(&token) else { return };
+                let Some(sent) = self.sent.remove(&request) else { return };
                 for new in machines.iter() {
                     self.refilled(new.slot.name, new.launched_at, sink);
                     let pool = new.pool.as_ref().unwrap_or(&sent.pool);
@@ -156,7 +156,9 @@ impl Ledger {
                         sink.counted_in(&one.unit);
                         self.unit = Some(one.unit.clone());
                     }
-                    self.worth.insert(one.pool.clone(), one);
+                    if self.worth.get(&one.pool) != Some(&one) {
+                        self.worth.insert(one.pool.clone(), one);
+                    }
                 }
             }
             Entry::Other => {}

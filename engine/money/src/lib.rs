@@ -13,6 +13,7 @@ pub mod entry;
 pub mod extras;
 mod few;
 pub mod focus;
+mod groups;
 pub mod job;
 pub mod ledger;
 pub mod meter;

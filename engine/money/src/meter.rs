@@ -119,15 +119,16 @@ pub fn launched(
         asked: None,
         head: None,
     };
-    meter.lives.insert(new.slot.name, life);
+    meter.lives.insert(new.slot.name, Box::new(life));
 }
 
 /// A machine that was written down as gone is there: it was all the time.
 pub fn returned(meter: &mut Meter, new: &NewMachine) {
     let was = meter.departed.iter().position(|(_, life)| life.machine == new.machine);
     match was.and_then(|at| meter.departed.remove(at)) {
-        Some((_, life)) => {
-            meter.lives.insert(new.slot.name, OpenLife { slot: new.slot, ..life });
+        Some((_, mut life)) => {
+            life.slot = new.slot;
+            meter.lives.insert(new.slot.name, life);
         }
         None => {
             if let Some(pool) = &new.pool {
@@ -170,11 +171,12 @@ pub fn relabelled(meter: &mut Meter, slots: &[SlotId], version: u32, at: Timesta
 }
 
 fn in_slot(meter: &mut Meter, slot: SlotId) -> Option<&mut OpenLife> {
-    meter.lives.get_mut(&slot.name).filter(|life| life.slot == slot)
+    let life = meter.lives.get_mut(&slot.name)?;
+    (life.slot == slot).then_some(life)
 }
 
 /// Takes a machine off the meter, if it is the one in its slot.
-fn take(meter: &mut Meter, slot: SlotName, machine: &MachineId) -> Option<OpenLife> {
+fn take(meter: &mut Meter, slot: SlotName, machine: &MachineId) -> Option<Box<OpenLife>> {
     let is_it = meter.lives.get(&slot).is_some_and(|life| life.machine == *machine);
     is_it.then(|| meter.lives.remove(&slot)).flatten()
 }
@@ -186,7 +188,7 @@ pub fn gone(
     noticed: Timestamp,
     sink: &mut impl FnMut(Charge<'_>),
 ) {
-    let Some(life) = take(meter, vacated.slot, &vacated.machine) else { return };
+    let Some(mut life) = take(meter, vacated.slot, &vacated.machine) else { return };
     let rule = rule_of(&life);
     let (until, estimated) = match (vacated.at, life.asked) {
         (Some(told), _) => (told, false),
@@ -208,12 +210,12 @@ pub fn gone(
     // If it comes back, it was there, and is paid for, all the time.
     let since = if waived { from } else { to.max(from) };
     let price = price_at(steps, life.price, since);
-    let back = OpenLife { since: stamp(since), price, asked: None, head: None, ..life };
+    (life.since, life.price, life.asked, life.head) = (stamp(since), price, None, None);
     let old = |at: &Timestamp| ms(noticed) - ms(*at) > MAY_COME_BACK;
     while meter.departed.front().is_some_and(|(at, _)| old(at)) {
         meter.departed.pop_front();
     }
-    meter.departed.push_back((noticed, back));
+    meter.departed.push_back((noticed, life));
 }
 
 /// A machine is no longer the fleet's, and runs on at somebody else's cost.

@@ -110,8 +110,7 @@ fn csv(text: &str) -> Result<Vec<Named>, TableError> {
         match cells[..] {
             [name, value] => match value.parse::<f64>() {
                 Ok(value) => rows.push(Named { line, name: name.to_owned(), value }),
-                // The first row may say what the columns are.
-                Err(_) if heading => {}
+                Err(_) if heading && is_heading(name) => {}
                 Err(_) => {
                     let what = format!("`{}` is not a number", shown(value));
                     return Err(TableError { line, what, hint: ROW });
@@ -128,6 +127,31 @@ fn csv(text: &str) -> Result<Vec<Named>, TableError> {
         }
     }
     Ok(rows)
+}
+
+/// What the first column is called, where the first row says what the columns are. Anything else is a name, and
+/// its figure a slip of the pen: `H100,3O5`.
+fn is_heading(first: &str) -> bool {
+    const NAMES: [&str; 14] = [
+        "name",
+        "type",
+        "instancetype",
+        "instance",
+        "machinetype",
+        "machine",
+        "vmtype",
+        "accelerator",
+        "acceleratortype",
+        "gpu",
+        "gputype",
+        "chip",
+        "model",
+        "pattern",
+    ];
+    let letters = |c: &char| c.is_ascii_alphabetic();
+    let name: String = first.chars().filter(letters).collect::<String>().to_ascii_lowercase();
+    first.chars().all(|c| c.is_ascii_alphabetic() || matches!(c, ' ' | '_' | '-'))
+        && NAMES.contains(&name.strip_suffix('s').unwrap_or(&name))
 }
 
 fn unquoted(cell: &str) -> &str {
@@ -205,6 +229,9 @@ mod tests {
         };
         check("", 1, "no rows");
         check("name,value\n", 1, "no rows");
+        check("Instance Types;figure\n", 1, "no rows");
+        check("H100,3O5\nA100,2\n", 1, "`3O5` is not a number");
+        check("# mine\np5.48xlarge,many\n", 2, "`many` is not a number");
         check("H100,1\nA100,fast\n", 2, "`fast` is not a number");
         check("H100,1\nA100\n", 2, "1 cells");
         check("H100,1\n\nA100,2,3\n", 3, "3 cells");

@@ -3,9 +3,9 @@
 use crate::Spend;
 use crate::calendar::Calendar;
 use crate::covered::Held;
+use crate::groups::{Groups, Seen};
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
-use crate::quick::QuickMap;
 use fleet_model::{Cloud, Departure, InstanceType, Labels, MachineId, Market, PoolId};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
@@ -258,18 +258,46 @@ pub struct Question {
     pub calendar: Calendar,
 }
 
+impl Question {
+    fn by_day(&self) -> bool {
+        self.by.iter().any(|by| matches!(by, By::Day | By::Month))
+    }
+
+    /// The line that something counts in.
+    fn line<'a>(
+        &mut self,
+        groups: &'a mut Groups,
+        fleet: &str,
+        pool: &PoolId,
+        labels: Option<&Labels>,
+        at: i64,
+    ) -> &'a mut Line {
+        let day = if self.by_day() { self.calendar.day(at).0 } else { Date::default() };
+        let parts = self.by.iter().map(|by| match by {
+            By::Label(name) => match labels.and_then(|labels| labels.get(name)) {
+                Some(value) => Seen::Text(value),
+                None => Seen::Without,
+            },
+            By::Fleet => Seen::Text(fleet),
+            By::Pool => Seen::Pool(pool),
+            By::Type => Seen::Text(pool.instance_type.as_str()),
+            By::Market => Seen::Market(pool.market),
+            By::Provider => Seen::Cloud(pool.place.cloud),
+            By::Region => Seen::Text(pool.place.region.as_str()),
+            By::Day => Seen::Day(day),
+            By::Month => Seen::Month(day.first_of_month()),
+        });
+        groups.line(parts)
+    }
+}
+
 /// The answer, for one fleet or several.
 #[derive(Debug, Clone)]
 pub struct Tally {
     question: Question,
     fleet: Arc<str>,
     unit: Unit,
-    names: QuickMap<String, Arc<str>>,
-    /// The name of a group, while it is looked up.
-    key: Vec<Part>,
-    /// Where the line of each group is.
-    groups: QuickMap<Vec<Part>, usize>,
-    lines: Vec<Line>,
+    groups: Groups,
     /// Machines without a price, and for how many milliseconds.
     pub unpriced: BTreeMap<Unpriced, u128>,
     /// Machines whose end was not told.
@@ -334,10 +362,7 @@ impl Tally {
             question,
             fleet: "".into(),
             unit: Unit::default(),
-            names: QuickMap::default(),
-            key: Vec::new(),
-            groups: QuickMap::default(),
-            lines: Vec::new(),
+            groups: Groups::default(),
             unpriced: BTreeMap::new(),
             estimated: 0,
             commitments: BTreeMap::new(),
@@ -352,11 +377,7 @@ impl Tally {
 
     /// Takes in what another one counted.
     pub fn merge(&mut self, other: Tally) {
-        for (key, at) in other.groups {
-            let known = self.groups.get(&*key).copied();
-            let own = known.unwrap_or_else(|| begun(&mut self.groups, &mut self.lines, key));
-            self.lines[own].add(&other.lines[at]);
-        }
+        self.groups.merge(&other.groups);
         for (machine, ms) in other.unpriced {
             *self.unpriced.entry(machine).or_default() += ms;
         }
@@ -367,9 +388,8 @@ impl Tally {
     }
 
     /// Groups in the order of their names, and all of them together.
-    pub fn sorted<'a>(&'a self) -> (Vec<(&'a [Part], &'a Line)>, Line) {
-        let line = |(key, at): (&'a Vec<Part>, &usize)| (&**key, &self.lines[*at]);
-        let mut lines: Vec<_> = self.groups.iter().map(line).collect();
+    pub fn sorted(&self) -> (Vec<(&[Part], &Line)>, Line) {
+        let mut lines: Vec<_> = self.groups.iter().collect();
         lines.sort_by(|a, b| a.0.cmp(b.0));
         let mut total = Line::default();
         lines.iter().for_each(|(_, line)| total.add(line));
@@ -378,43 +398,7 @@ impl Tally {
 
     /// What each group comes to, in no order.
     pub fn lines(&self) -> &[Line] {
-        &self.lines
-    }
-
-    fn by_day(&self) -> bool {
-        self.question.by.iter().any(|by| matches!(by, By::Day | By::Month))
-    }
-
-    fn line(&mut self, pool: &PoolId, labels: Option<&Labels>, at: i64) -> &mut Line {
-        let Tally { question, fleet, names, key, groups, lines, .. } = self;
-        let mut text = |text: &str| match names.get(text) {
-            Some(known) => Part::Text(known.clone()),
-            None => {
-                let new: Arc<str> = text.into();
-                names.insert(text.to_owned(), new.clone());
-                Part::Text(new)
-            }
-        };
-        let Question { by, calendar, .. } = question;
-        let part = |by: &By| match by {
-            By::Label(name) => match labels.and_then(|labels| labels.get(name)) {
-                Some(value) => text(value),
-                None => Part::Without,
-            },
-            By::Fleet => Part::Text(fleet.clone()),
-            By::Pool => Part::Pool(pool.clone()),
-            By::Type => text(pool.instance_type.as_str()),
-            By::Market => Part::Market(pool.market),
-            By::Provider => Part::Cloud(pool.place.cloud),
-            By::Region => text(pool.place.region.as_str()),
-            By::Day => Part::Day(calendar.day(at).0),
-            By::Month => Part::Month(calendar.day(at).0.first_of_month()),
-        };
-        key.clear();
-        key.extend(by.iter().map(part));
-        let known = groups.get(&**key).copied();
-        let at = known.unwrap_or_else(|| begun(groups, lines, key.clone()));
-        &mut lines[at]
+        self.groups.lines()
     }
 
     fn count(&mut self, charge: Charge<'_>, labels: Option<&Labels>) {
@@ -423,8 +407,8 @@ impl Tally {
             let worth = charge.on_demand().unwrap_or_default();
             self.bought(place.cloud, place.region.name(), instance_type).worth += worth;
         }
-        let unit = self.unit.clone();
-        let line = self.line(&charge.life.pool, labels, charge.from);
+        let Tally { question, fleet, unit, groups, .. } = self;
+        let line = question.line(groups, fleet, &charge.life.pool, labels, charge.from);
         let ms = u128::from(charge.ms());
         line.ms += ms;
         line.interruptions += u64::from(charge.ended == Some(Departure::Interrupted));
@@ -451,7 +435,7 @@ impl Tally {
             line.spent_beside += amount;
         }
         if let Some(units) = charge.life.units {
-            line.unit.join(&unit);
+            line.unit.join(unit);
             line.unit_ms += u128::from(units.0) * ms;
             line.spent_on_units += amount;
         }
@@ -460,13 +444,6 @@ impl Tally {
             self.estimated += u64::from(charge.ended.is_some());
         }
     }
-}
-
-/// The place of a group that is new.
-fn begun(groups: &mut QuickMap<Vec<Part>, usize>, lines: &mut Vec<Line>, key: Vec<Part>) -> usize {
-    groups.insert(key, lines.len());
-    lines.push(Line::default());
-    lines.len() - 1
 }
 
 impl Tally {
@@ -490,7 +467,7 @@ impl Sink for Tally {
         }
         let Some(charge) = charge.split_at(from).1 else { return };
         let Some(mut charge) = charge.split_at(to).0 else { return };
-        if !self.by_day() {
+        if !self.question.by_day() {
             return self.count(charge, labels);
         }
         loop {
@@ -535,7 +512,8 @@ impl Sink for Tally {
         if ms == 0 {
             return;
         }
-        let line = self.line(&lost.pool, labels, begun);
+        let Tally { question, fleet, groups, .. } = self;
+        let line = question.line(groups, fleet, &lost.pool, labels, begun);
         line.lost_ms += u128::from(ms);
         line.lost += lost.hourly.map_or(Spend::default(), |hourly| Spend::of(hourly, ms));
     }

@@ -40,7 +40,7 @@ fn policies(title: &str, rows: &[Row]) -> String {
     };
     let mut out = text((MARGIN, 28.0), Anchor::Start, "font-size=\"15\"", title);
     out.push_str(&frame.columns(&costs, ("", "")));
-    out.push_str(&frame.levels(&misses, " %"));
+    out.push_str(&frame.levels(&misses, ("", " %")));
     out.push_str(&frame.name_below("cost, all on demand = 1"));
     out.push_str(&frame.name_left("missing", 16.0));
     let mut labels: Vec<(f64, f64)> = Vec::new();

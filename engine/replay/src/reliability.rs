@@ -21,7 +21,7 @@ pub(crate) fn panel(calibrations: &[Calibration]) -> String {
     let title = "machines lost, predicted and observed";
     let mut out = text((MARGIN, 28.0), Anchor::Start, "font-size=\"15\"", title);
     out.push_str(&frame.columns(&scale, ("", " %")));
-    out.push_str(&frame.levels(&scale, " %"));
+    out.push_str(&frame.levels(&scale, ("", " %")));
     out.push_str(&frame.name_below("predicted"));
     out.push_str(&frame.name_left("observed", 12.0));
     let _ = writeln!(

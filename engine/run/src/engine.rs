@@ -3,6 +3,7 @@
 use crate::calls::{Calls, Measured, Meter, Watch};
 use crate::error::RunError;
 use crate::hooks::{Hooks, RealHooks};
+use crate::state::beliefs::ReadBefore;
 use crate::state::{Journal, Record, Store, moving};
 use fleet_model::{
     Catalog, Cloud, FleetName, MachineId, PoolId, Quote, Recorded, Scope, Timestamp,
@@ -34,6 +35,8 @@ pub struct Engine {
     pub(crate) fresh: Fresh,
     pub(crate) calls: Calls,
     pub(crate) hooks: Arc<dyn Hooks>,
+    /// What other fleets told of pools.
+    pub(crate) read_before: ReadBefore,
 }
 
 impl Engine {
@@ -48,7 +51,8 @@ impl Engine {
         let clock = Arc::new(Watch::new(clock));
         let calls = Calls::new(clock.clone());
         let hooks = Arc::new(RealHooks);
-        Engine { store, providers, clock, catalog, fresh, calls, hooks }
+        let read_before = ReadBefore::default();
+        Engine { store, providers, clock, catalog, fresh, calls, hooks, read_before }
     }
 
     /// With other ways to reach machines: for simulated ones.

@@ -23,8 +23,9 @@ const OFTEN: Duration = Duration::from_secs(120);
 /// A little more than machines have: what they did not become by then is seen.
 const SLACK: Duration = Duration::from_secs(300);
 
-/// How long one wait for readiness, and for the pause between two waves, may last. What is not ready by
-/// then, because its cloud shows nothing of it, is left to the next run.
+/// How long waits for readiness, and for the pause between two waves, may last before something is done
+/// again. What is not ready by then, because its cloud shows nothing of it or because it comes and goes, is
+/// left to the next run.
 fn longest_wait(desired: &Desired) -> Duration {
     let said =
         desired.health.ready_within_seconds.map(|seconds| Duration::from_secs(seconds.into()));
@@ -127,6 +128,7 @@ impl Session<'_> {
         }
         let mut refused_before = BTreeSet::new();
         let (mut round, mut left) = (0, MAX_ROUNDS);
+        let mut acted = self.engine.clock.steady();
         while left > 0 {
             (round, left) = (round + 1, left - 1);
             if matches!(reach, Reach::Spec | Reach::Replacements) {
@@ -134,7 +136,8 @@ impl Session<'_> {
                     Box::pin(self.until_seen(limits, (inputs, planned), stop)).await?;
                 let rolls = reach == Reach::Replacements;
                 let now = (inputs, planned);
-                (inputs, planned) = Box::pin(self.until_up(limits, now, rolls, stop, on)).await?;
+                (inputs, planned) =
+                    Box::pin(self.until_up(limits, now, acted, rolls, stop, on)).await?;
             }
             if planned.plan.is_empty() && !planned.plan.has_news() {
                 break;
@@ -149,7 +152,11 @@ impl Session<'_> {
             }
             // News of readiness or of a rollout is fruit: the next plan may be another.
             let told = !planned.plan.rollout.is_empty() || !planned.plan.health.is_empty();
-            let stuck = outcome.is_fruitless(&refused_before) && !told;
+            let fruitless = outcome.is_fruitless(&refused_before);
+            let stuck = fruitless && !told;
+            if !fruitless || !planned.plan.rollout.is_empty() {
+                acted = self.engine.clock.steady();
+            }
             refused_before.extend(outcome.blocked.iter().cloned());
             if outcome.cleared > 0 {
                 // A launch that left something is in doubt until that is gone.
@@ -191,11 +198,13 @@ impl Session<'_> {
     }
 
     /// Waits until successors are ready, and, if asked to, until a rollout may go on. One that is not ready in
-    /// time is unhealthy, and then there is something to do.
+    /// time is unhealthy, and then there is something to do. Time counts from when something was last done:
+    /// a machine that is well and unwell by turns gives news for ever. Swarm seed 13373.
     async fn until_up(
         &self,
         limits: Limits,
         mut now: (Inputs, Planned),
+        acted: Duration,
         rolls: bool,
         stop: &Stop,
         on: &(dyn Fn(Progress) + Sync),
@@ -204,8 +213,9 @@ impl Session<'_> {
         let longest = longest_wait(&now.0.desired);
         let mut told = None;
         while let Some(progress) = comes_up(&now.1, rolls) {
-            let waited = self.engine.clock.steady().saturating_sub(begun);
-            if stop.asked() || !self.lease.is_held() || waited > longest {
+            let moment = self.engine.clock.steady();
+            let (waited, idle) = (moment.saturating_sub(begun), moment.saturating_sub(acted));
+            if stop.asked() || !self.lease.is_held() || idle > longest {
                 break;
             }
             if told.as_ref() != Some(&progress) {

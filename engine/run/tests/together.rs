@@ -5,9 +5,10 @@ mod fixture;
 use fixture::mortal::Fate;
 use fixture::{Fixture, cpu, desired};
 use fleet_core::plan;
-use fleet_model::{Desired, Hold, Inputs, Limits};
+use fleet_model::{Desired, Hold, Inputs, Limits, Machine, PoolId};
 use fleet_run::{Engine, RunError};
 use fleet_sim::Preset;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 fn named(name: &str, target: u32) -> Desired {
@@ -47,16 +48,42 @@ async fn each_region_is_asked_once_and_each_fleet_sees_its_own() {
         let ours = |inputs: &Inputs| {
             let all = inputs.observed.machines.values();
             let uid = inputs.recorded.uid.as_ref().expect("a fleet");
-            let of = move |machine: &&fleet_model::Machine| {
+            let of = move |machine: &&Machine| {
                 machine.owner.as_ref().is_some_and(|owner| owner.fleet == *uid)
             };
             all.filter(of).count()
         };
         assert_eq!(ours(&inputs), ours(&alone), "{}", fleet.fleet);
-        assert_eq!(inputs.observed.machines.len(), ours(&inputs), "none of its neighbours'");
+        for seen in [&inputs.observed, &alone.observed] {
+            assert_eq!(seen.machines.len(), ours(&inputs), "none of its neighbours'");
+        }
         assert_eq!(inputs.observed.complete, alone.observed.complete);
         assert!(plan(&inputs).plan.is_empty(), "{} stands", fleet.fleet);
     }
+}
+
+#[tokio::test]
+async fn a_pool_that_takes_back_a_neighbours_machine_warns_all() {
+    // Other clouds tell machines of theirs alone.
+    let on_aws = |name| desired(&cpu(8).replace("name: cpu", name).replace(", n2, c3", ""));
+    let fleets = ["name: a", "name: b", "name: c"].map(on_aws);
+    let fixture = Fixture::new(Preset::Calm, 1);
+    for fleet in &fleets {
+        fixture.apply(fleet).await;
+    }
+    fixture.sim.interrupt("aws/*/*/*/spot", 3).expect("notices");
+    let leaving = |inputs: &Inputs| -> BTreeSet<PoolId> {
+        let taken = inputs.observed.machines.values().filter(|machine| machine.is_taken_back());
+        taken.map(Machine::pool).collect()
+    };
+    let engine = &fixture.engine;
+    let mut all = together(engine, &fleets).await;
+    for fleet in &fleets {
+        all.push(engine.gather(fleet, Limits::default()).await);
+    }
+    let seen: Vec<_> = all.iter().flatten().map(leaving).collect();
+    assert!(seen.len() == 6 && !seen[0].is_empty(), "{seen:?}");
+    assert!(seen.iter().all(|pools| *pools == seen[0]), "{seen:?}");
 }
 
 #[tokio::test]

@@ -56,7 +56,9 @@ impl Refusal {
                 "a spec has a few kilobytes; is this the right file?".into()
             }
             Refusal::NotUtf8 { .. } => "save the file as UTF-8".into(),
-            Refusal::Binary { .. } => "is this the right file? A spec is YAML text in UTF-8".into(),
+            Refusal::Binary { .. } => {
+                "is this the right file? A spec is YAML text in UTF-8, not in UTF-16".into()
+            }
         }
     }
 }
@@ -118,6 +120,8 @@ pub(crate) fn looks_ours(path: &Path) -> bool {
         // What cannot be read looks like nothing.
         let _ = file.take(HEAD as u64).read_to_end(&mut head);
     }
+    // UTF-16, as some editors and shells write it, is our text with a zero beside each letter.
+    head.retain(|byte| *byte != 0);
     mentions_us(&String::from_utf8_lossy(&head))
 }
 

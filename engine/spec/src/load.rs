@@ -52,6 +52,9 @@ pub struct Loaded {
     pub warnings: Diagnostics,
     /// Fleets that cannot be used, while the others can.
     pub broken: Vec<Broken>,
+    /// YAML files in folders of which nobody can say that they are no specs: empty, too large, or no text. What
+    /// ends fleets that no spec names must not trust a folder with such files.
+    pub doubtful: Vec<PathBuf>,
 }
 
 /// A fleet, or a file with fleets, that cannot be used.
@@ -236,7 +239,9 @@ fn finish(mut files: Files, options: &LoadOptions) -> Result<Loaded, Diagnostics
         let of_file = errors.iter().filter(|one| one.file == *file).cloned();
         broken.push(Broken { fleet: None, problems: Diagnostics(of_file.collect()) });
     }
-    Ok(Loaded { fleets: usable, policies, defaults, warnings: Diagnostics(warnings), broken })
+    let warnings = Diagnostics(warnings);
+    let doubtful = files.doubtful;
+    Ok(Loaded { fleets: usable, policies, defaults, warnings, broken, doubtful })
 }
 
 /// Whether every error is about a file.
@@ -245,6 +250,11 @@ fn is_local(problems: &Diagnostics) -> bool {
 }
 
 impl Loaded {
+    /// Whether every file was read: only then does a fleet that no spec names have none.
+    pub fn is_complete(&self) -> bool {
+        self.broken.is_empty() && self.doubtful.is_empty()
+    }
+
     /// Refuses a load of which a part is broken.
     fn all_sound(self) -> Result<Self, Diagnostics> {
         if self.broken.is_empty() {

@@ -1,16 +1,19 @@
 //! A day in the life of a controller: `cargo xtask soak`.
 //!
 //! Replicas are processes of the real binary on one simulated world, whose clock this program moves. One of them
-//! is killed every simulated half hour and comes back after some seconds; every hour somebody commits a spec
-//! that nobody can use, and mends it ten minutes later. What the clouds say in the end decides.
+//! is killed every simulated half hour and comes back after some seconds, but for the first, whose memory is judged over
+//! the whole time; every hour somebody commits a spec that nobody can use, and mends it ten minutes later. What the
+//! clouds say in the end decides.
 
 mod judge;
+mod memory;
 mod replicas;
 mod specs;
 
 use fleet_model::{FleetName, Machine, MachineId, MachineState, Market};
 use fleet_sim::{Preset, Settings, Sim};
-use judge::{Judge, percentile};
+use judge::Judge;
+use memory::Hours;
 use replicas::{Ground, Replica};
 use serde_json::{Value, json};
 use specs::Specs;
@@ -32,8 +35,10 @@ const TICK: Duration = Duration::from_millis(100);
 const HOUR: u64 = 3600;
 /// Notices that are given besides those of the market, every ten minutes.
 const NOTICES: usize = 5;
-/// Memory is judged from so many hours on: before, caches are not full yet.
+/// Memory is judged if there are so many hours.
 const FILLED: u64 = 12;
+/// All machines are there after so long at the latest.
+const SETTLED: Duration = Duration::from_secs(120);
 /// A killed replica stays away for so long: longer than the others need to miss it.
 const AWAY: Duration = Duration::from_secs(4);
 
@@ -100,8 +105,10 @@ struct Soak {
     sim: Sim,
     replicas: Vec<Replica>,
     judge: Judge,
-    /// What replicas had in memory in each simulated hour, in KiB, look by look.
-    memory: BTreeMap<u64, Vec<u64>>,
+    /// Memory of the replica that is never killed.
+    survivor: Hours,
+    /// Memory of the others, at one age.
+    young: Hours,
     kills: u64,
     bad_commits: u64,
     deaths: u64,
@@ -128,7 +135,8 @@ impl Soak {
             sim,
             replicas,
             judge: Judge::default(),
-            memory: BTreeMap::new(),
+            survivor: Hours::default(),
+            young: Hours::default(),
             kills: 0,
             bad_commits: 0,
             deaths: 0,
@@ -139,21 +147,23 @@ impl Soak {
     fn run(mut self) -> (Value, bool) {
         let started = Instant::now();
         self.replicas.iter_mut().for_each(|replica| replica.start(&self.ground));
+        self.settle_in();
         let begun = self.seconds();
         let mut away: Option<(usize, Instant)> = None;
         let (mut kill_at, mut break_at, mut mend_at) = (HOUR / 4, HOUR / 12, u64::MAX);
         let mut interrupt_at = HOUR / 2;
         loop {
             let tick = Instant::now();
-            self.sim.advance(TICK * u32::try_from(self.options.speed).unwrap_or(1)).expect("time");
+            self.tick();
             let now = self.seconds() - begun;
             if now >= self.options.hours * HOUR {
                 break;
             }
-            self.judge.look(&self.sim.machines().expect("machines"), Instant::now());
             self.measure(now / HOUR);
             if now >= kill_at && away.is_none() {
-                let victim = usize::try_from(self.kills).unwrap_or_default() % self.replicas.len();
+                // The first one lives through it all, if there are others.
+                let mortal = self.replicas.len().saturating_sub(1).max(1);
+                let victim = self.replicas.len() - 1 - self.kills as usize % mortal;
                 self.replicas[victim].kill();
                 away = Some((victim, Instant::now()));
                 (self.kills, kill_at) = (self.kills + 1, kill_at + HOUR / 2);
@@ -192,6 +202,28 @@ impl Soak {
         self.verdict(started.elapsed(), ended_well)
     }
 
+    /// The hours count from when all machines are there: memory of an empty controller is no measure.
+    fn settle_in(&mut self) {
+        let wanted = (self.options.fleets * self.options.machines) as usize;
+        let started = Instant::now();
+        while started.elapsed() < SETTLED {
+            let machines = self.tick();
+            let living: usize = Judge::living(&machines).values().map(BTreeSet::len).sum();
+            if living >= wanted {
+                return;
+            }
+            std::thread::sleep(TICK);
+        }
+    }
+
+    /// Moves the clock on, and looks at the clouds.
+    fn tick(&mut self) -> Vec<Machine> {
+        self.sim.advance(TICK * u32::try_from(self.options.speed).unwrap_or(1)).expect("time");
+        let machines = self.sim.machines().expect("machines");
+        self.judge.look(&machines, Instant::now());
+        machines
+    }
+
     /// Gives notice to some spot machines, besides those that the market takes.
     fn interrupt(&mut self) {
         let machines = self.sim.machines().expect("machines");
@@ -219,8 +251,11 @@ impl Soak {
     }
 
     fn measure(&mut self, hour: u64) {
-        let seen = self.replicas.iter().filter_map(Replica::memory);
-        self.memory.entry(hour).or_default().extend(seen);
+        if let [survivor, others @ ..] = &*self.replicas {
+            self.survivor.saw(hour, survivor.memory());
+            let young = others.iter().filter(|replica| replica.is_of_measured_age());
+            self.young.saw(hour, young.filter_map(Replica::memory));
+        }
     }
 
     fn verdict(mut self, took: Duration, ended_well: bool) -> (Value, bool) {
@@ -252,13 +287,9 @@ impl Soak {
         let short =
             fleets.iter().filter(|f| f["unplaced"].as_array().is_some_and(|u| !u.is_empty()));
         let (short, strays) = (short.count(), strays["machines"].as_array().map_or(0, Vec::len));
-        // The middle, not the most: what one replica holds for a moment is chance.
-        let by_hour: Vec<Option<u64>> =
-            self.memory.values().map(|all| percentile(all, 50)).collect();
-        let middle = |hour: u64| percentile(self.memory.get(&hour)?, 50);
-        let (first, last) = (middle(0), middle(hours.saturating_sub(1)));
-        // What was not measured is not flat.
-        let flat = first.zip(last).is_some_and(|(first, last)| last <= first + first / 10);
+        let last = hours.saturating_sub(1);
+        let flat =
+            hours < FILLED || (self.young.is_flat(0, last) && self.survivor.is_flat(0, last));
         let p99 = self.judge.answered_within(99);
         let doubled = self.judge.doubled.len();
         let ok = ended_well
@@ -267,7 +298,7 @@ impl Soak {
             && strays == 0
             && self.deaths == 0
             && converged == self.options.fleets as usize
-            && (hours < FILLED || flat)
+            && flat
             && p99.is_some_and(|p99| p99 < 5000);
         let figures = json!({
             "command": "soak", "ok": ok, "fleets": self.options.fleets, "simulatedHours": hours,
@@ -277,7 +308,7 @@ impl Soak {
             "endedWell": ended_well, "converged": converged, "shortOfCapacity": short,
             "noticesAnswered": self.judge.answered.len(), "noticesUnanswered": self.judge.unanswered,
             "noticeToLaunchMs": { "p50": self.judge.answered_within(50), "p90": self.judge.answered_within(90), "p99": p99 },
-            "memoryKiB": { "firstHour": first, "lastHour": last, "byHour": by_hour },
+            "memoryKiB": { "neverKilledByHour": self.survivor.told(), "atOneAgeByHour": self.young.told() },
             "lastLook": once["exitCode"], "wallSeconds": took.as_secs(),
         });
         self.replicas.clear();

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A process takes memory while it warms up, whatever the age of its fleets: replicas are measured at this age, in
-/// the first hour as in the last.
+/// A process takes memory while it warms up, whatever the age of its fleets: replicas that are killed are measured at
+/// this age, in the first hour as in the last.
 const MEASURED: Range<Duration> = Duration::from_secs(10)..Duration::from_secs(20);
 
 /// One replica, alive or not.
@@ -75,12 +75,13 @@ impl Replica {
         self.process.as_mut().is_some_and(|process| !matches!(process.try_wait(), Ok(None)))
     }
 
-    /// Memory in use, in KiB, at the age at which it is measured.
+    pub(crate) fn is_of_measured_age(&self) -> bool {
+        MEASURED.contains(&self.started.elapsed())
+    }
+
+    /// Memory in use, in KiB.
     pub(crate) fn memory(&self) -> Option<u64> {
         let process = self.process.as_ref()?;
-        if !MEASURED.contains(&self.started.elapsed()) {
-            return None;
-        }
         let path = Path::new("/proc").join(process.id().to_string()).join("status");
         let status = std::fs::read_to_string(path).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

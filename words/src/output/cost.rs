@@ -134,9 +134,13 @@ pub struct CostReconcile {
     pub rows: u64,
     /// Rows that are about machines.
     pub machine_rows: u64,
-    /// From here on both were compared.
+    /// The clouds whose machines were compared: those that the bill is of; all if it does not tell.
+    pub clouds: Vec<String>,
+    /// Machines in journals that were left out, because the bill is of other clouds.
+    pub other_clouds: Vec<OtherCloud>,
+    /// From here on both were compared; `null` if the bill holds nothing of machines in that time.
     pub from: Option<Time>,
-    /// The bill reaches until here: what is later is not on it yet.
+    /// Until here both were compared. What the bill does not reach is not on it yet. `null` as `from`.
     pub reconciled_to: Option<Time>,
     /// What the bill asks for machines that the journals know.
     pub billed_usd: f64,
@@ -154,6 +158,16 @@ pub struct CostReconcile {
     pub unpriced: u64,
     /// Machines on the bill without a fleet's tag, which no journal knows.
     pub of_others: u64,
+}
+
+/// A cloud that a bill is not of.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct OtherCloud {
+    /// The cloud.
+    pub cloud: String,
+    /// Its machines in journals.
+    pub machines: u64,
 }
 
 /// A machine on which bill and journal differ.

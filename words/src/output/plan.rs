@@ -341,6 +341,8 @@ pub fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         cost,
         cost_lines,
         uncounted,
+        // Only rules need it.
+        uncounted_before: _,
         held,
         unplaced: short,
         in_doubt: doubts,

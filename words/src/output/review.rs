@@ -175,19 +175,19 @@ impl From<&review::Verdict> for Rule {
 
 impl From<review::Sum> for Sum {
     fn from(sum: review::Sum) -> Self {
-        let review::Sum { machines, hourly, unpriced } = sum;
+        let review::Sum { machines, hourly, uncounted } = sum;
         Sum {
             machines,
             hourly_usd: usd(hourly),
             monthly_usd: usd(hourly.per_month()),
-            unpriced_machines: unpriced,
+            unpriced_machines: review::unpriced_machines(&uncounted),
         }
     }
 }
 
 impl From<&review::Side> for Side {
     fn from(side: &review::Side) -> Self {
-        let review::Side { capacity, machines, hourly, unpriced, families, regions } = side;
+        let review::Side { capacity, machines, hourly, uncounted, families, regions } = side;
         let names = |(cloud, name): &(fleet_model::Cloud, String)| format!("{cloud} {name}");
         Side {
             capacity: capacity.map(|(units, _)| units.as_f64()),
@@ -195,7 +195,7 @@ impl From<&review::Side> for Side {
             machines: *machines,
             hourly_usd: usd(*hourly),
             monthly_usd: usd(hourly.per_month()),
-            unpriced_machines: *unpriced,
+            unpriced_machines: review::unpriced_machines(uncounted),
             families: families.iter().map(names).collect(),
             regions: regions.iter().map(names).collect(),
         }
@@ -210,9 +210,9 @@ impl From<&review::Comparison> for Comparison {
             commit: all.commit.clone(),
             base_is_ahead: all.is_ahead,
             problems: all.problems.clone(),
+            increase: before.as_ref().filter(|_| all.whole).map(|before| increase(before, &after)),
             before: before.map(Sum::from),
             after: Sum::from(after),
-            increase: before.filter(|_| all.whole).map(|before| increase(before, after)),
             new_families: all.new_names(review::families),
             new_regions: all.new_names(review::regions),
             new_clouds: all.new_clouds(),
@@ -248,7 +248,7 @@ fn fleet(one: &review::FleetEdit) -> FleetEdit {
     }
 }
 
-fn increase(before: review::Sum, after: review::Sum) -> Increase {
+fn increase(before: &review::Sum, after: &review::Sum) -> Increase {
     let more = |before: MicroUsd, after: MicroUsd| {
         if after >= before { usd(after - before) } else { -usd(before - after) }
     };

@@ -72,7 +72,8 @@ words! {
     /// Why something has no price.
     NoPrice of model::NoPrice {
         Machine "machine", ImageDecides "imageDecides", DiskKind "diskKind", DiskSize "diskSize",
-        SubnetDecides "subnetDecides", Route "route", Volume "volume",
+        SubnetDecides "subnetDecides", Route "route",
+        Internet "internet", Volume "volume",
     }
     /// A kind of request to a cloud.
     Operation of model::Operation { Look "look", Launch "launch", End "end", }

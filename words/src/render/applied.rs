@@ -1,13 +1,13 @@
 //! What an apply came to.
 
 use super::attention::attention;
-use super::plan_text;
+use super::{plan_cost, plan_text};
 use crate::output::apply as output;
 use crate::output::common::{Cost, Summary, gaps, in_doubt, said, unplaced};
 use crate::style::{ADD, BOLD, WARN};
-use crate::text::{clean_line, count, markdown as md, monthly, thousands};
+use crate::text::{Hourly, clean_line, count, markdown as md, thousands};
 use fleet_core::Planned;
-use fleet_model::{FleetName, GroupLine, MicroUsd, Units};
+use fleet_model::{FleetName, GroupLine, Units};
 use fleet_run::{Converged, RoundOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -65,17 +65,18 @@ impl Applied {
 
 /// Capacity there is, capacity wanted, and what it costs per hour. What is ending no longer
 /// counts; what is only planned does not count yet.
-fn have(last: &Planned) -> (Units, Units, MicroUsd) {
+fn have(last: &Planned) -> (Units, Units, Hourly) {
     let Planned { plan, report } = last;
     let sum = |pick: fn(&GroupLine) -> Units| report.groups.iter().map(pick).sum();
     let wanted = sum(|line| line.wanted);
+    let (before, after) = plan_cost::before_and_after([report]);
     // What nobody knows to exist is not there.
     if plan.is_empty() {
         let there = sum(|line| line.after.saturating_sub(line.doubt));
-        (there, wanted, report.cost.hourly_after)
+        (there, wanted, after)
     } else {
         let there = sum(|line| line.before.saturating_sub(line.doubt));
-        (there, wanted, report.cost.hourly_before)
+        (there, wanted, before)
     }
 }
 
@@ -91,7 +92,11 @@ pub fn text(applied: &Applied) -> String {
         "nothing is left".into()
     } else {
         let unit = report.unit;
-        format!("{there} of {wanted} {unit}, {hourly} per hour, {} per month", monthly(hourly))
+        format!(
+            "{there} of {wanted} {unit}, {} per hour, {} per month",
+            hourly.per_hour(),
+            hourly.per_month()
+        )
     };
     let done = applied.done();
     let mut out = format!("{style}{mark}{style:#} {BOLD}{name}{BOLD:#}: {done}; {now}\n");
@@ -138,6 +143,7 @@ pub fn markdown(applied: &Applied) -> String {
     let (there, wanted, hourly) = have(last);
     let unit = last.report.unit;
     let name = md(applied.fleet.as_str());
+    let hourly = hourly.per_hour();
     format!("- `{name}`: {}; {there} of {wanted} {unit}, {hourly} per hour", applied.done())
 }
 

@@ -4,7 +4,7 @@ use super::columns::{Columns, left, right};
 use super::plan_text::{differ, percent_below};
 use crate::sentences;
 use crate::style::{BOLD, DIM, WARN};
-use crate::text::{count, markdown, monthly, wrap};
+use crate::text::{Hourly, count, markdown, monthly, wrap};
 use fleet_model::{
     Change, Cloud, Cost, CostKind, CostLine, CostRange, MicroUsd, Report, Tier, sum_lines,
 };
@@ -27,19 +27,25 @@ pub fn text(report: &Report, details: bool) -> String {
         range,
     } = &report.cost;
     let all = Change { before: *hourly_before, after: *hourly_after };
-    let change = |show: fn(MicroUsd) -> String| match all.before == all.after {
-        true => show(all.after),
-        false => format!("{} → {}{}", show(all.before), show(all.after), added(all, show)),
+    let (before, after) = before_and_after([report]);
+    let is_whole = before.is_whole && after.is_whole;
+    let change = |words: fn(Hourly) -> String, show: fn(MicroUsd) -> String| {
+        let (was, is) = (words(before), words(after));
+        match was == is {
+            true => is,
+            false if is_whole => format!("{was} → {is}{}", added(all, show)),
+            false => format!("{was} → {is}"),
+        }
     };
     let mut out = format!(
         "\n  {DIM}cost{DIM:#}    {BOLD}{}{BOLD:#} per hour, {} per month\n",
-        change(|amount| amount.to_string()),
-        change(monthly),
+        change(Hourly::per_hour, |amount| amount.to_string()),
+        change(Hourly::per_month, monthly),
     );
     let mut say = |line: String| out.push_str(&format!("{}\n", wrap(INDENT, &line)));
     parts(&report.cost_lines).into_iter().for_each(&mut say);
     if let Some(range) = range.as_ref().filter(|_| *hourly_after > MicroUsd(0)) {
-        say(spread(range));
+        say(format!("as spot goes: {}", spread(range)));
     }
     if let Some(done) = when_done {
         say(sentences::when_done(done));
@@ -49,7 +55,8 @@ pub fn text(report: &Report, details: bool) -> String {
             "machines that stand at their launch prices; {hourly_at_present} at present ones"
         ));
     }
-    if hourly_on_demand > hourly_after {
+    // A share of what nobody knows is none.
+    if hourly_on_demand > hourly_after && after.is_whole {
         say(format!(
             "{} below the {hourly_on_demand} of the same machines on demand",
             percent_below(*hourly_after, *hourly_on_demand)
@@ -74,6 +81,18 @@ pub fn text(report: &Report, details: bool) -> String {
         out.push_str(&format!("\n{}", table(&report.cost_lines).render("  ")));
     }
     out
+}
+
+/// What fleets cost together before and after a plan, and whether that is all.
+pub fn before_and_after<'a>(reports: impl IntoIterator<Item = &'a Report>) -> (Hourly, Hourly) {
+    let nothing = Hourly::of(MicroUsd(0), &[]);
+    reports.into_iter().fold((nothing, nothing), |(before, after), report| {
+        let cost = &report.cost;
+        (
+            before.and(Hourly::of(cost.hourly_before, &report.uncounted_before)),
+            after.and(Hourly::of(cost.hourly_after, &report.uncounted)),
+        )
+    })
 }
 
 /// What is added or saved, where there was something before and is something after.
@@ -127,9 +146,9 @@ fn spread(range: &CostRange) -> String {
         false => format!("{low} low, "),
     };
     match high {
-        Some(high) => format!("as spot goes: {low}{expected} expected, {high} high"),
+        Some(high) => format!("{low}{expected} expected, {high} high"),
         None => format!(
-            "as spot goes: {low}{expected} expected; no high, because some spot machines have no \
+            "{low}{expected} expected; no high, because some spot machines have no \
              on-demand price"
         ),
     }
@@ -167,9 +186,36 @@ fn difference(change: Change) -> String {
     }
 }
 
+/// Amounts with as many decimals as one of them needs: `$0.0100` beside `$0.0150`.
+fn alike<const N: usize>(amounts: [MicroUsd; N]) -> [String; N] {
+    let decimals = |text: &String| text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    let shown = amounts.map(|amount| amount.to_string());
+    let most = shown.iter().map(decimals).max().unwrap_or(0);
+    let small = MicroUsd::dollars(10);
+    let mut nth = 0;
+    shown.map(|text| {
+        let amount = amounts[nth];
+        nth += 1;
+        let missing = most - decimals(&text);
+        let extends = amount > MicroUsd(0) && amount < small;
+        if extends { text + &"0".repeat(missing) } else { text }
+    })
+}
+
 /// The cost of a fleet as a table for a comment: by tier, by cloud and by what it is for.
 pub fn in_markdown(report: &Report) -> String {
-    let lines = &report.cost_lines;
+    let mut out = lines_in_markdown(&report.cost_lines);
+    let priced = !out.is_empty();
+    if let Some(range) = report.cost.range.filter(|_| priced) {
+        out.push_str(&format!("\nAs spot goes, per hour: {}.\n", markdown(&spread(&range))));
+    }
+    for line in sentences::uncounted(&report.uncounted) {
+        out.push_str(&format!("\nNot counted: {}.\n", markdown(&line)));
+    }
+    out
+}
+
+fn lines_in_markdown(lines: &[CostLine]) -> String {
     if lines.iter().all(|line| line.change.is_nothing()) {
         return String::new();
     }
@@ -178,10 +224,9 @@ pub fn in_markdown(report: &Report) -> String {
     );
     let mut row = |name: String, change: Change| {
         if !change.is_nothing() {
+            let [before, after] = alike([change.before, change.after]);
             out.push_str(&format!(
-                "| {name} | {} | {} | {} | {} |\n",
-                change.before,
-                change.after,
+                "| {name} | {before} | {after} | {} | {} |\n",
                 difference(change),
                 monthly(change.after),
             ));
@@ -197,16 +242,48 @@ pub fn in_markdown(report: &Report) -> String {
             row(format!("_of that, {kind}_"), change);
         }
     }
-    if let Some(range) = report.cost.range {
-        out.push_str(&format!("\n{} per hour.\n", markdown(&capital(&spread(&range)))));
-    }
-    for line in sentences::uncounted(&report.uncounted) {
-        out.push_str(&format!("\nNot counted: {}.\n", markdown(&line)));
-    }
     out
 }
 
-fn capital(text: &str) -> String {
-    let mut chars = text.chars();
-    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::render::samples;
+    use fleet_model::{NoPrice, Uncounted};
+
+    #[test]
+    fn amounts_of_a_row_have_the_same_precision() {
+        let check = |before: u64, after: u64, expect: [&str; 2]| {
+            assert_eq!(alike([MicroUsd(before), MicroUsd(after)]), expect);
+        };
+        check(10_000, 15_000, ["$0.0100", "$0.0150"]);
+        check(10_000, 20_000, ["$0.01", "$0.02"]);
+        check(0, 15_000, ["$0.00", "$0.0150"]);
+        check(12_000_000, 15_000, ["$12.00", "$0.0150"]);
+    }
+
+    /// Two machines stand, and nobody knows what they cost.
+    fn unpriced() -> Report {
+        let (_, mut report) = samples::quiet();
+        (report.cost.hourly_before, report.cost.hourly_after) = (MicroUsd(0), MicroUsd(0));
+        report.cost.hourly_at_present = MicroUsd(0);
+        (report.cost.unpriced, report.cost.hourly_limit) = (2, None);
+        let (kind, because, cloud) = (CostKind::Machine, NoPrice::Machine, Cloud::Azure);
+        report.uncounted = vec![Uncounted { kind, because, cloud, machines: 2 }];
+        report.uncounted_before = report.uncounted.clone();
+        report
+    }
+
+    #[test]
+    fn what_has_no_price_is_no_bargain() {
+        let said = text(&unpriced(), false);
+        assert!(said.contains(&format!("{BOLD}?{BOLD:#} per hour, ? per month")), "{said}");
+        assert!(!said.contains("below"), "{said}");
+        let markdown = in_markdown(&unpriced());
+        assert!(markdown.contains("Not counted: 2 machines on azure"), "{markdown}");
+        let mut partly = unpriced();
+        partly.cost.hourly_after = MicroUsd(380_000);
+        let said = text(&partly, false);
+        assert!(said.contains(&format!("? → at least $0.38{BOLD:#} per hour")), "{said}");
+    }
 }

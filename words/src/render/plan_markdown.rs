@@ -3,10 +3,10 @@
 use super::plan_cost;
 use super::plan_text::{self, is_settled};
 use super::{review_markdown, review_text};
-use crate::output::common::{Summary, total};
+use crate::output::common::Summary;
 use crate::review::{Edit, FleetEdit, Review};
 use crate::sentences;
-use crate::text::{count, markdown, monthly, price, thousands};
+use crate::text::{Hourly, count, markdown, price, thousands};
 use fleet_model::{Cost, Plan, Report};
 
 /// GitHub takes comments of 65,536 characters; room is left for what others put around ours.
@@ -85,11 +85,8 @@ fn headline(fleets: &[(&Plan, &Report)]) -> String {
         let word = if create + destroy == 1 { "machine" } else { "machines" };
         parts.push(format!("{} {word}", machines.join(" ")));
     }
-    let cost = total(seen.iter().map(|(_, report)| &report.cost));
-    let (before, after) = (cost.hourly_before, cost.hourly_after);
-    let change = review_text::difference(Some(before), after);
-    let change = if change.is_empty() { change } else { format!(" ({change})") };
-    parts.push(format!("{} per month{change}", review_text::money(Some(before), after)));
+    let (before, after) = plan_cost::before_and_after(seen.iter().map(|(_, report)| *report));
+    parts.push(review_text::cost(before, after));
     parts.join(", ")
 }
 
@@ -123,14 +120,14 @@ fn table(fleets: &[(&Plan, &Report)]) -> String {
     }
     if fleets.len() > 1 {
         let sum = fleets.iter().fold(Summary::default(), |s, (_, r)| s.and(Summary::of(r)));
-        let cost = total(fleets.iter().map(|(_, report)| &report.cost));
+        let cost = plan_cost::before_and_after(fleets.iter().map(|(_, report)| *report));
         let blind = fleets.iter().filter(|(_, report)| report.is_blind()).count();
         let mark = match blind {
             0 => String::new(),
             few => format!("without {}", count(few as u64, "fleet")),
         };
         if blind < fleets.len() {
-            out.push_str(&row("**all**", sum, &cost, &mark));
+            out.push_str(&row("**all**", sum, cost, &mark));
         }
     }
     out
@@ -147,19 +144,15 @@ fn fleet_row(plan: &Plan, report: &Report) -> String {
         // Numbers of what nobody saw would be taken for true ones.
         return format!("| {name} | ? | ? | ? | ? | ? | ⛔ no cloud answered |\n");
     }
-    row(&name, Summary::of(report), &report.cost, mark)
+    row(&name, Summary::of(report), plan_cost::before_and_after([report]), mark)
 }
 
-fn row(name: &str, summary: Summary, cost: &Cost, mark: &str) -> String {
+fn row(name: &str, summary: Summary, (before, after): (Hourly, Hourly), mark: &str) -> String {
     let Summary { create, destroy, keep } = summary;
-    let (before, after) = (cost.hourly_before, cost.hourly_after);
-    let change = |before: String, after: String| {
-        if before == after { after } else { format!("{before} → {after}") }
-    };
     format!(
         "| {name} | {create} | {destroy} | {keep} | {} | {} | {mark} |\n",
-        change(before.to_string(), after.to_string()),
-        change(monthly(before), monthly(after)),
+        review_text::per_hour(Some(before), after),
+        review_text::money(Some(before), after),
     )
 }
 

@@ -3,7 +3,7 @@
 use super::attention::{attention, unseen};
 use super::columns::{Cell, Columns, across, left, right};
 use super::plan_cost;
-use crate::output::common::{Summary, total as total_cost};
+use crate::output::common::Summary;
 use crate::sentences;
 use crate::style::{ADD, BOLD, DIM, PLAIN, REMOVE, WARN};
 use crate::text::{clean_line, count, price, span, thousands, wrap};
@@ -147,7 +147,7 @@ fn closing(plan: &Plan, report: &Report, summary: Summary) -> String {
 /// Several fleets together.
 pub fn total(fleets: &[(&Plan, &Report)]) -> String {
     let sum = fleets.iter().fold(Summary::default(), |s, (_, report)| s.and(Summary::of(report)));
-    let cost = total_cost(fleets.iter().map(|(_, report)| &report.cost));
+    let (before, after) = plan_cost::before_and_after(fleets.iter().map(|(_, report)| *report));
     let blind = fleets.iter().filter(|(_, report)| report.is_blind()).count();
     if blind == fleets.len() {
         return format!("\n{BOLD}None of {} fleets{BOLD:#} could be looked at.", fleets.len());
@@ -162,8 +162,8 @@ pub fn total(fleets: &[(&Plan, &Report)]) -> String {
         thousands(sum.create.into()),
         thousands(sum.destroy.into()),
         thousands(sum.keep.into()),
-        cost.hourly_before,
-        cost.hourly_after
+        before.per_hour(),
+        after.per_hour()
     )
 }
 

@@ -5,9 +5,9 @@ use super::review_text::{
     FIELDS, capacity, difference, elsewhere, field, money, news, numbers, per_hour, remarks,
 };
 use crate::output::common::Summary;
-use crate::review::{Comparison, Edit, FleetEdit, Review, Standing};
-use crate::text::{count, markdown};
-use fleet_model::{MicroUsd, Plan, Report};
+use crate::review::{Comparison, Edit, FleetEdit, Review, Side, Standing, Sum};
+use crate::text::{Hourly, count, markdown};
+use fleet_model::{Plan, Report};
 
 /// Free text as code. A code span of Markdown takes text as it is, entities and all; this one does not.
 fn code(text: &str) -> String {
@@ -69,9 +69,9 @@ pub(super) fn table(all: &Comparison, plans: &[(&Plan, &Report)], most: usize) -
         out.push_str(&format!(
             "| | **all {} fleets** | | {} | {} | **{}** | |\n",
             all.fleets.len(),
-            numbers(before.map(|sum| sum.machines), after.machines),
-            both(before.map(|sum| sum.hourly), after.hourly),
-            difference(before.map(|sum| sum.hourly), after.hourly),
+            numbers(before.as_ref().map(|sum| sum.machines), after.machines),
+            both(before.as_ref().map(Sum::cost), after.cost()),
+            difference(before.as_ref().map(Sum::cost), after.cost()),
         ));
     }
     let news = news(all);
@@ -90,7 +90,7 @@ pub(super) fn table(all: &Comparison, plans: &[(&Plan, &Report)], most: usize) -
 }
 
 /// Money per month, and small below it per hour.
-fn both(before: Option<MicroUsd>, after: MicroUsd) -> String {
+fn both(before: Option<Hourly>, after: Hourly) -> String {
     let (month, hour) = (money(before, after), per_hour(before, after));
     format!("{month}<br><sub>{hour} per hour</sub>")
 }
@@ -104,14 +104,14 @@ fn row(one: &FleetEdit, apply: &str) -> String {
         Edit::Same => "as before",
     };
     let before = one.before.as_ref();
-    let hourly = before.map(|side| side.hourly);
+    let cost = before.map(Side::cost);
     format!(
         "| {mark} | `{}` | {} | {} | {} | {} | {apply} |\n",
         markdown(one.fleet.as_str()),
         capacity(one),
         numbers(before.map(|side| side.machines), one.after.machines),
-        both(hourly, one.after.hourly),
-        difference(hourly, one.after.hourly),
+        both(cost, one.after.cost()),
+        difference(cost, one.after.cost()),
     )
 }
 

@@ -2,12 +2,11 @@
 
 use super::columns::{Cell, Columns, left, right};
 use crate::review::{
-    Comparison, Edit, FieldEdit, FleetEdit, Review, Side, Standing, Sum, families, regions,
+    Comparison, Edit, FieldEdit, FleetEdit, Review, Side, Standing, families, regions,
 };
 use crate::style::{ADD, BOLD, DIM, ERROR, PLAIN, REMOVE, WARN};
-use crate::text::{clean_line, count, first_of, growth, month_change, monthly, signed, wrap};
+use crate::text::{Hourly, clean_line, count, first_of, growth, month_change, signed, wrap};
 use anstyle::Style;
-use fleet_model::MicroUsd;
 
 /// Edited values of a fleet that are listed; a rewritten spec has hundreds.
 pub const FIELDS: usize = 12;
@@ -46,11 +45,12 @@ pub fn remarks(all: &Comparison) -> Vec<String> {
     let mut drifted = Vec::new();
     let mut stay = Vec::new();
     for one in &all.fleets {
-        let Some(Side { machines, hourly, .. }) = one.now.as_ref() else { continue };
-        let stands = format!("{}, {} per month", count(*machines, "machine"), monthly(*hourly));
+        let Some(now) = one.now.as_ref() else { continue };
+        let machines = count(now.machines, "machine");
+        let stands = format!("{machines}, {} per month", now.cost().per_month());
         let name = &one.fleet;
         if one.edit == Edit::Removed {
-            if *machines > 0 && !one.pruned {
+            if now.machines > 0 && !one.pruned {
                 stay.push(format!(
                     "{name} has {stands}: they stay and cost money until it is destroyed or pruned"
                 ));
@@ -110,8 +110,10 @@ pub fn arrow(before: String, after: String) -> String {
 }
 
 /// `+$366, +39 %`; `?` where it is not known.
-pub fn difference(before: Option<MicroUsd>, after: MicroUsd) -> String {
-    let Some(before) = before else { return "?".into() };
+pub fn difference(before: Option<Hourly>, after: Hourly) -> String {
+    let (Some(before), Some(after)) = (before.and_then(Hourly::whole), after.whole()) else {
+        return "?".into();
+    };
     if before == after {
         return String::new();
     }
@@ -145,16 +147,16 @@ fn compared(all: &Comparison) -> String {
     columns.styled(DIM, headings.into_iter().enumerate().map(heading));
     for one in all.fleets.iter().filter(|one| one.edit != Edit::Same) {
         let (mark, style) = mark(one.edit);
-        let before = one.before.as_ref().map(|side| (side.machines, side.hourly));
+        let before = one.before.as_ref().map(|side| (side.machines, side.cost()));
         let names = [left(mark).style(style), left(one.fleet.as_str()), left(capacity(one))];
         columns
-            .row(names.into_iter().chain(amounts(before, (one.after.machines, one.after.hourly))));
+            .row(names.into_iter().chain(amounts(before, (one.after.machines, one.after.cost()))));
     }
     if all.fleets.len() > 1 {
-        let before = all.before().map(|sum| (sum.machines, sum.hourly));
+        let before = all.before().map(|sum| (sum.machines, sum.cost()));
         let after = all.after();
         let names = [left(""), left("all"), left("")];
-        columns.row(names.into_iter().chain(amounts(before, (after.machines, after.hourly))));
+        columns.row(names.into_iter().chain(amounts(before, (after.machines, after.cost()))));
     }
     out.push('\n');
     if all.fleets.iter().any(|one| one.edit != Edit::Same) {
@@ -187,7 +189,7 @@ fn compared(all: &Comparison) -> String {
 }
 
 /// Machines and money before and after.
-fn amounts(before: Option<(u32, MicroUsd)>, after: (u32, MicroUsd)) -> [Cell; 4] {
+fn amounts(before: Option<(u32, Hourly)>, after: (u32, Hourly)) -> [Cell; 4] {
     let was = before.map(|(_, hourly)| hourly);
     [
         right(numbers(before.map(|(machines, _)| machines), after.0)),
@@ -213,13 +215,13 @@ pub fn numbers(before: Option<u32>, after: u32) -> String {
 }
 
 /// Money per hour before and after; `?` where it is not known.
-pub fn per_hour(before: Option<MicroUsd>, after: MicroUsd) -> String {
-    arrow(before.map_or_else(|| "?".into(), |before| before.to_string()), after.to_string())
+pub fn per_hour(before: Option<Hourly>, after: Hourly) -> String {
+    arrow(before.map_or_else(|| "?".into(), Hourly::per_hour), after.per_hour())
 }
 
 /// Money per month before and after; `?` where it is not known.
-pub fn money(before: Option<MicroUsd>, after: MicroUsd) -> String {
-    arrow(before.map_or_else(|| "?".into(), monthly), monthly(after))
+pub fn money(before: Option<Hourly>, after: Hourly) -> String {
+    arrow(before.map_or_else(|| "?".into(), Hourly::per_month), after.per_month())
 }
 
 fn rules(review: &Review) -> String {
@@ -263,17 +265,18 @@ pub fn headline(all: &Comparison) -> String {
                 let word = if one { "machine" } else { "machines" };
                 parts.push(format!("{} {word}", signed(before.machines, after.machines)));
             }
-            parts.push(cost(before, after));
+            parts.push(cost(before.cost(), after.cost()));
         }
-        None => parts.push(format!("{} per month, before not known", monthly(after.hourly))),
+        None => parts.push(format!("{} per month, before not known", after.cost().per_month())),
     }
     parts.join(", ")
 }
 
-fn cost(before: Sum, after: Sum) -> String {
-    let money = arrow(monthly(before.hourly), monthly(after.hourly));
-    match difference(Some(before.hourly), after.hourly) {
-        same if same.is_empty() => format!("{money} per month"),
+/// What it costs per month, and what that is more; nothing of the latter where it is not known.
+pub fn cost(before: Hourly, after: Hourly) -> String {
+    let money = money(Some(before), after);
+    match difference(Some(before), after) {
+        same if same.is_empty() || same == "?" => format!("{money} per month"),
         change => format!("{money} per month ({change})"),
     }
 }

@@ -126,6 +126,7 @@ fn report() -> Report {
         },
         cost_lines: vec![],
         uncounted: vec![],
+        uncounted_before: vec![],
         held: vec![],
         unplaced: vec![],
         in_doubt: vec![],
@@ -187,7 +188,7 @@ fn troubled() -> (Plan, Report) {
     (plan(vec![]), report)
 }
 
-fn quiet() -> (Plan, Report) {
+pub(crate) fn quiet() -> (Plan, Report) {
     let mut report = report();
     report.cost.hourly_before = report.cost.hourly_after;
     for line in &mut report.pools {

@@ -2,8 +2,11 @@
 
 use super::rules::Measures;
 use crate::review::family_of;
+use crate::text::Hourly;
 use fleet_core::{Planned, afresh, plan};
-use fleet_model::{Cloud, Cost, FleetName, Hold, Inputs, MicroUsd, PoolLine, Report, Unit, Units};
+use fleet_model::{
+    Cloud, Cost, CostKind, FleetName, Inputs, MicroUsd, PoolLine, Report, Uncounted, Unit, Units,
+};
 use fleet_spec::{GivenBy, LoadedFleet};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,8 +19,8 @@ pub struct Side {
     pub machines: u32,
     /// What they cost per hour, as far as prices are known.
     pub hourly: MicroUsd,
-    /// Machines without a known price.
-    pub unpriced: u32,
+    /// What nobody can price, and no amount counts.
+    pub uncounted: Vec<Uncounted>,
     /// Families in use, with their clouds.
     pub families: BTreeSet<(Cloud, String)>,
     /// Regions in use, with their clouds.
@@ -34,31 +37,30 @@ impl Side {
     pub fn wanted(inputs: &Inputs) -> Self {
         let Planned { report, .. } = plan(&afresh(inputs));
         let wanted = report.groups.iter().map(|line| line.wanted).sum();
-        Side {
-            capacity: Some((wanted, report.unit)),
-            hourly: asked(&report.cost),
-            unpriced: report.cost.unpriced,
-            ..Side::used(&report, |line| line.keep + line.create)
-        }
+        Side { capacity: Some((wanted, report.unit)), ..Side::planned(&report) }
     }
 
     /// Where a plan leads.
     fn planned(report: &Report) -> Self {
         let used = Side::used(report, |line| line.keep + line.create);
-        Side { hourly: asked(&report.cost), unpriced: report.cost.unpriced, ..used }
+        Side { hourly: asked(&report.cost), uncounted: report.uncounted.clone(), ..used }
     }
 
     /// What stands.
     pub fn standing(report: &Report) -> Self {
         let stood = |line: &PoolLine| line.keep + line.destroy;
         let before = report.groups.iter().map(|line| line.before).sum();
-        let nameless = report.pools.iter().filter(|line| line.price.is_none()).map(stood).sum();
         Side {
             capacity: Some((before, report.unit)),
             hourly: report.cost.hourly_before,
-            unpriced: nameless,
+            uncounted: report.uncounted_before.clone(),
             ..Side::used(report, stood)
         }
+    }
+
+    /// What it costs per hour, and whether that is all.
+    pub fn cost(&self) -> Hourly {
+        Hourly::of(self.hourly, &self.uncounted)
     }
 
     fn used(report: &Report, machines: fn(&PoolLine) -> u32) -> Self {
@@ -142,14 +144,35 @@ pub struct Comparison {
 }
 
 /// The sum of sides.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sum {
     /// How many machines.
     pub machines: u32,
     /// What they cost per hour.
     pub hourly: MicroUsd,
-    /// Machines without a known price.
-    pub unpriced: u32,
+    /// What nobody can price, and no amount counts.
+    pub uncounted: Vec<Uncounted>,
+}
+
+impl Sum {
+    /// What it costs per hour, and whether that is all.
+    pub fn cost(&self) -> Hourly {
+        Hourly::of(self.hourly, &self.uncounted)
+    }
+}
+
+/// Machines of which something has no price at all, by what that is.
+pub(super) fn unpriced(uncounted: &[Uncounted]) -> BTreeMap<CostKind, u32> {
+    let mut unpriced = BTreeMap::new();
+    for one in uncounted.iter().filter(|one| one.because.is_unpriced()) {
+        *unpriced.entry(one.kind).or_default() += one.machines;
+    }
+    unpriced
+}
+
+/// Machines whose own price is not known.
+pub fn unpriced_machines(uncounted: &[Uncounted]) -> u32 {
+    unpriced(uncounted).get(&CostKind::Machine).copied().unwrap_or(0)
 }
 
 impl<'a> FromIterator<&'a Side> for Sum {
@@ -157,7 +180,7 @@ impl<'a> FromIterator<&'a Side> for Sum {
         sides.into_iter().fold(Sum::default(), |sum, side| Sum {
             machines: sum.machines + side.machines,
             hourly: sum.hourly + side.hourly,
-            unpriced: sum.unpriced + side.unpriced,
+            uncounted: [sum.uncounted, side.uncounted.clone()].concat(),
         })
     }
 }
@@ -230,17 +253,17 @@ fn new_clouds(before: &Names<'_>, after: &Names<'_>) -> Vec<String> {
 
 /// What rules are held against: the specs at the base, or without one what stands.
 pub fn measures(planned: &[(String, &Report)], comparison: Option<&Comparison>) -> Measures {
-    let destroys = planned.iter().map(|(_, report)| destroys(report)).sum();
+    let destroys = planned.iter().map(|(_, report)| super::destroys(report)).sum();
     let short = planned.iter().filter(|(_, report)| !report.unplaced.is_empty());
     let unplaced = short.map(|(name, _)| name.clone()).collect();
     if let Some(all) = comparison {
         let (before, after) = (all.before(), all.after());
         return Measures {
-            before: before.map(|sum| sum.hourly),
+            before: before.as_ref().map(|sum| sum.hourly),
             // Taking a spec away saves nothing as long as its machines run.
             after: all.whole.then(|| after.hourly + all.remains()),
             remains: all.remains(),
-            unpriced: (before.map_or(0, |sum| sum.unpriced), after.unpriced),
+            uncounted: (before.map(|sum| sum.uncounted).unwrap_or_default(), after.uncounted),
             families: all.new_names(families),
             regions: all.new_names(regions),
             clouds: all.new_clouds(),
@@ -257,7 +280,7 @@ pub fn measures(planned: &[(String, &Report)], comparison: Option<&Comparison>) 
     Measures {
         before: (!blind).then_some(before.hourly),
         after: (!blind).then_some(after.hourly),
-        unpriced: (before.unpriced, after.unpriced),
+        uncounted: (before.uncounted, after.uncounted),
         families: seen(unseen(&union(&now, families), &union(&then, families))),
         regions: seen(unseen(&union(&now, regions), &union(&then, regions))),
         clouds: seen(new_clouds(&union(&now, regions), &union(&then, regions))),
@@ -266,16 +289,6 @@ pub fn measures(planned: &[(String, &Report)], comparison: Option<&Comparison>) 
         unplaced,
         against: "what stands now".into(),
     }
-}
-
-/// Machines that a plan destroys, and that later ones will: a limit on destroys only puts them off.
-fn destroys(report: &Report) -> u64 {
-    let now: u64 = report.pools.iter().map(|line| u64::from(line.destroy)).sum();
-    let later = report.held.iter().filter_map(|hold| {
-        let Hold::DestroyLimit { held, .. } = hold else { return None };
-        Some(u64::from(*held))
-    });
-    now + later.sum::<u64>()
 }
 
 /// Values that two specs write otherwise, in the order of their names. Of user data, that it changed.

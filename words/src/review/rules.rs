@@ -1,7 +1,10 @@
 //! Rules of `--fail-if`: what a change may not do without a person.
 
+use super::change::unpriced;
+use crate::sentences;
 use crate::text::{clean, count, first_of, growth, month_change, monthly};
-use fleet_model::MicroUsd;
+use fleet_model::{CostKind, MicroUsd, Uncounted};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -23,6 +26,7 @@ enum Kind {
     Destroys(u64),
     Unplaced,
     Unpriced,
+    Uncounted,
 }
 
 /// The time that an amount is for.
@@ -41,7 +45,7 @@ enum Limit {
 }
 
 /// How a rule is written: its name, and what follows.
-const RULES: [(&str, &str); 10] = [
+const RULES: [(&str, &str); 11] = [
     ("monthly-increase", ">500usd or >10%"),
     ("hourly-increase", ">2.50usd or >10%"),
     ("monthly", ">10000usd"),
@@ -52,7 +56,11 @@ const RULES: [(&str, &str); 10] = [
     ("destroys", ">3"),
     ("unplaced", ""),
     ("unpriced", ""),
+    ("uncounted", ""),
 ];
+
+/// What a limit alone is about, such as `>10%`: the bill.
+const BARE: &str = "monthly-increase";
 
 /// What is wrong with a rule, and where in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +92,11 @@ impl FromStr for Rule {
             Some((name, limit)) => (name, Some(limit)),
             None => (text, None),
         };
-        let Some((known, form)) = RULES.iter().find(|(known, _)| *known == name.trim()) else {
+        let meant = match (name.trim(), limit) {
+            ("", Some(_)) => BARE,
+            (name, _) => name,
+        };
+        let Some((known, form)) = RULES.iter().find(|(known, _)| *known == meant) else {
             return Err(wrong((0, chars(name)), unknown(name.trim())));
         };
         let after = chars(name) + 1;
@@ -109,6 +121,7 @@ impl FromStr for Rule {
             ("new-cloud", _) => Kind::NewCloud,
             ("unplaced", _) => Kind::Unplaced,
             ("unpriced", _) => Kind::Unpriced,
+            ("uncounted", _) => Kind::Uncounted,
             ("destroys", Some(value)) => {
                 let most = value.parse().map_err(|_| bad("this is not a number of machines"))?;
                 Kind::Destroys(most)
@@ -158,8 +171,8 @@ pub struct Measures {
     pub after: Option<MicroUsd>,
     /// Of that, what machines of fleets without a spec go on to cost.
     pub remains: MicroUsd,
-    /// Machines without a price, before and after.
-    pub unpriced: (u32, u32),
+    /// What nobody can price, before and after.
+    pub uncounted: (Vec<Uncounted>, Vec<Uncounted>),
     /// Families that are used after and not before, as `aws p5`; `None`: not known.
     pub families: Option<Vec<String>>,
     /// The same of regions.
@@ -205,7 +218,7 @@ pub fn judge(rules: &[Rule], measures: &Measures) -> Vec<Verdict> {
 
 impl Rule {
     fn judge(&self, measures: &Measures) -> Verdict {
-        let Measures { unpriced, families, regions, clouds, destroys, unplaced, .. } = measures;
+        let Measures { uncounted, families, regions, clouds, destroys, unplaced, .. } = measures;
         let (is, why) = match self.kind {
             Kind::Increase(per, limit) => increase(per, limit, measures),
             Kind::Above(per, limit) => above(per, limit, measures),
@@ -221,11 +234,21 @@ impl Rule {
                 (Standing::Broken, format!("not all can be placed of {}", first_of(unplaced)))
             }
             Kind::Unpriced => {
-                let machines = count(unpriced.1, "machine");
-                (broken(unpriced.1 > 0), format!("{machines} without a known price"))
+                listed(&without_price(&uncounted.1), "nothing is without a known price")
             }
+            Kind::Uncounted => listed(&uncounted.1, "nothing is left out of the cost"),
         };
-        let next = (is != Standing::Kept).then(|| self.way_past(is).to_owned());
+        let next = (is != Standing::Kept).then(|| match self.kind {
+            Kind::Unpriced => ways_to_count(&without_price(&uncounted.1)),
+            Kind::Uncounted => ways_to_count(&uncounted.1),
+            Kind::Increase(..)
+            | Kind::Above(..)
+            | Kind::NewFamily
+            | Kind::NewRegion
+            | Kind::NewCloud
+            | Kind::Destroys(_)
+            | Kind::Unplaced => self.way_past(is).to_owned(),
+        });
         Verdict { rule: self.text.clone(), is, why, next }
     }
 
@@ -247,9 +270,29 @@ impl Rule {
                 "lower the target in steps, or raise the limit of --fail-if where the plan is run"
             }
             (Kind::Unplaced, _) => "`fleet explain` says what stands in the way",
-            (Kind::Unpriced, _) => "import a catalog with prices, or leave these types out",
+            (Kind::Unpriced | Kind::Uncounted, _) => "run this plan without the rule",
         }
     }
+}
+
+/// What of it has no price at all.
+fn without_price(uncounted: &[Uncounted]) -> Vec<Uncounted> {
+    uncounted.iter().filter(|one| one.because.is_unpriced()).copied().collect()
+}
+
+/// A rule that is broken by what is listed.
+fn listed(found: &[Uncounted], nothing: &str) -> (Standing, String) {
+    match found {
+        [] => (Standing::Kept, nothing.to_owned()),
+        found => (Standing::Broken, sentences::uncounted(found).join("; ")),
+    }
+}
+
+/// How each of these would get a price.
+fn ways_to_count(found: &[Uncounted]) -> String {
+    let ways: BTreeSet<&str> =
+        found.iter().map(|one| sentences::way_to_a_price(one.because)).collect();
+    ways.into_iter().collect::<Vec<_>>().join("; ")
 }
 
 fn broken(is: bool) -> Standing {
@@ -273,14 +316,24 @@ fn exact(per: Per, hourly: MicroUsd) -> MicroUsd {
 
 /// What keeps an amount from being known.
 fn unknown_cost(measures: &Measures) -> Option<String> {
-    let (before, after) = measures.unpriced;
     if measures.after.is_none() {
         return Some("what it will cost is not known".into());
     }
-    (after > before).then(|| {
-        let machines = count(after - before, "more machine");
-        format!("{machines} without a known price, so the cost is not known")
-    })
+    let (before, after) = &measures.uncounted;
+    let (before, after) = (unpriced(before), unpriced(after));
+    let more = after.into_iter().filter_map(|(kind, after)| {
+        let more = after.saturating_sub(before.get(&kind).copied().unwrap_or(0));
+        let machines = count(more, "more machine");
+        (more > 0).then(|| match kind {
+            CostKind::Machine => machines,
+            CostKind::Disk | CostKind::Address | CostKind::Egress => {
+                format!("{kind} of {machines}")
+            }
+        })
+    });
+    let more: Vec<String> = more.collect();
+    let more = more.join(", ");
+    (!more.is_empty()).then(|| format!("{more} without a known price, so the cost is not known"))
 }
 
 fn increase(time: Per, limit: Limit, measures: &Measures) -> (Standing, String) {
@@ -329,8 +382,8 @@ fn remains(time: Per, measures: &Measures) -> String {
 fn above(time: Per, limit: MicroUsd, measures: &Measures) -> (Standing, String) {
     let after = measures.after.unwrap_or_default();
     let over = exact(time, after) > limit;
-    let unknown =
-        unknown_cost(&Measures { unpriced: (0, measures.unpriced.1), ..measures.clone() });
+    let after_alone = (Vec::new(), measures.uncounted.1.clone());
+    let unknown = unknown_cost(&Measures { uncounted: after_alone, ..measures.clone() });
     if let (Some(unknown), false) = (unknown, over) {
         return (Standing::Unknown, unknown);
     }

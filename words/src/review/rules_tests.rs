@@ -1,4 +1,5 @@
 use super::*;
+use fleet_model::NoPrice;
 
 fn dollars_per_month(dollars: u64) -> MicroUsd {
     MicroUsd(dollars * 1_000_000 / fleet_model::HOURS_PER_MONTH)
@@ -16,6 +17,11 @@ fn measures() -> Measures {
         against: "what stands".into(),
         ..Measures::default()
     }
+}
+
+/// Something that no amount counts, of so many machines.
+fn left_out(kind: CostKind, because: NoPrice, machines: u32) -> Uncounted {
+    Uncounted { kind, because, cloud: fleet_model::Cloud::Aws, machines }
 }
 
 fn stands(rule: &str, measures: &Measures) -> Standing {
@@ -57,18 +63,57 @@ fn what_costs_nothing_before_grows_by_any_share() {
 
 #[test]
 fn unknown_is_not_kept() {
-    let unpriced = Measures { unpriced: (1, 3), ..measures() };
+    let machines = |count| vec![left_out(CostKind::Machine, NoPrice::Machine, count)];
+    let unpriced = Measures { uncounted: (machines(1), machines(3)), ..measures() };
     assert_eq!(stands("monthly-increase>500usd", &unpriced), Standing::Unknown);
     assert_eq!(stands("monthly-increase>50usd", &unpriced), Standing::Broken);
     assert_eq!(stands("monthly>5000usd", &unpriced), Standing::Unknown);
     assert_eq!(stands("unpriced", &unpriced), Standing::Broken);
     // What had no price before is no change.
-    let as_before = Measures { unpriced: (3, 3), ..measures() };
+    let as_before = Measures { uncounted: (machines(3), machines(3)), ..measures() };
     assert_eq!(stands("monthly-increase>500usd", &as_before), Standing::Kept);
     let blind = Measures { before: None, after: None, families: None, ..measures() };
     for rule in ["monthly-increase>1usd", "hourly>1usd", "new-family"] {
         assert_eq!(stands(rule, &blind), Standing::Unknown, "{rule}");
     }
+}
+
+#[test]
+fn what_is_left_out_of_the_cost_breaks_a_rule() {
+    let check = |kind, because, rule: &str, expect: Standing, why: &str| {
+        let after = vec![left_out(kind, because, 2)];
+        let rule: Rule = rule.parse().expect("a rule");
+        let verdict = rule.judge(&Measures { uncounted: (Vec::new(), after), ..measures() });
+        assert_eq!((verdict.is, verdict.why.as_str()), (expect, why), "{verdict:?}");
+        assert_eq!(verdict.next.is_some(), expect != Standing::Kept, "{verdict:?}");
+    };
+    use Standing::{Broken, Kept, Unknown};
+    let internet = "traffic of 2 machines: no price is known from there to the internet";
+    check(CostKind::Egress, NoPrice::Internet, "unpriced", Broken, internet);
+    check(CostKind::Egress, NoPrice::Internet, "uncounted", Broken, internet);
+    let unknown = "traffic of 2 more machines without a known price, so the cost is not known";
+    check(CostKind::Egress, NoPrice::Internet, "monthly>5000usd", Unknown, unknown);
+    check(CostKind::Egress, NoPrice::Internet, "monthly-increase>500usd", Unknown, unknown);
+    // Most specs leave the size of a disk to the image: `unpriced` would be of no use with them.
+    let image = "disks of 2 machines: the image decides the size (template.disk.sizeGiB)";
+    let image_decides = NoPrice::ImageDecides;
+    let priced = "nothing is without a known price";
+    check(CostKind::Disk, image_decides, "unpriced", Kept, priced);
+    check(CostKind::Disk, image_decides, "uncounted", Broken, image);
+    check(CostKind::Disk, image_decides, "monthly>5000usd", Kept, "$1,100 per month");
+}
+
+#[test]
+fn a_limit_alone_is_about_the_bill() {
+    check_same(">9.9%", "monthly-increase>9.9%");
+    check_same(" > 99usd", "monthly-increase>99usd");
+    check_same(">10.1%", "monthly-increase>10.1%");
+}
+
+fn check_same(bare: &str, named: &str) {
+    let parsed = |rule: &str| rule.parse::<Rule>().expect(rule);
+    assert_eq!(parsed(bare).kind, parsed(named).kind, "{bare}");
+    assert_eq!(parsed(bare).text, bare.trim());
 }
 
 /// Else a change could pay for new fleets by taking away the specs of others, and nobody ends those.

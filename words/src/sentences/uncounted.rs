@@ -36,7 +36,24 @@ pub fn why(because: NoPrice) -> &'static str {
         NoPrice::DiskSize => "no price is known for a disk of this size",
         NoPrice::SubnetDecides => "the subnet decides whether there is one",
         NoPrice::Route => "no price is known between the data and these machines",
+        NoPrice::Internet => "no price is known from there to the internet",
         NoPrice::Volume => "no price is known for so much from there",
+    }
+}
+
+/// What would give it a price, or do without.
+pub fn way_to_a_price(because: NoPrice) -> &'static str {
+    match because {
+        NoPrice::Machine => "import a catalog with prices, or leave these types out",
+        NoPrice::ImageDecides => "set template.disk.sizeGiB",
+        NoPrice::DiskKind | NoPrice::DiskSize => {
+            "choose a kind and size of disk that docs/prices.md has a price for"
+        }
+        NoPrice::SubnetDecides => "leave template.subnets and template.network out",
+        NoPrice::Route | NoPrice::Internet => {
+            "choose regions for whose traffic docs/prices.md has a price"
+        }
+        NoPrice::Volume => "expect less traffic (placement.egressGiBPerDay)",
     }
 }
 

@@ -34,7 +34,8 @@ pub(crate) async fn run(context: &Context, args: &AnomaliesArgs, out: &mut Out) 
     let page = anomalies::Page { odd: &odd, days: args.days, fleets: &journals.fleets, now };
     match context.global.output {
         Format::Json => out.json(&document(worst, anomalies::document(&page)))?,
-        Format::Text | Format::Markdown => out.text(anomalies::text(&page).trim_end()),
+        Format::Text => out.text(anomalies::text(&page).trim_end()),
+        Format::Markdown => out.text(anomalies::markdown(&page).trim_end()),
     }
     Ok(worst)
 }

@@ -1,6 +1,6 @@
 //! `fleet cost reconcile`: a bill of a cloud beside the journals.
 
-use super::Journals;
+use super::{Journals, in_order};
 use crate::args::{Format, ReconcileBillArgs};
 use crate::context::Context;
 use crate::exit::Exit;
@@ -16,16 +16,18 @@ pub(crate) async fn run(context: &Context, args: &ReconcileBillArgs, out: &mut O
     let file = std::fs::File::open(&args.bill)
         .map_err(|cause| Failure::new(format!("cannot read the bill: {cause}")).at(&name))?;
     let bill = Bill::read(std::io::BufReader::new(file)).map_err(|bad| {
-        Failure::new(format!("this bill cannot be compared: {bad}")).at(&name).hint(
-            "export CSV with a row for each resource and hour: AWS CUR 2.0 or FOCUS, BigQuery, \
-             Azure cost details",
-        )
+        let hint = bad.hint();
+        Failure::new(format!("this bill cannot be compared: {bad}")).at(&name).hint(hint)
     })?;
     let journals = Journals::open(context, &[]).await?;
-    // Nothing is said of what the bill does not reach.
-    let (from, to) = args.period.bounds(journals.latest().await?);
-    let (from, to) = (from.max(bill.from), to.min(bill.to));
-    let mut machines = Machines::new(&bill, from, to);
+    let now = journals.latest().await?;
+    let (from, to) = args.period.bounds(now);
+    // Without --to the end is now, and of a time that is yet to come there is nothing to compare.
+    if args.period.to.is_some() {
+        in_order(from, to, "comparison")?;
+    }
+    let window = bill.window(from, to, now.as_millisecond());
+    let mut machines = Machines::new(&bill, window);
     let mut worst = Exit::Done;
     for fleet in &journals.fleets {
         machines.of_fleet(fleet.as_str());
@@ -36,13 +38,12 @@ pub(crate) async fn run(context: &Context, args: &ReconcileBillArgs, out: &mut O
     }
     let tolerance = NanoUsd(i128::from(args.tolerance.0) * 1000);
     let found = compare(&bill, &machines, tolerance);
-    let differs = !found.differ.is_empty()
-        || !found.only_billed.is_empty()
-        || !found.only_recorded.is_empty();
-    let exit = if differs { worst.max(Exit::Changes) } else { worst };
+    let exit = if found.differs() { worst.max(Exit::Changes) } else { worst };
+    let page = bill::Page { bill: &bill, found: &found, window };
     match context.global.output {
-        Format::Json => out.json(&document(exit, bill::document(&bill, &found, from, to)))?,
-        Format::Text | Format::Markdown => out.text(bill::text(&bill, &found, to).trim_end()),
+        Format::Json => out.json(&document(exit, bill::document(&page)))?,
+        Format::Text => out.text(bill::text(&page).trim_end()),
+        Format::Markdown => out.text(bill::markdown(&page).trim_end()),
     }
     Ok(exit)
 }

@@ -10,8 +10,10 @@ use crate::market::need::Need;
 use crate::market::odds::Odds;
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// Guesses of x for one σ. Each halves what is left between the bounds.
+/// Guesses of x for one σ, at most. Each halves what is left between the bounds.
 const GUESSES: usize = 24;
+/// Bounds that are this near to each other, in units of the search, need no more guesses: machines are whole.
+const FINE: f64 = 0.02;
 /// Guesses of σ.
 const DEVIATIONS: usize = 10;
 /// A σ this near to what comes of it is right.
@@ -92,7 +94,14 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
                     best = (cost, prices);
                 }
             }
-            if gap > on_demand { low = x } else { high = x }
+            if gap > on_demand {
+                low = x
+            } else {
+                high = x
+            }
+            if (high - low) * deviation < FINE {
+                break;
+            }
         }
         // Half way, because the next answer goes beyond what this one asks for.
         let then = seen.variance.sqrt().max(1.0);

@@ -6,8 +6,8 @@ use crate::offers::places::Places;
 use crate::offers::prospect::Prospect;
 use crate::offers::weights::weight;
 use fleet_model::{
-    BlockScope, Commitment, Desired, Inputs, Machine, Market, MaxSpotPrice, MicroUsd, NoticeKind,
-    Offering, Place, PoolId, Rejection, Scope, Units,
+    BlockScope, Commitment, Desired, Inputs, Machine, Market, MaxSpotPrice, MicroUsd, Offering,
+    Place, PoolId, Rejection, Scope, Units,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -109,12 +109,8 @@ fn leave_noticed<'a>(
     good: &mut Vec<Candidate<'a>>,
     bad: &mut Vec<(&'a Offering, Rejection)>,
 ) {
-    let leaves = |machine: &&Machine| {
-        let notice = machine.notice.is_some_and(|n| n.kind == NoticeKind::Interruption);
-        notice && machine.state.is_live()
-    };
-    let noticed: BTreeSet<PoolId> =
-        inputs.observed.machines.values().filter(leaves).map(Machine::pool).collect();
+    let leaving = inputs.observed.machines.values().filter(|machine| machine.is_taken_back());
+    let noticed: BTreeSet<PoolId> = leaving.map(Machine::pool).collect();
     let is_noticed = |candidate: &Candidate<'_>| noticed.contains(&candidate.offering.pool);
     let is_spot = |candidate: &&Candidate<'_>| candidate.offering.pool.market == Market::Spot;
     if noticed.is_empty() || good.iter().filter(is_spot).all(&is_noticed) {
@@ -190,8 +186,10 @@ impl<'a> Judge<'a> {
             return limited.then_some(Rejection::Unpriced);
         };
         // Nor without a price for its traffic.
-        if desired.budget.is_limited() && offering.full_price().is_none() {
-            return Some(Rejection::Unpriced);
+        if let Some(because) = offering.extras.egress.unknown()
+            && desired.budget.is_limited()
+        {
+            return Some(Rejection::UnpricedTraffic { because });
         }
         if pool.market != Market::Spot {
             return None;

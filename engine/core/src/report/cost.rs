@@ -4,7 +4,8 @@ use crate::decide::Decision;
 use crate::holdings::{Holding, Standing};
 use crate::offers::{Covered, commitment_for, find_offering};
 use fleet_model::{
-    Change, Cost, CostKind, CostLine, Extra, Extras, MicroUsd, NoPrice, PoolId, Tier, Uncounted,
+    Change, Cloud, Cost, CostKind, CostLine, Extra, Extras, MicroUsd, NoPrice, PoolId, Tier,
+    Uncounted,
 };
 use std::collections::BTreeMap;
 
@@ -13,21 +14,24 @@ pub(crate) struct Money {
     pub(crate) cost: Cost,
     pub(crate) lines: Vec<CostLine>,
     pub(crate) uncounted: Vec<Uncounted>,
+    pub(crate) uncounted_before: Vec<Uncounted>,
 }
 
 /// What the fleet costs before and after.
 pub(crate) fn money(decision: &Decision<'_>) -> Money {
     let mut bill = Bill::default();
+    let (mut uncounted, mut uncounted_before) = (Uncountable::new(), Uncountable::new());
     for holding in &decision.inventory.holdings {
         if holding.standing != Standing::Ending {
             let machine = Machines::of(holding);
             let price = holding.own_bill().unwrap_or_default();
             bill.add(&machine, price, |change| &mut change.before);
+            leave_out(&mut uncounted_before, &machine);
         }
     }
     for (machines, price) in after(decision) {
         bill.add(&machines, price, |change| &mut change.after);
-        bill.leave_out(&machines);
+        leave_out(&mut uncounted, &machines);
     }
     let mut cost = totals(decision);
     cost.hourly_before = bill.lines.values().map(|(change, _)| change.before).sum();
@@ -35,14 +39,11 @@ pub(crate) fn money(decision: &Decision<'_>) -> Money {
         |((tier, pool, kind), (change, about)): ((Tier, PoolId, CostKind), (Change, bool))| {
             CostLine { tier, pool, kind, change, about }
         };
-    let uncounted = bill
-        .uncounted
-        .into_iter()
-        .map(|((kind, because, cloud), machines)| Uncounted { kind, because, cloud, machines });
     Money {
         cost,
         lines: bill.lines.into_iter().map(line).collect(),
-        uncounted: uncounted.collect(),
+        uncounted: listed(uncounted),
+        uncounted_before: listed(uncounted_before),
     }
 }
 
@@ -124,7 +125,6 @@ fn after<'a>(decision: &'a Decision<'_>) -> Vec<(Machines<'a>, MicroUsd)> {
 #[derive(Default)]
 struct Bill {
     lines: BTreeMap<(Tier, PoolId, CostKind), (Change, bool)>,
-    uncounted: BTreeMap<(CostKind, NoPrice, fleet_model::Cloud), u32>,
 }
 
 impl Bill {
@@ -147,17 +147,25 @@ impl Bill {
             *about |= extra.is_about();
         }
     }
+}
 
-    /// Counts what has no price.
-    fn leave_out(&mut self, machines: &Machines<'_>) {
-        let Machines { pool, count, extras, priced, .. } = machines;
-        let machine = if *priced { Extra::default() } else { Extra::Unknown(NoPrice::Machine) };
-        for (kind, extra) in [(CostKind::Machine, machine)].into_iter().chain(extras.each()) {
-            if let Some(because) = extra.unknown() {
-                *self.uncounted.entry((kind, because, pool.place.cloud)).or_default() += count;
-            }
+/// Machines by what of them has no price, why, and where.
+type Uncountable = BTreeMap<(CostKind, NoPrice, Cloud), u32>;
+
+/// Counts what has no price.
+fn leave_out(uncounted: &mut Uncountable, machines: &Machines<'_>) {
+    let Machines { pool, count, extras, priced, .. } = machines;
+    let machine = if *priced { Extra::default() } else { Extra::Unknown(NoPrice::Machine) };
+    for (kind, extra) in [(CostKind::Machine, machine)].into_iter().chain(extras.each()) {
+        if let Some(because) = extra.unknown() {
+            *uncounted.entry((kind, because, pool.place.cloud)).or_default() += count;
         }
     }
+}
+
+fn listed(uncounted: Uncountable) -> Vec<Uncounted> {
+    let one = |((kind, because, cloud), machines)| Uncounted { kind, because, cloud, machines };
+    uncounted.into_iter().map(one).collect()
 }
 
 fn totals(decision: &Decision<'_>) -> Cost {

@@ -28,7 +28,7 @@ const FRESH_SECONDS: u64 = 60;
 /// Explains a plan.
 pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
     let inputs = decision.inputs;
-    let Money { mut cost, lines: cost_lines, uncounted } = money(decision);
+    let Money { mut cost, lines: cost_lines, uncounted, uncounted_before } = money(decision);
     let mut notices = decision.inventory.notices.clone();
     notices.extend(decision.vacate.iter().map(|vacated| Notice::Gone {
         machine: vacated.machine.clone(),
@@ -88,6 +88,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         cost,
         cost_lines,
         uncounted,
+        uncounted_before,
         held: decision.held.clone(),
         unplaced: Group::ALL.into_iter().filter_map(|g| shortfall(decision, g)).collect(),
         in_doubt: in_doubt(decision),

@@ -1,10 +1,10 @@
 //! A bill beside a ledger.
 
-use super::{Bill, Billed, BilledMachine, NanoUsd, same_name};
+use super::{Bill, Billed, BilledMachine, NanoUsd, Window, same_name};
 use crate::Spend;
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
-use fleet_model::Labels;
+use fleet_model::{Cloud, Labels};
 use std::collections::BTreeMap;
 
 /// Times that differ by less are rounding.
@@ -14,25 +14,25 @@ const SECONDS_APART: u64 = 60_000;
 #[derive(Debug, Clone)]
 pub struct Machines {
     grain: i64,
-    from: i64,
-    to: i64,
+    window: Window,
     fleet: String,
     found: BTreeMap<String, Recorded>,
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 struct Recorded {
     name: String,
     fleet: String,
+    cloud: Cloud,
     unpriced: bool,
+    /// Nothing for a machine that ran at other times alone: it is known, whatever the bill says of it.
     times: BTreeMap<i64, (u64, Spend)>,
 }
 
 impl Machines {
     /// None yet; only what is in a stretch of time.
-    pub fn new(bill: &Bill, from: i64, to: i64) -> Self {
-        let found = BTreeMap::new();
-        Machines { grain: bill.grain, from, to, fleet: String::new(), found }
+    pub fn new(bill: &Bill, window: Window) -> Self {
+        Machines { grain: bill.grain, window, fleet: String::new(), found: BTreeMap::new() }
     }
 
     /// What comes next is of this fleet.
@@ -43,16 +43,19 @@ impl Machines {
 
 impl Sink for Machines {
     fn charge(&mut self, charge: Charge<'_>, _: Option<&Labels>) {
-        let Some(charge) = charge.split_at(self.from).1 else { return };
-        let Some(mut charge) = charge.split_at(self.to).0.filter(|charge| charge.ms() > 0) else {
-            return;
-        };
         let name = charge.machine().as_str();
         let machine = self.found.entry(same_name(name)).or_insert_with(|| Recorded {
             name: name.into(),
             fleet: self.fleet.clone(),
-            ..Recorded::default()
+            cloud: charge.life.pool.place.cloud,
+            unpriced: false,
+            times: BTreeMap::new(),
         });
+        let Some(charge) = charge.split_at(self.window.from).1 else { return };
+        let Some(mut charge) = charge.split_at(self.window.to).0.filter(|charge| charge.ms() > 0)
+        else {
+            return;
+        };
         loop {
             let begins = charge.from.div_euclid(self.grain) * self.grain;
             let (now, later) = charge.split_at(begins + self.grain);
@@ -124,14 +127,26 @@ pub struct Comparison {
     pub only_recorded: Vec<(String, String, u64, Spend)>,
     /// Machines in journals without a price.
     pub unpriced: u64,
+    /// Machines in journals of clouds that the bill is not of.
+    pub elsewhere: BTreeMap<Cloud, u64>,
+}
+
+impl Comparison {
+    /// Whether bill and journals differ.
+    pub fn differs(&self) -> bool {
+        !(self.differ.is_empty() && self.only_billed.is_empty() && self.only_recorded.is_empty())
+    }
 }
 
 /// Compares.
 pub fn compare(bill: &Bill, machines: &Machines, tolerance: NanoUsd) -> Comparison {
     let mut out = Comparison::default();
     let apart = |billed: NanoUsd, spent: Spend| (billed.0 - NanoUsd::from(spent).0).abs();
-    for (key, billed) in &bill.machines {
-        let Some(ours) = machines.found.get(key) else {
+    let billed = bill.machines.iter();
+    let billed: BTreeMap<&String, BilledMachine> =
+        billed.filter_map(|(key, one)| Some((key, one.within(&machines.window)?))).collect();
+    for (key, billed) in &billed {
+        let Some(ours) = machines.found.get(*key) else {
             match billed.fleet {
                 Some(_) => out.only_billed.push(billed.clone()),
                 None => out.of_others += 1,
@@ -142,7 +157,7 @@ pub fn compare(bill: &Bill, machines: &Machines, tolerance: NanoUsd) -> Comparis
             out.unpriced += 1;
             continue;
         }
-        let theirs = sum(billed, machines.from, machines.to);
+        let theirs = billed.total();
         let (ms, spent) = total(ours);
         out.billed.0 += theirs.cost.0;
         out.spent += spent;
@@ -161,40 +176,23 @@ pub fn compare(bill: &Bill, machines: &Machines, tolerance: NanoUsd) -> Comparis
     }
     for (key, ours) in &machines.found {
         let (ms, spent) = total(ours);
-        if bill.machines.contains_key(key) {
+        let costs = ours.unpriced || spent > Spend::default();
+        if billed.contains_key(key) || !costs {
             continue;
         }
-        if ours.unpriced {
+        if !bill.clouds.contains(&ours.cloud) {
+            *out.elsewhere.entry(ours.cloud).or_default() += 1;
+        } else if ours.unpriced {
             out.unpriced += 1;
-        } else if spent > Spend::default() {
+        } else {
             out.only_recorded.push((ours.name.clone(), ours.fleet.clone(), ms, spent));
         }
     }
     let dearest = |differs: &Differs| std::cmp::Reverse(apart(differs.billed.cost, differs.spent));
     out.differ.sort_by_key(dearest);
-    out.only_billed.sort_by_key(|one| std::cmp::Reverse(sum(one, i64::MIN, i64::MAX).cost));
+    out.only_billed.sort_by_key(|one| std::cmp::Reverse(one.total().cost));
     out.only_recorded.sort_by_key(|one| std::cmp::Reverse(one.3));
     out
-}
-
-/// What a bill says of a machine in a stretch of time.
-pub(crate) fn sum(machine: &BilledMachine, from: i64, to: i64) -> Billed {
-    let mut all = Billed::default();
-    for (_, one) in machine.times.iter().filter(|(at, _)| (from..to).contains(*at)) {
-        all.cost.0 += one.cost.0;
-        all.ms = match (all.ms, one.ms) {
-            (Some(a), Some(b)) => Some(a + b),
-            (known, more) => known.or(more),
-        };
-    }
-    all
-}
-
-impl BilledMachine {
-    /// All of it.
-    pub fn total(&self) -> Billed {
-        sum(self, i64::MIN, i64::MAX)
-    }
 }
 
 fn total(machine: &Recorded) -> (u64, Spend) {
@@ -219,3 +217,7 @@ fn first_apart(billed: &BilledMachine, ours: &Recorded, what: What, tolerance: N
     let first = times.iter().copied().find(differs);
     first.or(times.first().copied()).unwrap_or_default()
 }
+
+#[cfg(test)]
+#[path = "compare_tests.rs"]
+mod tests;

@@ -1,15 +1,12 @@
-//! Reading bills. Columns by AWS's table dictionaries of Data Exports, Google's "Cloud Billing data tables in
+//! The forms of bills: columns, and which rows are about machines. By AWS's table dictionaries of Data Exports, Google's "Cloud Billing data tables in
 //! BigQuery", Microsoft's cost details and FOCUS 1.2.
 
-use super::lines::Counted;
-use super::{Bill, Billed, BilledMachine, NanoUsd, same_name};
-use fleet_model::Timestamp;
-use std::collections::BTreeMap;
+use super::NanoUsd;
+use super::bad::{BadBill, BadRow};
+use super::cells::{amount, fleet_of, moment};
+use super::read::{DAY, HOUR};
+use fleet_model::Cloud;
 use std::fmt;
-use std::io::Read;
-
-const HOUR: i64 = 3_600_000;
-const DAY: i64 = 24 * HOUR;
 
 /// The form of a bill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +31,16 @@ impl Form {
             Form::Azure => "azure",
         }
     }
+
+    /// The cloud whose bills have this form; `None`: those of several.
+    pub(super) fn cloud(self) -> Option<Cloud> {
+        match self {
+            Form::Focus => None,
+            Form::AwsCur => Some(Cloud::Aws),
+            Form::Gcp => Some(Cloud::Gcp),
+            Form::Azure => Some(Cloud::Azure),
+        }
+    }
 }
 
 impl fmt::Display for Form {
@@ -47,45 +54,9 @@ impl fmt::Display for Form {
     }
 }
 
-/// Why a file is no bill that can be compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BadBill {
-    /// Its columns are those of none that we know.
-    NotABill {
-        /// The first of them.
-        columns: Vec<String>,
-    },
-    /// It is one, and lacks a column.
-    Lacks {
-        /// Of which form.
-        form: Form,
-        /// Which, in words.
-        column: &'static str,
-    },
-    /// A row cannot be read.
-    Row {
-        /// Which line of the file.
-        line: u64,
-        /// What is wrong with it.
-        why: String,
-    },
-}
-
-impl fmt::Display for BadBill {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BadBill::NotABill { columns } => {
-                write!(f, "its columns are those of no bill that is known: {}", columns.join(", "))
-            }
-            BadBill::Lacks { form, column } => write!(f, "this is {form}, and it has no {column}"),
-            BadBill::Row { line, why } => write!(f, "line {line}: {why}"),
-        }
-    }
-}
-
 /// Where the columns are.
-struct Columns {
-    form: Form,
+pub(super) struct Columns {
+    pub(super) form: Form,
     /// Names of the machine, the better one first.
     machine: Vec<usize>,
     start: usize,
@@ -97,74 +68,26 @@ struct Columns {
     kind: Option<usize>,
     what: Option<usize>,
     tags: Option<usize>,
+    currency: Option<usize>,
+    /// Whose service it is, where a form is of several clouds.
+    provider: Option<usize>,
     /// Whether a commitment paid, or lay unused; and what is billed beside it.
     commitment: Option<usize>,
     billed: Option<usize>,
 }
 
-impl Bill {
-    /// Reads a bill.
-    pub fn read(file: impl Read) -> Result<Self, BadBill> {
-        let (file, lines) = Counted::new(file);
-        let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
-        let line_of = |at: &csv::Position| lines.of(at.byte()).unwrap_or(at.line());
-        let broken = |error: csv::Error| BadBill::Row {
-            line: error.position().map_or(1, line_of),
-            why: match error.kind() {
-                csv::ErrorKind::Utf8 { .. } => "it is not text in UTF-8".into(),
-                _ => error.to_string(),
-            },
-        };
-        let heads = reader.headers().map_err(broken)?.clone();
-        let columns = Columns::of(&heads)?;
-        let mut rows = 0;
-        let mut found: Vec<Row> = Vec::new();
-        let mut record = csv::StringRecord::new();
-        while reader.read_record(&mut record).map_err(broken)? {
-            rows += 1;
-            let line = record.position().map_or(0, line_of);
-            let row = columns.row(&record).map_err(|why| BadBill::Row { line, why })?;
-            found.extend(row);
-        }
-        let longest = found.iter().map(|row| row.end - row.start).max().unwrap_or(HOUR);
-        let grain = if longest > HOUR || columns.form == Form::Azure { DAY } else { HOUR };
-        let mut bill = Bill {
-            form: columns.form,
-            grain,
-            rows,
-            machine_rows: found.len() as u64,
-            machines: BTreeMap::new(),
-            from: found.iter().map(|row| row.start).min().unwrap_or(0),
-            to: found.iter().map(|row| row.end).max().unwrap_or(0),
-        };
-        for row in found {
-            let machine: &mut BilledMachine =
-                bill.machines.entry(same_name(&row.machine)).or_default();
-            machine.name = row.machine;
-            machine.fleet = machine.fleet.take().or(row.fleet);
-            let at = row.start.div_euclid(grain) * grain;
-            let Billed { cost, ms } = machine.times.entry(at).or_default();
-            cost.0 += row.cost.0;
-            *ms = match (*ms, row.ms) {
-                (Some(a), Some(b)) => Some(a + b),
-                (known, more) => known.or(more),
-            };
-        }
-        Ok(bill)
-    }
-}
-
-struct Row {
-    machine: String,
-    fleet: Option<String>,
-    start: i64,
-    end: i64,
-    cost: NanoUsd,
-    ms: Option<u64>,
+/// A row about a machine.
+pub(super) struct Row {
+    pub(super) machine: String,
+    pub(super) fleet: Option<String>,
+    pub(super) start: i64,
+    pub(super) end: i64,
+    pub(super) cost: NanoUsd,
+    pub(super) ms: Option<u64>,
 }
 
 impl Columns {
-    fn of(heads: &csv::StringRecord) -> Result<Self, BadBill> {
+    pub(super) fn of(heads: &csv::StringRecord) -> Result<Self, BadBill> {
         // BigQuery has no dots in column names of flat files; people write either.
         let plain = |text: &str| -> String {
             text.trim_start_matches('\u{feff}')
@@ -190,6 +113,16 @@ impl Columns {
         } else {
             let columns = heads.iter().take(6).map(str::to_owned).collect();
             return Err(BadBill::NotABill { columns });
+        };
+        // Of several columns the one whose currency the cost is in.
+        let (currency, provider) = match form {
+            Form::Focus => (
+                find("BillingCurrency"),
+                first(&["ProviderName", "ServiceProviderName", "PublisherName"]),
+            ),
+            Form::AwsCur => (first(&["line_item_currency_code", "pricing_currency"]), None),
+            Form::Gcp => (find("currency"), None),
+            Form::Azure => (first(&["BillingCurrency", "BillingCurrencyCode", "Currency"]), None),
         };
         let lacks = |column| BadBill::Lacks { form, column };
         let (machine, start, end, cost, quantity, unit, kind, what, tags, credits) = match form {
@@ -257,13 +190,20 @@ impl Columns {
             kind,
             what,
             tags,
+            currency,
+            provider,
             commitment: find("CommitmentDiscountStatus").filter(|_| form == Form::Focus),
             billed: find("BilledCost"),
         })
     }
 
+    /// Whose service a row is about, where a form is of several clouds.
+    pub(super) fn provider<'a>(&self, record: &'a csv::StringRecord) -> Option<&'a str> {
+        record.get(self.provider?).map(str::trim).filter(|name| !name.is_empty())
+    }
+
     /// A row, if it is about what a machine costs.
-    fn row(&self, record: &csv::StringRecord) -> Result<Option<Row>, String> {
+    pub(super) fn row(&self, record: &csv::StringRecord) -> Result<Option<Row>, BadRow> {
         let at = |column: usize| record.get(column).unwrap_or_default().trim();
         let some = |column: Option<usize>| column.map(at).filter(|text| !text.is_empty());
         let Some(machine) = self.machine.iter().map(|column| at(*column)).find(|id| !id.is_empty())
@@ -279,7 +219,10 @@ impl Columns {
             None => start + DAY,
         };
         if end <= start {
-            return Err("a charge ends before it begins".into());
+            return Err(BadRow::EndsFirst);
+        }
+        if let Some(code) = some(self.currency).filter(|code| !code.eq_ignore_ascii_case("USD")) {
+            return Err(BadRow::Currency(code.to_owned()));
         }
         // A commitment is paid for by itself: what is compared is what was paid beside it.
         let cost = match some(self.commitment) {
@@ -345,75 +288,3 @@ impl Columns {
         }
     }
 }
-
-/// The fleet that tags name, in whatever way they are written: JSON, a map of Athena, `"a": "b"` pairs.
-fn fleet_of(tags: &str) -> Option<String> {
-    let keys = ["fleet:name", "user_fleet_name", "fleet-name", "fleet_name", "\"fleet\""];
-    let (key, at) = keys.iter().find_map(|key| Some((key, tags.find(key)?)))?;
-    let rest = tags[at + key.len()..].trim_start_matches(['"', '\'', ':', '=', ' ', '\\']);
-    let end = rest.find(['"', ',', '}', '\'', ';', '\\']).unwrap_or(rest.len());
-    // BigQuery writes labels as a list of {"key": …, "value": …}.
-    let name = rest[..end].trim();
-    if name.is_empty() {
-        let value = rest.split("\"value\"").nth(1)?;
-        return value.split('"').nth(1).map(str::to_owned);
-    }
-    Some(name.to_owned())
-}
-
-/// Billionths, exactly.
-fn amount(text: &str) -> Result<NanoUsd, String> {
-    let bad = || format!("`{}` is no number", text.escape_debug());
-    if text.is_empty() {
-        return Ok(NanoUsd(0));
-    }
-    if text.contains(['e', 'E']) {
-        let number: f64 = text.parse().map_err(|_| bad())?;
-        return Ok(NanoUsd((number * 1e9).round() as i128));
-    }
-    let (sign, digits) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text.strip_prefix('+').unwrap_or(text)),
-    };
-    let (whole, part) = digits.split_once('.').unwrap_or((digits, ""));
-    let numeric = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if (whole.is_empty() && part.is_empty())
-        || !numeric(whole)
-        || !numeric(part)
-        || whole.len() > 18
-    {
-        return Err(bad());
-    }
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().map_err(|_| bad())? };
-    let nine: String = part.chars().chain(std::iter::repeat('0')).take(9).collect();
-    let up = i128::from(part.as_bytes().get(9).is_some_and(|digit| *digit >= b'5'));
-    let nano: i128 = nine.parse().map_err(|_| bad())?;
-    Ok(NanoUsd(sign * (whole * 1_000_000_000 + nano + up)))
-}
-
-/// A moment as bills write it: RFC 3339, with a space and UTC as BigQuery does, a day, or a day as Azure
-/// writes it.
-fn moment(text: &str) -> Result<i64, String> {
-    let bad = || format!("`{}` is no time", text.escape_debug());
-    let plain = text.trim_end_matches(" UTC").trim_end_matches('Z').replacen(' ', "T", 1);
-    if let Ok(at) = text.parse::<Timestamp>() {
-        return Ok(at.as_millisecond());
-    }
-    if let Ok(at) = plain.parse::<jiff::civil::DateTime>() {
-        return Ok(at
-            .to_zoned(jiff::tz::TimeZone::UTC)
-            .map_err(|_| bad())?
-            .timestamp()
-            .as_millisecond());
-    }
-    let day: Vec<i16> = text.split('/').filter_map(|part| part.parse().ok()).collect();
-    let &[month, day, year] = day.as_slice() else { return Err(bad()) };
-    let (month, day) =
-        (i8::try_from(month).map_err(|_| bad())?, i8::try_from(day).map_err(|_| bad())?);
-    let date = jiff::civil::Date::new(year, month, day).map_err(|_| bad())?;
-    Ok(date.to_zoned(jiff::tz::TimeZone::UTC).map_err(|_| bad())?.timestamp().as_millisecond())
-}
-
-#[cfg(test)]
-#[path = "forms_tests.rs"]
-mod tests;

@@ -32,8 +32,8 @@ impl Frame {
         self.top + self.height
     }
 
-    /// Lines from side to side with their values on the left, each with `unit` behind it.
-    pub fn levels(&self, scale: &Scale, unit: &str) -> String {
+    /// Lines from side to side with their values on the left, each with `unit` around it.
+    pub fn levels(&self, scale: &Scale, (before, after): (&str, &str)) -> String {
         let mut out = String::new();
         for value in scale.ticks() {
             let y = self.y(scale.share(value));
@@ -43,13 +43,13 @@ impl Frame {
                 self.left,
                 self.x(1.0)
             );
-            let label = format!("{}{unit}", scale.label(value));
+            let label = format!("{before}{}{after}", scale.label(value));
             out.push_str(&text((self.left - 6.0, y + 4.0), Anchor::End, "class=\"dim\"", &label));
         }
         out
     }
 
-    /// Lines from top to bottom with their values below, each with `unit` before it.
+    /// Lines from top to bottom with their values below, each with `unit` around it.
     pub fn columns(&self, scale: &Scale, (before, after): (&str, &str)) -> String {
         let mut out = String::new();
         for value in scale.ticks() {

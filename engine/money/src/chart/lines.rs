@@ -12,8 +12,8 @@ pub struct Lines {
     pub notes: Vec<String>,
     /// What is drawn: `dollars an hour`.
     pub axis: String,
-    /// After each value on the axis: ` %`.
-    pub unit: &'static str,
+    /// Before and after each value on the axis: `$` and nothing, nothing and ` %`.
+    pub unit: (&'static str, &'static str),
     /// The moments, in order, as they are to be read. Some of them are written below.
     pub moments: Vec<String>,
     /// The lines.
@@ -35,6 +35,8 @@ pub struct Line {
 
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 240.0;
+/// Between the legend and the topmost value on the axis.
+const LEGEND_GAP: f64 = 12.0;
 
 /// Draws lines.
 pub fn lines(chart: &Lines) -> String {
@@ -44,10 +46,14 @@ pub fn lines(chart: &Lines) -> String {
     let values = chart.lines.iter().flat_map(|line| line.values.iter().flatten().copied());
     let values = values.chain(chart.limit.iter().map(|(_, level)| *level));
     let scale = Scale::up_to(values.filter(|value| value.is_finite()).fold(0.0, f64::max));
-    let label = width(&format!("{}{}", scale.label(scale.end()), chart.unit));
-    let left = PAD + 20.0 + label;
-    let top = 44.0 + used;
-    let frame = Frame { left, top, width: WIDTH - left - PAD - 10.0, height: HEIGHT };
+    let (before, after) = chart.unit;
+    let label = width(&format!("{before}{}{after}", scale.label(scale.end())));
+    // The names of the first and the last moment reach over both ends of the axis.
+    let half = widest(&chart.moments) / 2.0;
+    let left = (PAD + 20.0 + label).max(PAD + half);
+    let top = if used > 0.0 { 44.0 + used + LEGEND_GAP } else { 44.0 };
+    let right = WIDTH - PAD - half.max(10.0);
+    let frame = Frame { left, top, width: right - left, height: HEIGHT };
     let mut body = text((PAD, 26.0), Anchor::Start, "font-size=\"15\"", &chart.title);
     body.push_str(&legend);
     body.push_str(&frame.levels(&scale, chart.unit));
@@ -89,10 +95,14 @@ pub fn lines(chart: &Lines) -> String {
     svg(WIDTH, below, &chart.title, &body)
 }
 
+/// About how wide the longest name of a moment is.
+fn widest(moments: &[String]) -> f64 {
+    moments.iter().map(|moment| width(moment)).fold(20.0, f64::max).min(WIDTH / 4.0)
+}
+
 /// As many moments as fit, evenly.
 fn named(moments: &[String], room: f64) -> impl Iterator<Item = (usize, &String)> {
-    let widest = moments.iter().map(|moment| width(moment)).fold(20.0, f64::max) + 16.0;
-    let most = (room / widest).floor().max(1.0) as usize;
+    let most = (room / (widest(moments) + 16.0)).floor().max(1.0) as usize;
     let every = moments.len().div_ceil(most).max(1);
     moments.iter().enumerate().step_by(every)
 }

@@ -106,6 +106,28 @@ fn lines_have_gaps_where_nothing_is_known() {
 }
 
 #[test]
+fn names_along_a_line_chart_keep_inside_and_apart() {
+    let line = |name: &str| Line { name: name.into(), values: vec![Some(0.2); 3], steps: false };
+    let drawn = lines(&Lines {
+        moments: (1..=3).map(|day| format!("2026-01-0{day}")).collect(),
+        lines: vec![line("web"), line("train")],
+        unit: ("$", ""),
+        ..Lines::default()
+    });
+    // Where a text stands, by what it says.
+    let at = |said: &str, axis: &str| -> f64 {
+        let end = drawn.find(&format!(">{said}<")).expect(said);
+        let tag = &drawn[drawn[..end].rfind("<text").expect("a text")..end];
+        let value = tag.split(&format!(" {axis}=\"")).nth(1).expect(tag);
+        value.split('"').next().and_then(|number| number.parse().ok()).expect(tag)
+    };
+    let last = at("2026-01-03", "x") + width("2026-01-03") / 2.0;
+    assert!(last <= 760.0 - 8.0, "{last}: {drawn}");
+    let gap = at("$0.20", "y") - at("web", "y");
+    assert!(gap >= LINE, "{gap}: {drawn}");
+}
+
+#[test]
 fn terminals_get_bars_in_eighths() {
     let check = |share: f64, blocks: &str, ascii: &str| {
         assert_eq!(bar(share, 4, Glyphs::Blocks), blocks, "{share}");

@@ -62,13 +62,24 @@ pub struct JobCost {
     pub per_useful: Option<MicroUsd>,
 }
 
+impl JobCost {
+    /// Whether the job is ever done.
+    pub fn ends(&self) -> bool {
+        self.cost.is_some()
+    }
+}
+
 /// Hours between the announcement of a spot interruption and the end, at least: nine tenths of what the
 /// cloud promises, because of AWS's 120 seconds 108 were seen.
 pub fn notice_hours(cloud: Cloud) -> f64 {
     cloud.facts().notice.map_or(0.0, |notice| 0.9 * notice.as_secs_f64() / 3600.0)
 }
 
-/// Every way to do a job, the cheapest work first; what has no figure comes last, by its price.
+/// A job that takes longer does not end, as far as anybody is concerned: a hundred years.
+const LONGEST_HOURS: f64 = 100.0 * 8_760.0;
+
+/// Every way to do a job, the cheapest work first. What has no figure follows, by its price; where the job
+/// never ends comes last.
 ///
 /// `rate` says how often one machine of a pool is interrupted an hour.
 pub fn ways(
@@ -81,7 +92,9 @@ pub fn ways(
     ways.sort_by_cached_key(|way| {
         let per_useful = way.job.and_then(|job| job.per_useful);
         let cost = way.job.and_then(|job| job.cost);
+        let never = way.job.is_some_and(|job| !job.ends());
         (
+            never,
             (per_useful.is_none(), per_useful),
             (cost.is_none(), cost),
             (way.per_accelerator.is_none(), way.per_accelerator),
@@ -140,7 +153,9 @@ fn job_cost(
         (Cloud::Aws, Market::Spot) => machines * free_hours_on_ec2(expected.billed_hours, rate),
         _ => 0.0,
     };
-    let dollars = picked.each.as_f64() * (billed - free_hours);
+    // What a job costs that never ends is no price, however large a number comes out.
+    let ends = expected.hours.is_finite() && expected.hours <= LONGEST_HOURS;
+    let dollars = if ends { picked.each.as_f64() * (billed - free_hours) } else { f64::NAN };
     let cost = MicroUsd::from_f64(dollars);
     let per_useful = useful.filter(|useful| *useful > 0.0);
     let per_useful = per_useful.and_then(|useful| MicroUsd::from_f64(dollars / useful));

@@ -132,6 +132,23 @@ fn the_cheapest_work_comes_first() {
 }
 
 #[test]
+fn a_job_that_never_ends_comes_last_and_has_no_price() {
+    let measure = Measure::Published(Figure::Bf16);
+    for (count, rate) in [(8, 100.0), (1000, 100.0), (1000, 1e6), (8, f64::INFINITY)] {
+        let found = pick(&catalog(WORLD), &wanted(&["H100", "A100"], count));
+        let ways = ways(&found.picked, &JOB, &measure, &|_| rate);
+        let ends: Vec<bool> =
+            ways.iter().map(|way| way.job.is_some_and(|job| job.ends())).collect();
+        assert!(ends.is_sorted_by(|one, next| one >= next), "{count}, {rate}: {ends:?}");
+        assert!(ends[0] && !ends[ends.len() - 1], "{count}, {rate}: {ends:?}");
+        for way in ways.iter().filter(|way| way.picked.market == Market::Spot) {
+            let job = way.job.expect("a job");
+            assert_eq!((job.cost, job.per_useful), (None, None), "{count}, {rate}: {job:?}");
+        }
+    }
+}
+
+#[test]
 fn the_same_work_takes_longer_on_slower_machines() {
     let found = pick(&catalog(WORLD), &wanted(&["H100", "A100"], 8));
     let measure = Measure::Published(Figure::Bf16);

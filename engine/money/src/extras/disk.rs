@@ -152,10 +152,11 @@ pub(super) fn price(sent: &Sent<'_>, pool: &PoolId) -> Extra {
     let Some(kind) = sent.disk_of(cloud, &pool.instance_type) else { return Extra::default() };
     let row = ROWS.iter().find(|row| row.cloud == cloud && row.kind.eq_ignore_ascii_case(kind));
     let Some(row) = row else { return Extra::Unknown(NoPrice::DiskKind) };
+    // The first thing to mend where the kind has no price either: without a size nothing has one.
+    let Some(size) = sent.disk_gib else { return Extra::Unknown(NoPrice::ImageDecides) };
     if let Billed::Unknown = row.billed {
         return Extra::Unknown(NoPrice::DiskKind);
     }
-    let Some(size) = sent.disk_gib else { return Extra::Unknown(NoPrice::ImageDecides) };
     let per_month = match row.billed {
         Billed::PerGib(each) => Some(u128::from(each) * u128::from(size)),
         Billed::Tiers(tiers) => {

@@ -190,7 +190,10 @@ fn way(from: Spot<'_>, to: Option<Spot<'_>>, milli_gib_per_day: u64) -> Result<W
     if milli_gib_per_day == 0 || to == Some(from) {
         return Ok(Way { month: 0, about: false });
     }
-    let (row, about) = row(from, to).ok_or(NoPrice::Route)?;
+    let (row, about) = row(from, to).ok_or(match to {
+        Some(_) => NoPrice::Route,
+        None => NoPrice::Internet,
+    })?;
     let volume = u128::from(milli_gib_per_day) * u128::from(HOURS_PER_MONTH) / 24;
     Ok(Way { month: sum_over_bands(row.bands, volume).ok_or(NoPrice::Volume)?, about })
 }

@@ -11,6 +11,7 @@ use crate::apply::sent::Sent;
 use crate::apply::session::Session;
 use crate::calls::Patience;
 use crate::error::RunError;
+use crate::observe::Looker;
 use fleet_model::{
     Attempt, Create, Event, Machine, MachineId, Observed, Operation, Scope, SlotId, Timestamp,
     Token,
@@ -31,7 +32,8 @@ impl Session<'_> {
         let recorded = self.journal.recorded().await;
         let scopes: BTreeSet<Scope> =
             recorded.in_doubt.values().map(|a| a.create.pool.place.scope()).collect();
-        let observed = self.engine.observe(scopes, &recorded).await;
+        let fleet = Some(&self.desired.fleet);
+        let observed = self.engine.observe(Looker { fleet, scopes, recorded: &recorded }).await;
         let seen = by_token(&observed);
         let events: Vec<Vec<Event>> = stream::iter(recorded.in_doubt.values())
             .map(|attempt| async {

@@ -1,18 +1,22 @@
-//! How clouds are asked: at which pace, how often again, when not at all, and by which clock.
+//! How clouds are asked: at which pace, how often again, together with whom, when not at all, and by which clock.
 
+mod answer;
 mod breakers;
 mod clock;
 mod limits;
 mod meter;
 mod retry;
 mod seams;
+mod turns;
 
+pub(crate) use answer::{AccountLook, Seen, Unseen};
 pub(crate) use breakers::Open;
 pub use clock::SystemClock;
 pub(crate) use clock::Watch;
 pub(crate) use meter::Measured;
 pub use meter::{Appended, Meter};
 pub(crate) use retry::Patience;
+pub(crate) use turns::Known;
 
 use breakers::Breakers;
 use fleet_model::{Event, Operation, Scope};
@@ -21,11 +25,13 @@ use limits::RateLimits;
 use retry::{RetryBudget, retrying};
 use std::future::Future;
 use std::sync::Arc;
+use turns::Turns;
 
 /// What all calls of a run share.
 pub(crate) struct Calls {
     clock: Arc<Watch>,
     pub(crate) limits: RateLimits,
+    pub(crate) turns: Turns,
     budget: RetryBudget,
     breakers: Breakers,
     pub(crate) measured: Measured,
@@ -37,6 +43,7 @@ impl Calls {
         Calls {
             clock,
             limits,
+            turns: Turns::default(),
             budget: RetryBudget::new(),
             breakers: Breakers::default(),
             measured: Measured::default(),

@@ -4,7 +4,7 @@ use crate::engine::{Engine, Fresh};
 use crate::error::RunError;
 use crate::observe::Looker;
 use crate::state::Journal;
-use crate::state::beliefs::{self, Shared};
+use crate::state::beliefs::{self, OfAll, Shared};
 use fleet_core::{
     Eligible, add_extras, eligible_beside, extras_of, heed_told, in_force, rejection,
     with_templates,
@@ -31,6 +31,11 @@ struct Wanted {
 }
 
 impl Wanted {
+    fn looker(&self) -> Looker<'_> {
+        let (fleet, recorded) = (Some(&self.desired.fleet), &self.recorded);
+        Looker { fleet, scopes: self.scopes(), recorded }
+    }
+
     /// Where machines of this fleet may be: wherever the spec allows them, and wherever the journal
     /// says that there were some.
     fn scopes(&self) -> BTreeSet<Scope> {
@@ -78,8 +83,8 @@ impl Engine {
         limits: Limits,
     ) -> Result<Inputs, RunError> {
         let wanted = self.wanted((desired, recorded, limits))?;
-        let observed = self.observe(wanted.scopes(), &wanted.recorded).await;
-        let shared = beliefs::of_all(&self.store).await;
+        let observed = self.observe(wanted.looker()).await;
+        let shared = beliefs::of_all(&self.store, &self.read_before).await;
         Ok(self.inputs(wanted, observed, &shared).await)
     }
 
@@ -90,13 +95,9 @@ impl Engine {
     ) -> Vec<Result<Inputs, RunError>> {
         let wanted: Vec<_> =
             fleets.into_iter().map(|fleet| fleet.and_then(|one| self.wanted(one))).collect();
-        let lookers = wanted.iter().flatten().map(|one| Looker {
-            fleet: Some(&one.desired.fleet),
-            scopes: one.scopes(),
-            recorded: &one.recorded,
-        });
-        let mut observed = self.observe_all(lookers.collect()).await.into_iter();
-        let shared = beliefs::of_all(&self.store).await;
+        let lookers = wanted.iter().flatten().map(Wanted::looker).collect();
+        let mut observed = self.observe_all(lookers).await.into_iter();
+        let shared = beliefs::of_all(&self.store, &self.read_before).await;
         let mut seen = Vec::new();
         for one in wanted {
             seen.push(one.map(|one| (one, observed.next())));
@@ -123,12 +124,7 @@ impl Engine {
         }
     }
 
-    async fn inputs(
-        &self,
-        wanted: Wanted,
-        mut observed: Observed,
-        shared: &BTreeMap<FleetName, Shared>,
-    ) -> Inputs {
+    async fn inputs(&self, wanted: Wanted, mut observed: Observed, shared: &OfAll) -> Inputs {
         let Wanted { desired, recorded, limits, eligible } = wanted;
         self.leave_others_out(&desired.fleet, &recorded, &mut observed).await;
         heed_told(&recorded, &mut observed, self.clock.earliest());

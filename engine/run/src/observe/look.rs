@@ -1,6 +1,6 @@
 //! Asking the scopes of an account for their machines, in as few calls as its cloud allows.
 
-use crate::calls::Patience;
+use crate::calls::{AccountLook, Known, Patience, Seen, Unseen};
 use crate::engine::Engine;
 use crate::observe::seams;
 use fleet_model::{AccountKey, Gap, GapCause, Machine, Operation, Orphans, Scope};
@@ -8,16 +8,13 @@ use fleet_provider::{Class, Error, Listing, Provider};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Machines in a scope, and what is there without one.
-pub(super) type Seen = (Vec<Machine>, Vec<Orphans>);
-
 impl Engine {
     /// Asks one account. `known` are the accounts in which those who ask have machines, if any.
     pub(super) async fn look_at_account(
         &self,
         key: AccountKey,
-        scopes: Vec<Scope>,
-        known: Vec<Option<&String>>,
+        scopes: &[Scope],
+        known: Known,
     ) -> AccountLook {
         let all = |cause: GapCause, detail: &str| {
             let gap = |scope: Scope| {
@@ -30,7 +27,7 @@ impl Engine {
             let scopes = all(GapCause::NotAllowed, "no provider is configured");
             return AccountLook { key, account: None, scopes };
         };
-        let account = match self.account_behind(&provider, &scopes).await {
+        let account = match self.account_behind(&provider, scopes).await {
             Ok(account) => account,
             Err(error) => {
                 let scopes =
@@ -42,12 +39,12 @@ impl Engine {
         // Whoever asks, it is another account: there is nothing to see for them.
         if let Some(account) = &account
             && !known.is_empty()
-            && known.iter().all(|known| known.is_some_and(|known| known != account))
+            && known.iter().all(|known| known.as_ref().is_some_and(|known| known != account))
         {
             let scopes = all(GapCause::OtherAccount, "another account");
             return AccountLook { key, account: Some(account.clone()), scopes };
         }
-        let scopes = self.look(&provider, scopes).await;
+        let scopes = self.look(&provider, scopes.to_vec()).await;
         AccountLook { key, account, scopes }
     }
 
@@ -164,25 +161,6 @@ impl Engine {
             answers.push((scope, read));
         }
         answers
-    }
-}
-
-/// What one account answered.
-pub(super) struct AccountLook {
-    pub(super) key: AccountKey,
-    pub(super) account: Option<String>,
-    pub(super) scopes: Vec<(Scope, Result<Seen, Unseen>)>,
-}
-
-/// A scope that did not answer in full, and what it showed all the same.
-pub(super) struct Unseen {
-    pub(super) gap: Gap,
-    pub(super) glimpsed: Vec<Machine>,
-}
-
-impl From<Gap> for Unseen {
-    fn from(gap: Gap) -> Self {
-        Unseen { gap, glimpsed: Vec::new() }
     }
 }
 

@@ -14,36 +14,36 @@ mod trace;
 
 pub use sweep::{Orphan, Stray, Sweep};
 
+use crate::calls::AccountLook;
 use crate::engine::Engine;
 use crate::observe::share::Share;
 use fleet_model::{AccountKey, FleetName, Observed, Recorded, Scope};
 use futures::future::join_all;
 use futures::{StreamExt, stream};
-use look::AccountLook;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 /// Accounts asked at once.
 const ASKED_AT_ONCE: usize = 32;
 
-/// A fleet that looks at clouds.
+/// Who looks at clouds.
 pub(crate) struct Looker<'a> {
-    /// Its name, by which it knows its machines when its journal is lost.
+    /// The fleet, which knows its machines by its name when its journal is lost. Without one, all machines are seen.
     pub(crate) fleet: Option<&'a FleetName>,
-    /// Where its machines may be.
+    /// Where to look.
     pub(crate) scopes: BTreeSet<Scope>,
-    /// What its journal says.
+    /// What the journal says.
     pub(crate) recorded: &'a Recorded,
 }
 
 impl Engine {
     /// Asks every scope for its machines, and for those of the journal that its list lacks.
-    pub(crate) async fn observe(&self, scopes: BTreeSet<Scope>, recorded: &Recorded) -> Observed {
-        let looker = Looker { fleet: None, scopes, recorded };
+    pub(crate) async fn observe(&self, looker: Looker<'_>) -> Observed {
         let mut observed = self.observe_all(vec![looker]).await;
         observed.pop().unwrap_or_else(|| Observed::nothing(self.clock.earliest()))
     }
 
-    /// The same for several fleets: each account is asked once for all of them.
+    /// The same for several: each account is asked once for all of them.
     pub(crate) async fn observe_all(&self, lookers: Vec<Looker<'_>>) -> Vec<Observed> {
         // Before the first question: what is launched from here on may be missing from an answer.
         let taken_at = self.clock.earliest();
@@ -53,12 +53,16 @@ impl Engine {
         }
         let known = |key: &AccountKey, scopes: &BTreeSet<Scope>| {
             let here = lookers.iter().filter(|looker| !looker.scopes.is_disjoint(scopes));
-            here.map(|looker| seams::known_account(looker.recorded, key)).collect::<Vec<_>>()
+            here.map(|looker| seams::known_account(looker.recorded, key).cloned()).collect()
         };
-        let looks: Vec<AccountLook> = stream::iter(accounts)
+        let looks: Vec<Arc<AccountLook>> = stream::iter(accounts)
             .map(|(key, scopes)| {
                 let known = known(&key, &scopes);
-                self.look_at_account(key, scopes.into_iter().collect(), known)
+                let scopes: Vec<Scope> = scopes.into_iter().collect();
+                async move {
+                    let look = async |known| self.look_at_account(key, &scopes, known).await;
+                    self.calls.turns.take(&scopes, known, look).await
+                }
             })
             .buffer_unordered(ASKED_AT_ONCE)
             .collect()
@@ -66,6 +70,7 @@ impl Engine {
         let mut observed = vec![Observed::nothing(taken_at); lookers.len()];
         let share = Share::between(&lookers);
         for look in looks {
+            let look = Arc::try_unwrap(look).unwrap_or_else(|look| share.copy_of(&look));
             share.hand_out(look, &mut observed);
         }
         let traced = lookers.iter().zip(&mut observed).map(|(looker, observed)| async {

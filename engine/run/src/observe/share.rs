@@ -1,14 +1,18 @@
 //! One look at an account, shared by the fleets that asked for it.
 
-use crate::observe::look::{AccountLook, Unseen};
+use crate::calls::{AccountLook, Unseen};
 use crate::observe::{Looker, seams};
-use fleet_model::{FleetName, FleetUid, Gap, GapCause, Machine, MachineId, Observed, Scope, Token};
+use fleet_model::{
+    FleetName, FleetUid, Gap, GapCause, Machine, MachineId, Observed, PoolId, Scope, Token,
+};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Which fleet each machine is for. Fleets see their own machines, those in their journals whatever
-/// their tags say, and namesakes: not the hundred thousand of their neighbours.
+/// Which machines each looker sees. A fleet sees its own, those in its journal whatever their tags say, namesakes,
+/// and of each pool that takes machines back right now one: not the hundred thousand of its neighbours. Who looks
+/// for no fleet sees them all.
 pub(super) struct Share<'a> {
     lookers: &'a [Looker<'a>],
+    see_all: Vec<usize>,
     by_uid: BTreeMap<&'a FleetUid, usize>,
     by_name: BTreeMap<&'a FleetName, usize>,
     by_token: BTreeMap<&'a Token, usize>,
@@ -20,17 +24,18 @@ impl<'a> Share<'a> {
     pub(super) fn between(lookers: &'a [Looker<'a>]) -> Self {
         let mut share = Share {
             lookers,
+            see_all: Vec::new(),
             by_uid: BTreeMap::new(),
             by_name: BTreeMap::new(),
             by_token: BTreeMap::new(),
             by_machine: HashMap::new(),
         };
-        if lookers.len() < 2 {
-            return share;
-        }
         for (at, looker) in lookers.iter().enumerate() {
             let recorded = looker.recorded;
-            share.by_name.extend(looker.fleet.map(|fleet| (fleet, at)));
+            match looker.fleet {
+                Some(fleet) => drop(share.by_name.insert(fleet, at)),
+                None => share.see_all.push(at),
+            }
             share.by_uid.extend(recorded.uid.iter().map(|uid| (uid, at)));
             share.by_token.extend(recorded.in_doubt.keys().map(|token| (token, at)));
             let held = recorded.machines().map(|one| one.machine);
@@ -89,12 +94,36 @@ impl<'a> Share<'a> {
         }
     }
 
-    /// Gives machines to those whom they concern. One who looks alone sees them all.
+    /// Of a look that others share, what concerns somebody here.
+    pub(super) fn copy_of(&self, look: &AccountLook) -> AccountLook {
+        let everybody: Vec<usize> = (0..self.lookers.len()).collect();
+        let some = |machines: &[Machine]| {
+            let mut warnings = Warnings::default();
+            let of_use = machines.iter().filter(|machine| {
+                warnings.is_one(machine) || !self.concerned(machine, &everybody).is_empty()
+            });
+            of_use.cloned().collect::<Vec<_>>()
+        };
+        let scopes = look.scopes.iter().map(|(scope, answer)| {
+            let answer = match answer {
+                Ok((machines, orphans)) => Ok((some(machines), orphans.clone())),
+                Err(Unseen { gap, glimpsed }) => {
+                    Err(Unseen { gap: gap.clone(), glimpsed: some(glimpsed) })
+                }
+            };
+            (scope.clone(), answer)
+        });
+        let (key, account) = (look.key.clone(), look.account.clone());
+        AccountLook { key, account, scopes: scopes.collect() }
+    }
+
+    /// Gives machines to those whom they concern.
     fn deal(&self, machines: Vec<Machine>, here: &[usize], mut give: impl FnMut(usize, Machine)) {
+        let mut warnings = Warnings::default();
         for machine in machines {
-            let mut concerned = match self.lookers.len() {
-                1 => here.to_vec(),
-                _ => self.concerned(&machine, here),
+            let mut concerned = match warnings.is_one(&machine) {
+                true => here.to_vec(),
+                false => self.concerned(&machine, here),
             };
             let last = concerned.pop();
             concerned.into_iter().for_each(|at| give(at, machine.clone()));
@@ -111,9 +140,26 @@ impl<'a> Share<'a> {
             [uid, self.by_name.get(&owner.name), self.by_token.get(&owner.token)]
         });
         let on_record = self.by_machine.get(&machine.id).into_iter().flatten();
-        let all = by_owner.flatten().chain(on_record).copied();
-        let all: BTreeSet<usize> = all.filter(|at| here.binary_search(at).is_ok()).collect();
+        // One that had left is back, and its tags are not. Journals remember many that left, so they are asked
+        // only after machines without tags, which are few.
+        let had_left = |at: &&usize| self.lookers[**at].recorded.departed.contains_key(&machine.id);
+        let untagged = if owner.is_none() { here } else { &[] };
+        let came_back = untagged.iter().filter(had_left);
+        let all = by_owner.flatten().chain(on_record).chain(&self.see_all).chain(came_back);
+        let all: BTreeSet<usize> =
+            all.copied().filter(|at| here.binary_search(at).is_ok()).collect();
         all.into_iter().collect()
+    }
+}
+
+/// Pools that take machines back right now. No fleet should launch there, even if the machines are another's.
+#[derive(Default)]
+struct Warnings(BTreeSet<PoolId>);
+
+impl Warnings {
+    /// Whether a machine is the first to tell that of its pool.
+    fn is_one(&mut self, machine: &Machine) -> bool {
+        machine.is_taken_back() && self.0.insert(machine.pool())
     }
 }
 

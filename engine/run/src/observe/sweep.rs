@@ -2,6 +2,7 @@
 
 use crate::engine::Engine;
 use crate::error::RunError;
+use crate::observe::Looker;
 use crate::state::Journal;
 use fleet_model::{
     FleetUid, Gap, Machine, MachineId, OnRecord, Place, Recorded, Scope, SlotId, Token,
@@ -95,13 +96,14 @@ impl Engine {
         let scopes: BTreeSet<Scope> =
             self.catalog.places.iter().filter(here).map(Place::scope).collect();
         let nothing = Recorded::default();
-        let first = self.observe(scopes.clone(), &nothing).await;
+        let looker = |scopes| Looker { fleet: None, scopes, recorded: &nothing };
+        let first = self.observe(looker(scopes.clone())).await;
         let mut journals = Journals::default();
         for fleet in self.fleets().await? {
             let journal = Journal::open(&self.store, &fleet, self.clock.clone()).await?;
             journals.add(journal.recorded().await);
         }
-        let second = self.observe(scopes, &nothing).await;
+        let second = self.observe(looker(scopes)).await;
         let twice = second.machines.values().filter(|m| first.machines.contains_key(&m.id));
         let stray = |machine: &Machine| {
             let stray = journals.stray(machine)?;

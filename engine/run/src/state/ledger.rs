@@ -1,13 +1,11 @@
 //! Journals as a ledger reads them: record by record, in order, without keeping them.
 
 use crate::state::journal::JournalError;
-use crate::state::record::{self, BadRecord};
+use crate::state::pages::Pages;
 use crate::state::store::Store;
-use fleet_model::{FleetName, JOURNAL_FORMAT, Timestamp};
+use fleet_model::{FleetName, Timestamp};
 use fleet_money::entry::Entry;
 use futures::{StreamExt, stream};
-use serde::de::{Deserializer, SeqAccess, Visitor};
-use std::fmt;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -17,39 +15,8 @@ use std::sync::mpsc::{Receiver, sync_channel};
 const READS_AT_ONCE: usize = 32;
 /// Records that a thread reads before it hands them over, and how often it may do so before they are wanted.
 /// A record holds hundreds of events in a busy fleet: more would only take memory.
-const CHUNK: usize = 32;
+const CHUNK: usize = 64;
 const CHUNKS_AHEAD: usize = 4;
-
-/// What a ledger reads of a record.
-#[derive(Debug, serde::Deserialize)]
-struct Page {
-    format: u32,
-    at: Timestamp,
-    #[serde(deserialize_with = "that_matter")]
-    events: Vec<Entry>,
-}
-
-/// Reads events, without those that are nothing to a ledger.
-fn that_matter<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Entry>, D::Error> {
-    struct Entries;
-    impl<'de> Visitor<'de> for Entries {
-        type Value = Vec<Entry>;
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a list of events")
-        }
-        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<Entry>, A::Error> {
-            // A busy fleet writes about as many at a time: growing by and by took a twentieth of the time.
-            let mut entries = Vec::with_capacity(32);
-            while let Some(entry) = list.next_element()? {
-                if entry != Entry::Other {
-                    entries.push(entry);
-                }
-            }
-            Ok(entries)
-        }
-    }
-    deserializer.deserialize_seq(Entries)
-}
 
 /// Reads the journal of a fleet, oldest record first.
 pub async fn read_ledger(
@@ -67,16 +34,21 @@ pub async fn read_ledger(
         let chunks: Vec<&[String]> = names.chunks(CHUNK).collect();
         let chunks = &chunks;
         return std::thread::scope(|scope| {
-            let readers: Vec<Receiver<Vec<Read>>> = (0..threads)
+            let readers: Vec<Receiver<(Pages, Result<(), JournalError>)>> = (0..threads)
                 .map(|nth| {
                     let (send, receive) = sync_channel(CHUNKS_AHEAD);
                     let files: &PathBuf = &files;
                     scope.spawn(move || {
                         let mut bytes = Vec::new();
+                        let mut most = 0;
                         for chunk in chunks.iter().skip(nth).step_by(threads) {
-                            let page = |name: &String| page_in(fleet, files, name, &mut bytes);
-                            let read = chunk.iter().map(page);
-                            if send.send(read.collect()).is_err() {
+                            let mut pages = Pages::with_room(most);
+                            let add = |name: &String| {
+                                add_file(&mut pages, fleet, files, name, &mut bytes)
+                            };
+                            let read = chunk.iter().try_for_each(add);
+                            most = most.max(pages.len());
+                            if send.send((pages, read)).is_err() {
                                 // Nobody wants more: an earlier record could not be read.
                                 return;
                             }
@@ -86,10 +58,9 @@ pub async fn read_ledger(
                 })
                 .collect();
             for nth in 0..chunks.len() {
-                let Ok(pages) = readers[nth % threads].recv() else { break };
-                for page in pages {
-                    turn(page?, &mut take);
-                }
+                let Ok((pages, read)) = readers[nth % threads].recv() else { break };
+                pages.turn(&mut take);
+                read?;
             }
             Ok(())
         });
@@ -101,33 +72,33 @@ pub async fn read_ledger(
         async move {
             let bytes = store.read(&format!("{folder}/{name}")).await?;
             let bytes = bytes.ok_or_else(|| damaged(fleet, &name, "it is missing".into()))?;
-            page(&bytes).map_err(|bad| damaged(fleet, &name, bad.to_string()))
+            let mut pages = Pages::default();
+            pages.add(&bytes).map_err(|bad| damaged(fleet, &name, bad.to_string()))?;
+            Ok::<_, JournalError>(pages)
         }
     };
     let mut pages = std::pin::pin!(stream::iter(names).map(read).buffered(READS_AT_ONCE));
-    while let Some(page) = pages.next().await {
-        turn(page?, &mut take);
+    while let Some(pages) = pages.next().await {
+        pages?.turn(&mut take);
     }
     Ok(())
 }
 
-type Read = Result<Page, JournalError>;
-
-fn turn(page: Page, take: &mut impl FnMut(Timestamp, Entry)) {
-    for entry in page.events {
-        take(page.at, entry);
-    }
-}
-
 /// Reads a record from its file; `bytes` is used again from file to file.
-fn page_in(fleet: &FleetName, folder: &Path, name: &str, bytes: &mut Vec<u8>) -> Read {
+fn add_file(
+    pages: &mut Pages,
+    fleet: &FleetName,
+    folder: &Path,
+    name: &str,
+    bytes: &mut Vec<u8>,
+) -> Result<(), JournalError> {
     let read = File::open(folder.join(name)).and_then(|file| read_whole(file, bytes));
     let read = read.map_err(|error| damaged(fleet, name, error.to_string()))?;
-    page(&bytes[..read]).map_err(|bad| damaged(fleet, name, bad.to_string()))
+    pages.add(&bytes[..read]).map_err(|bad| damaged(fleet, name, bad.to_string()))
 }
 
-/// Reads a file into a buffer that only ever grows, and says how long the file is. Small files are read with
-/// fewer questions to the operating system than `read_to_end` asks.
+/// Reads a file into a buffer that only ever grows, and says how long the file is. Fewer bytes than asked for are the
+/// end of a file, so that a small one takes one question to the operating system; if not, the checksum says so.
 fn read_whole(mut file: File, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
     let mut filled = 0;
     loop {
@@ -135,25 +106,14 @@ fn read_whole(mut file: File, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
             bytes.resize((2 * filled).max(64 * 1024), 0);
         }
         match file.read(&mut bytes[filled..]) {
-            Ok(0) => return Ok(filled),
-            Ok(read) => filled += read,
+            Ok(read) => {
+                filled += read;
+                if filled < bytes.len() {
+                    return Ok(filled);
+                }
+            }
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
-        }
-    }
-}
-
-fn page(bytes: &[u8]) -> Result<Page, BadRecord> {
-    let body = record::body(bytes)?;
-    // Once over the whole, and not again for each name in it.
-    let text = std::str::from_utf8(body).map_err(|error| BadRecord::Json(error.to_string()))?;
-    let page: Result<Page, _> = serde_json::from_str(text);
-    match page {
-        Ok(page) if page.format == JOURNAL_FORMAT => Ok(page),
-        Ok(page) => Err(BadRecord::Format(page.format)),
-        // What a newer version wrote may not be readable at all; its number is.
-        Err(error) => {
-            Err(record::decode(bytes).err().unwrap_or(BadRecord::Json(error.to_string())))
         }
     }
 }

@@ -10,6 +10,7 @@ pub(crate) mod moving;
 mod notes;
 mod origin;
 mod outbox;
+mod pages;
 mod record;
 mod remote;
 mod seams;

@@ -244,6 +244,25 @@ impl Store {
         Ok(names)
     }
 
+    /// Folder and name of the objects in folders right under a prefix, sorted. One question, however many folders.
+    pub(crate) async fn list_in_folders(
+        &self,
+        prefix: &str,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let at = &self.path(prefix);
+        let spot = |meta: object_store::ObjectMeta| {
+            let mut parts = meta.location.prefix_match(at)?;
+            let (folder, name) = (parts.next()?, parts.next()?);
+            parts.next().is_none().then(|| (folder.as_ref().to_owned(), name.as_ref().to_owned()))
+        };
+        let found = self.inner.list(Some(at));
+        let spots = found.try_filter_map(|meta| async move { Ok(spot(meta)) }).try_collect();
+        let spots = self.measured.store("list", spots).await;
+        let mut spots: Vec<(String, String)> = spots.map_err(self.io(prefix))?;
+        spots.sort();
+        Ok(spots)
+    }
+
     /// Whether there is anything under a prefix.
     pub(crate) async fn has_any(&self, prefix: &str) -> Result<bool, StoreError> {
         let mut found = self.inner.list(Some(&self.path(prefix)));

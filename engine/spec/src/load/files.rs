@@ -83,6 +83,8 @@ pub(super) struct Files {
     pub(super) drafts: Vec<(Draft, Option<Origin>)>,
     pub(super) policies: Vec<(Policy, Scope)>,
     pub(super) problems: Vec<Diagnostic>,
+    /// Files that nobody can say are not specs: empty, or no text.
+    pub(super) doubtful: Vec<PathBuf>,
     /// Whether something is wrong that concerns every fleet: a policy that cannot be read is not in
     /// force, and nobody may act as if it were.
     pub(super) concerns_all: bool,
@@ -169,7 +171,9 @@ impl Files {
                 let others = matches!(found, Found::Folder | Found::Above)
                     && !matches!(refusal, Refusal::Io(_))
                     && !input::looks_ours(path);
-                if !others {
+                if others {
+                    self.doubtful.push(path.to_path_buf());
+                } else {
                     self.refuse(path, &refusal);
                     // Nobody can say what is in it.
                     self.concerns_all |= found != Found::Folder || holds_for_others(path);
@@ -196,6 +200,10 @@ impl Files {
             || (!parsed.problems.is_empty() && input::mentions_us(text));
         let named = matches!(found, Found::Named | Found::Policy);
         if !ours && !named {
+            // A file that is being written is empty for a moment.
+            if parsed.documents.is_empty() && parsed.problems.is_empty() {
+                self.doubtful.push(path.to_path_buf());
+            }
             return;
         }
         if parsed.documents.is_empty() && parsed.problems.is_empty() {

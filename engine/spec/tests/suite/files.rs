@@ -71,6 +71,10 @@ fn folders_bring_their_specs_in_order_and_pass_over_the_rest() {
     let loaded = tree.load(&[""]).expect("valid");
     assert_eq!(names(&loaded), ["one", "one-b", "two"]);
     assert!(loaded.warnings.is_empty(), "{}", loaded.warnings);
+    let name = |file: &PathBuf| file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let doubtful: Vec<_> = loaded.doubtful.iter().filter_map(name).collect();
+    assert_eq!(doubtful, ["binary.yaml", "empty.yaml", "large.yaml"]);
+    assert!(!loaded.is_complete());
     // The same file by two ways is one file.
     let loaded = tree.load(&["a/one.yaml", "", "a"]).expect("valid");
     assert_eq!(names(&loaded), ["one", "one-b", "two"]);
@@ -100,6 +104,8 @@ fn a_broken_or_misspelt_spec_in_a_folder_is_not_passed_over() {
     assert!(Tree::new(&[("a.yaml", &misspelt)]).errors(&[""]).contains("did you mean `fleet/v1`?"));
     let missing = named("one").replace("apiVersion: fleet/v1\n", "");
     assert!(Tree::new(&[("a.yaml", &missing)]).errors(&[""]).contains("`apiVersion` is missing"));
+    let wide: String = named("one").chars().flat_map(|c| [c, '\0']).collect();
+    assert!(Tree::new(&[("a.yaml", &wide)]).errors(&[""]).contains("not in UTF-16"));
     let large = format!("{}{}", named("one"), "# nothing\n".repeat(200_000));
     assert!(Tree::new(&[("a.yaml", &large)]).errors(&[""]).contains("bytes"));
 }

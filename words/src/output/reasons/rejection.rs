@@ -2,7 +2,7 @@
 
 use super::{BlockScope, DefaultRule, Said};
 use crate::output::words::{
-    BudgetCap, Market, Provider, QuotaUnit, Time, Together, Unit, percent, usd,
+    BudgetCap, Market, NoPrice, Provider, QuotaUnit, Time, Together, Unit, percent, usd,
 };
 use crate::sentences;
 use crate::text::clean_line;
@@ -87,6 +87,11 @@ pub enum Rejection {
     },
     /// Its price is not known.
     Unpriced,
+    /// What its traffic costs is not known.
+    UnpricedTraffic {
+        /// Why not.
+        because: NoPrice,
+    },
     /// Spot costs more than the spec allows.
     AboveMaxSpotPrice {
         /// The limit per hour.
@@ -215,6 +220,9 @@ impl From<&model::Rejection> for Rejection {
             Model::NoWeight { unit } => Rejection::NoWeight { unit: (*unit).into() },
             Model::NotSold { market } => Rejection::NotSold { market: (*market).into() },
             Model::Unpriced => Rejection::Unpriced,
+            Model::UnpricedTraffic { because } => {
+                Rejection::UnpricedTraffic { because: (*because).into() }
+            }
             Model::AboveMaxSpotPrice { limit } => {
                 Rejection::AboveMaxSpotPrice { limit_hourly_usd: usd(*limit) }
             }

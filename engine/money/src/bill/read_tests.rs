@@ -1,4 +1,5 @@
 use super::*;
+use crate::bill::NanoUsd;
 
 fn read(text: &str) -> Result<Bill, BadBill> {
     Bill::read(text.as_bytes())
@@ -111,15 +112,95 @@ fn what_a_commitment_cost_is_not_compared() {
 }
 
 #[test]
-fn amounts_are_exact() {
-    let check = |text: &str, nano: i128| assert_eq!(amount(text), Ok(NanoUsd(nano)), "{text}");
-    check("0.1", 100_000_000);
-    check("-0.0000000015", -2);
-    check("12", 12_000_000_000);
-    check(".5", 500_000_000);
-    check("1e-3", 1_000_000);
-    check("", 0);
-    for bad in ["1.2.3", "$1", "1,5", "-", ".", "99999999999999999999"] {
-        assert!(amount(bad).is_err(), "{bad}");
+fn a_row_that_is_cut_off_or_shifted_is_refused() {
+    let head = "ResourceId,ChargePeriodStart,BilledCost,Tags";
+    let check = |rows: &str, expect: &str| {
+        let bad = read(&format!("{head}\n{rows}")).expect_err("no bill");
+        assert_eq!(bad.to_string(), expect, "{rows:?}");
+        assert!(bad.hint().contains("export it again"), "{rows:?}");
+    };
+    check("i-1,2026-01-01T00:00:00Z\n", "line 2: it has 2 cells, and the header has 4");
+    check("i-1,2026-01-01T00:00:00Z,1,\n\n,,\n", "line 4: it has 3 cells, and the header has 4");
+    check("i-1,2026-01-01T00:00:00Z,1,a,b\n", "line 2: it has 5 cells, and the header has 4");
+    let blank = "\n   \ni-1,2026-01-01T00:00:00Z,1,\n \t\r\n\r\ni-1,2026-01-01T01:00:00Z,1,,\n\n";
+    let bill = read(&format!("{head}\n{blank}")).expect("a bill");
+    assert_eq!((bill.rows, bill.machine_rows), (2, 2));
+}
+
+#[test]
+fn a_bill_in_another_currency_is_refused() {
+    let check = |head: &str, row: &str| {
+        for (code, good) in
+            [("USD", true), ("usd", true), ("", true), ("EUR", false), ("JPY", false)]
+        {
+            let got = read(&format!("{head}\n{}\n", row.replace("USD", code)));
+            match good {
+                true => assert_eq!(got.map(|bill| bill.machine_rows), Ok(1), "{head} {code}"),
+                false => {
+                    let bad = got.expect_err("no bill");
+                    let expect = format!("line 2: its cost is in {code}, not in USD");
+                    assert_eq!(bad.to_string(), expect, "{head}");
+                    assert!(bad.hint().contains("export the bill in USD"));
+                }
+            }
+        }
+    };
+    check(
+        "ResourceId,ChargePeriodStart,BilledCost,BillingCurrency",
+        "i-1,2026-01-01T00:00:00Z,1,USD",
+    );
+    let cur = "line_item_resource_id,line_item_usage_start_date,line_item_unblended_cost";
+    check(&format!("{cur},line_item_currency_code"), "i-1,2026-01-01T00:00:00Z,1,USD");
+    check(&format!("{cur},pricing_currency"), "i-1,2026-01-01T00:00:00Z,1,USD");
+    // What a price list is in is not what is paid in.
+    check(
+        &format!("{cur},pricing_currency,line_item_currency_code"),
+        "i-1,2026-01-01T00:00:00Z,1,CNY,USD",
+    );
+    check("resource.name,usage_start_time,cost,currency", "n,2026-01-01 00:00:00 UTC,1,USD");
+    for name in ["BillingCurrency", "billingCurrency", "BillingCurrencyCode", "Currency"] {
+        let head = format!("Date,ResourceId,MeterCategory,CostInBillingCurrency,{name}");
+        check(&head, "01/02/2026,/s/vm,Virtual Machines,1,USD");
     }
+}
+
+#[test]
+fn a_cost_that_no_machine_comes_to_is_refused() {
+    for cost in ["1e300", "-1e300", "NaN", "inf", "99999999999999999999"] {
+        let bill =
+            format!("ResourceId,ChargePeriodStart,BilledCost\ni-1,2026-01-01T00:00:00Z,{cost}\n");
+        let bad = read(&bill).expect_err("no bill");
+        let expect = format!("line 2: `{cost}` is more than any machine comes to");
+        assert_eq!(bad.to_string(), expect);
+        assert!(bad.hint().contains("columns of the header"));
+    }
+    let head = "ResourceId,ChargePeriodStart,BilledCost,ConsumedQuantity,ConsumedUnit";
+    let bill = format!("{head}\ni-1,2026-01-01T00:00:00Z,1,1e30,Hours\n");
+    assert!(matches!(read(&bill), Err(BadBill::Row { line: 2, why: BadRow::TooLarge(_) })));
+}
+
+#[test]
+fn a_form_or_the_names_of_providers_tell_the_clouds() {
+    let check = |text: &str, clouds: &[Cloud]| {
+        let found: Vec<Cloud> = read(text).expect("a bill").clouds.into_iter().collect();
+        assert_eq!(found, clouds, "{text}");
+    };
+    check(
+        "line_item_resource_id,line_item_usage_start_date,line_item_unblended_cost\n",
+        &[Cloud::Aws],
+    );
+    check("resource.name,usage_start_time,cost\n", &[Cloud::Gcp]);
+    check("Date,ResourceId,MeterCategory,Cost\n", &[Cloud::Azure]);
+    let focus = |provider: &str| {
+        format!(
+            "ResourceId,ChargePeriodStart,BilledCost,ServiceCategory,{}\n",
+            provider.replace(' ', "\n,2026-01-01T00:00:00Z,1,Storage,")
+        )
+    };
+    check(&focus("ProviderName"), &Cloud::ALL);
+    check(&focus("Other"), &Cloud::ALL);
+    check(&focus("ProviderName AWS"), &[Cloud::Aws]);
+    check(&focus("ServiceProviderName Microsoft Google"), &[Cloud::Gcp, Cloud::Azure]);
+    check(&focus("PublisherName Lambda"), &[Cloud::Lambda]);
+    check(&focus("ProviderName Somebody"), &[]);
 }
