@@ -5,6 +5,7 @@
 //! are a few hundred objects.
 
 use crate::calls::Appended;
+use crate::state::names::{journal_folder, record_names};
 use crate::state::record::{self, BadRecord, Record};
 use crate::state::seams;
 use crate::state::store::{Store, StoreError};
@@ -106,7 +107,7 @@ impl Journal {
 
     /// Every record, oldest first.
     pub async fn history(store: &Store, fleet: &FleetName) -> Result<Vec<Record>, JournalError> {
-        let names = store.list(&format!("fleets/{fleet}/journal"), None).await?;
+        let names = record_names(store, fleet, 0).await?;
         read_records(store, fleet, names).await
     }
 
@@ -117,8 +118,7 @@ impl Journal {
         fleet: &FleetName,
         last: &Record,
     ) -> Result<Option<Vec<Record>>, JournalError> {
-        let before = format!("{:012}", last.seq.saturating_sub(1));
-        let names = store.list(&format!("fleets/{fleet}/journal"), Some(&before)).await?;
+        let names = record_names(store, fleet, last.seq.saturating_sub(1)).await?;
         let mut records = read_records(store, fleet, names).await?;
         if records.first() != Some(last) {
             return Ok(None);
@@ -256,7 +256,7 @@ impl Journal {
 }
 
 pub(super) fn record_name(fleet: &FleetName, seq: u64) -> String {
-    format!("fleets/{fleet}/journal/{seq:012}")
+    format!("{}/{seq:012}", journal_folder(fleet))
 }
 
 pub(super) fn snapshot_folder(fleet: &FleetName) -> String {
@@ -274,8 +274,7 @@ async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), Jou
             why: "it is missing, and a snapshot was made after it".into(),
         });
     }
-    let after = format!("{snapshot:012}");
-    let names = store.list(&format!("fleets/{fleet}/journal"), Some(&after)).await?;
+    let names = record_names(store, fleet, snapshot).await?;
     let records = read_records(store, fleet, names).await?;
     if let Some(from) = arriving(fleet, snapshot, &records) {
         return Err(JournalError::Arriving { fleet: fleet.clone(), from });
@@ -331,7 +330,7 @@ async fn read_records(
         why,
     };
     let read = |name: String| async move {
-        let bytes = store.read(&format!("fleets/{fleet}/journal/{name}")).await?;
+        let bytes = store.read(&format!("{}/{name}", journal_folder(fleet))).await?;
         let bytes = bytes.ok_or_else(|| damaged(&name, "it is missing".into()))?;
         let record: Result<Record, BadRecord> = record::decode(&bytes);
         record.map_err(|bad| damaged(&name, bad.to_string()))

@@ -1,6 +1,7 @@
 //! Journals as a ledger reads them: record by record, in order, without keeping them.
 
 use crate::state::journal::JournalError;
+use crate::state::names::{self, journal_folder};
 use crate::state::pages::Pages;
 use crate::state::store::Store;
 use fleet_model::{FleetName, Timestamp};
@@ -24,11 +25,11 @@ pub async fn read_ledger(
     fleet: &FleetName,
     mut take: impl FnMut(Timestamp, Entry) + Send,
 ) -> Result<(), JournalError> {
-    let folder = format!("fleets/{fleet}/journal");
+    let folder = journal_folder(fleet);
     if let Some(root) = store.local_folder() {
         // Many small files: the operating system is asked directly, by as many threads as there are cores.
         let root = root.join(&folder);
-        let (names, files) = (names_in(&root).map_err(|error| no_folder(fleet, error))?, root);
+        let (names, files) = (whole(&root).map_err(|error| no_folder(fleet, error))?, root);
         check_numbers(fleet, &names)?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
         let chunks: Vec<&[String]> = names.chunks(CHUNK).collect();
@@ -65,7 +66,7 @@ pub async fn read_ledger(
             Ok(())
         });
     }
-    let names = store.list(&folder, None).await?;
+    let names = names::record_names(store, fleet, 0).await?;
     check_numbers(fleet, &names)?;
     let read = |name: String| {
         let folder = &folder;
@@ -115,6 +116,15 @@ fn read_whole(mut file: File, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
+    }
+}
+
+/// Names of all records in a folder, though others are written meanwhile.
+fn whole(folder: &Path) -> std::io::Result<Vec<String>> {
+    let first = names_in(folder)?;
+    match names::has_gap(&first, 0) {
+        true => Ok(names::up_to(first.last(), names_in(folder)?)),
+        false => Ok(first),
     }
 }
 

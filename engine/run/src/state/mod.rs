@@ -7,6 +7,7 @@ mod lease;
 mod ledger;
 mod members;
 pub(crate) mod moving;
+mod names;
 mod notes;
 mod origin;
 mod outbox;

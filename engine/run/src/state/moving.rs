@@ -6,6 +6,7 @@
 //! anywhere in between leaves either a copy or an original that says what is to be done.
 
 use crate::state::journal::{JournalError, record_name, snapshot_folder};
+use crate::state::names::journal_folder;
 use crate::state::record;
 use crate::state::store::{Store, StoreError};
 use fleet_model::{Event, FleetName};
@@ -25,13 +26,9 @@ pub(crate) struct Farewell {
     bytes: Vec<u8>,
 }
 
-fn folder(fleet: &FleetName) -> String {
-    format!("fleets/{fleet}/journal")
-}
-
 /// Whether there is anything of a journal under a name.
 pub(crate) async fn is_there(store: &Store, fleet: &FleetName) -> Result<bool, StoreError> {
-    store.has_any(&folder(fleet)).await
+    store.has_any(&journal_folder(fleet)).await
 }
 
 /// The last record under a name, if it says that the journal moves.
@@ -39,8 +36,8 @@ pub(crate) async fn farewell(
     store: &Store,
     fleet: &FleetName,
 ) -> Result<Option<Farewell>, StoreError> {
-    let Some(name) = store.list(&folder(fleet), None).await?.pop() else { return Ok(None) };
-    let Some(bytes) = store.read(&format!("{}/{name}", folder(fleet))).await? else {
+    let Some(name) = store.list(&journal_folder(fleet), None).await?.pop() else { return Ok(None) };
+    let Some(bytes) = store.read(&format!("{}/{name}", journal_folder(fleet))).await? else {
         return Ok(None);
     };
     let Ok(last) = record::decode(&bytes) else { return Ok(None) };
@@ -102,10 +99,10 @@ async fn one(
 /// no journal.
 pub(crate) async fn erase(store: &Store, fleet: &FleetName) -> Result<(), StoreError> {
     remove_all(store, &snapshot_folder(fleet)).await?;
-    let mut names = store.list(&folder(fleet), None).await?;
+    let mut names = store.list(&journal_folder(fleet), None).await?;
     let last = names.pop();
-    remove(store, &folder(fleet), names).await?;
-    remove(store, &folder(fleet), last.into_iter().collect()).await?;
+    remove(store, &journal_folder(fleet), names).await?;
+    remove(store, &journal_folder(fleet), last.into_iter().collect()).await?;
     store.mark_simulated(fleet, false).await?;
     remove_all(store, &format!("beliefs/{fleet}")).await
 }

@@ -1,5 +1,6 @@
 //! Whether a fleet's journal is about real clouds or about simulated ones.
 
+use crate::state::names::journal_folder;
 use crate::state::store::{Store, StoreError};
 use fleet_model::FleetName;
 
@@ -20,7 +21,7 @@ pub enum Origin {
 impl Store {
     /// What a fleet's journal is about.
     pub async fn origin(&self, fleet: &FleetName) -> Result<Origin, StoreError> {
-        if !self.has_any(&format!("fleets/{fleet}/journal")).await? {
+        if !self.has_any(&journal_folder(fleet)).await? {
             return Ok(Origin::None);
         }
         Ok(match self.is_marked_simulated(fleet).await? {
