@@ -7,6 +7,7 @@ use fleet_sim::Preset;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Output, Stdio};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use support::server::Server;
 use support::{Place, root};
@@ -141,6 +142,36 @@ fn a_machine_on_aws_is_heard() {
     told(Cloud::Aws, "us-east-1");
 }
 
+/// A machine on Lambda, which has no metadata service, tells how busy its processors are.
+#[test]
+fn a_machine_says_how_busy_it_is() {
+    if !has_curl() {
+        return;
+    }
+    let place = Place::new(3, Preset::Calm, Duration::ZERO);
+    place.write("token", "fleet_1\n");
+    let (controller, heard) = listen();
+    let mut agent = Command::new("sh")
+        .arg(root().join("examples/agent/fleet-notice"))
+        .env("FLEET_URL", format!("http://{controller}"))
+        .env("FLEET_NAME", "work")
+        .env("FLEET_CLOUD", "lambda")
+        .env("FLEET_MACHINE", "0920582c")
+        .env("FLEET_TOKEN", place.path("token"))
+        .envs([("USE", "cpu"), ("USE_EVERY", "2"), ("EVERY", "1")])
+        .spawn()
+        .expect("sh");
+    let heard = heard.join().expect("a request");
+    agent.kill().expect("it runs");
+    agent.wait().expect("it is gone");
+    assert!(heard.starts_with("POST /v1/fleets/work/use HTTP/1.1"), "{heard}");
+    let (_, body) = heard.split_once("\r\n\r\n").expect("a body");
+    let body: serde_json::Value = serde_json::from_str(body).expect("JSON");
+    assert_eq!(body["machine"], "0920582c");
+    assert!(body["busyPercent"].as_u64().is_some_and(|percent| percent <= 100), "{body}");
+    assert!(body["seconds"].as_u64().is_some_and(|seconds| seconds >= 2), "{body}");
+}
+
 /// The twin's machines have other names than real ones, so what the script says is looked at, and nothing more.
 #[test]
 fn a_machine_on_google_cloud_says_its_zone_and_number() {
@@ -149,6 +180,17 @@ fn a_machine_on_google_cloud_says_its_zone_and_number() {
     }
     let place = Place::new(3, Preset::Calm, Duration::ZERO);
     place.write("token", "fleet_1\n");
+    let (controller, heard) = listen();
+    let answers = said(Cloud::Gcp, &MachineId::new("4711"), "");
+    assert!(script(&place, Cloud::Gcp, answers, controller).status.success());
+    let heard = heard.join().expect("a request");
+    assert!(heard.starts_with("POST /v1/fleets/work/notice HTTP/1.1"), "{heard}");
+    assert!(heard.contains("Authorization: Bearer fleet_1\r\n"), "{heard}");
+    assert!(heard.ends_with("{\"machine\": \"us-central1-a/4711\"}"), "{heard}");
+}
+
+/// In the place of a controller: hears one request.
+fn listen() -> (SocketAddr, JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let controller = listener.local_addr().expect("an address");
     let heard = std::thread::spawn(move || {
@@ -164,12 +206,7 @@ fn a_machine_on_google_cloud_says_its_zone_and_number() {
             .expect("an answer");
         String::from_utf8(heard).expect("UTF-8")
     });
-    let answers = said(Cloud::Gcp, &MachineId::new("4711"), "");
-    assert!(script(&place, Cloud::Gcp, answers, controller).status.success());
-    let heard = heard.join().expect("a request");
-    assert!(heard.starts_with("POST /v1/fleets/work/notice HTTP/1.1"), "{heard}");
-    assert!(heard.contains("Authorization: Bearer fleet_1\r\n"), "{heard}");
-    assert!(heard.ends_with("{\"machine\": \"us-central1-a/4711\"}"), "{heard}");
+    (controller, heard)
 }
 
 #[test]

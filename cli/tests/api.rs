@@ -205,6 +205,46 @@ fn a_machine_that_says_it_is_taken_back_gets_a_successor() {
 }
 
 #[test]
+fn machines_that_say_they_are_idle_cost_something() {
+    let (place, server) = settled();
+    place.sim.advance(Duration::from_secs(3600)).expect("time");
+    let machine = place.live().first().expect("a machine").id.to_string();
+    let said = |body: Value| server.post(&format!("{FLEET}/use"), &body);
+    let told = || {
+        let records = journal(&place);
+        records.values().filter(|one| String::from_utf8_lossy(one).contains("busyTold")).count()
+    };
+    let one = |percent: f64, seconds: u32| json!({ "machine": machine, "busyPercent": percent, "seconds": seconds });
+    for (body, status) in [
+        (json!({}), 400),
+        (one(101.0, 60), 400),
+        (one(-1.0, 60), 400),
+        (one(1.0, 86_401), 400),
+        (json!({ "machine": "i-none", "busyPercent": 1, "seconds": 60 }), 404),
+        (one(2.0, 1800), 202),
+        // The same once more: nothing of it is counted twice.
+        (one(2.0, 1800), 202),
+    ] {
+        let reply = said(body.clone());
+        assert_eq!(reply.status, status, "{body}: {}", reply.error());
+    }
+    assert_eq!(told(), 0, "it waits for more");
+    place.sim.advance(Duration::from_secs(1800)).expect("time");
+    assert_eq!(said(one(80.0, 1800)).status, 202);
+    assert_eq!(told(), 1, "in one record");
+    let text = place.expect(0, &["cost", "anomalies", "quickstart"]);
+    assert!(text.contains("1 machine had nothing to do for 0.5 machine-hours"), "{text}");
+    assert!(text.contains("is known of 1.0 of"), "{text}");
+    let report = place.expect(0, &["cost", "anomalies", "quickstart", "-o", "json"]);
+    let report: Value = serde_json::from_str(&report).expect("JSON");
+    let idle = &report["anomalies"].as_array().expect("a list")[0];
+    assert_eq!((&idle["is"], &idle["machineHours"]), (&json!("idle"), &json!(0.5)));
+    assert!(idle["costUsd"].as_f64().is_some_and(|cost| cost > 0.03), "{idle}");
+    let history = place.expect(0, &["history", "quickstart"]);
+    assert!(history.contains(&format!("{machine} 2 %")), "{history}");
+}
+
+#[test]
 fn strangers_and_viewers_change_nothing() {
     let (place, specs) = Server::ground();
     let file = place.path("tokens");
@@ -260,7 +300,7 @@ fn strangers_and_viewers_change_nothing() {
         let refused = server.send("POST", &format!("{FLEET}/{path}"), &headers, &reason);
         assert_eq!(
             (refused.status, refused.error().as_str()),
-            (403, "token machines may tell of machines that are taken back, and nothing else")
+            (403, "token machines may tell of machines, taken back or busy, and nothing else")
         );
     }
     let nobody = json!({ "machine": "i-none" }).to_string();

@@ -64,6 +64,6 @@ pub(crate) enum TokenRole {
     Viewer,
     /// Look and act: reconcile, freeze, thaw, rollout, notice
     Operator,
-    /// Tell of a machine that is taken back, and nothing else: for the machines themselves
+    /// Tell of a machine, that it is taken back or how busy it is, and nothing else: for the machines themselves
     Agent,
 }

@@ -1,11 +1,13 @@
 //! What is odd about the cost of fleets, for people and for programs.
 
+use super::bill;
+use super::cost::hours;
 use crate::output::cost::{Anomalies, AnomalyCause, AnomalyKind, CostAnomaly};
 use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, when, wrap};
 use fleet_model::{FleetName, Timestamp};
-use fleet_money::anomaly::{Anomaly, Cause};
+use fleet_money::anomaly::{Anomaly, Cause, Told};
 
 /// Something odd about a fleet.
 pub(crate) struct Odd {
@@ -20,6 +22,7 @@ pub(crate) struct Page<'a> {
     pub days: u16,
     pub fleets: &'a [FleetName],
     pub now: Timestamp,
+    pub told: Told,
 }
 
 /// What was looked at, and how much was found.
@@ -34,7 +37,18 @@ fn headline(page: &Page<'_>) -> (String, String) {
     (format!("The {days} until {until} against the {days} before:"), format!("{found} in {fleets}"))
 }
 
-const IDLE: &str = "Whether machines are idle is not known: no agent reports it.";
+/// Whose word there is on what is idle.
+fn known(told: Told) -> String {
+    match told.told {
+        0 => "Whether machines are idle is not known: none says how busy it is (examples/agent)."
+            .into(),
+        some => format!(
+            "How busy machines were is known of {} of {} machine-hours.",
+            hours(some),
+            hours(told.all)
+        ),
+    }
+}
 
 /// For people.
 pub(crate) fn text(page: &Page<'_>) -> String {
@@ -50,7 +64,7 @@ pub(crate) fn text(page: &Page<'_>) -> String {
         }
         out.push_str(&format!("    {DIM}→ {}{DIM:#}\n", next(odd)));
     }
-    out.push_str(&format!("\n{DIM}{IDLE}{DIM:#}\n"));
+    out.push_str(&format!("\n{DIM}{}{DIM:#}\n", known(page.told)));
     out
 }
 
@@ -67,7 +81,7 @@ pub(crate) fn markdown(page: &Page<'_>) -> String {
         // Words of ours, with commands in them.
         out.push_str(&format!("| {fleet} | {what} | {} | {} |\n", md(&since), next(odd)));
     }
-    out.push_str(&format!("\n{IDLE}\n"));
+    out.push_str(&format!("\n{}\n", known(page.told)));
     out
 }
 
@@ -97,6 +111,12 @@ fn sentence(anomaly: &Anomaly) -> String {
         Anomaly::CostGrew { before, now, since: _ } => {
             format!("a day costs {}, {} before", now.micros(), before.micros())
         }
+        Anomaly::Idle { machines, idle_ms, cost } => format!(
+            "{} had nothing to do for {} machine-hours, which cost {}",
+            count(*machines, "machine"),
+            hours(*idle_ms),
+            cost.micros()
+        ),
         Anomaly::Orphans { machines } => format!(
             "{} that nobody asked for, and that no report counts",
             count(*machines, "machine")
@@ -125,6 +145,9 @@ fn next(odd: &Odd) -> String {
             "`rebalance` or `maxSpotPrice` in the spec moves machines away".into()
         }
         Anomaly::CostGrew { .. } => format!("`fleet history {fleet}` shows what was launched"),
+        Anomaly::Idle { .. } => {
+            format!("find out what they wait for, or lower `capacity.target` of {fleet}")
+        }
         Anomaly::Orphans { .. } => "`fleet sweep` lists them".into(),
         Anomaly::Unlabelled { .. } => {
             "add the label to metadata.labels; a policy can require it".into()
@@ -145,7 +168,18 @@ pub(crate) fn document(page: &Page<'_>) -> Anomalies {
             spec: cause.spec.to_string(),
         }),
     };
-    Anomalies { to: Time(page.now), days: page.days, anomalies: page.odd.iter().map(one).collect() }
+    Anomalies {
+        to: Time(page.now),
+        days: page.days,
+        machine_hours: machine_hours(page.told.all),
+        told_machine_hours: machine_hours(page.told.told),
+        anomalies: page.odd.iter().map(one).collect(),
+    }
+}
+
+/// For programs.
+fn machine_hours(ms: u128) -> f64 {
+    bill::hours(u64::try_from(ms).unwrap_or(u64::MAX))
 }
 
 fn kind(anomaly: &Anomaly) -> AnomalyKind {
@@ -173,6 +207,11 @@ fn kind(anomaly: &Anomaly) -> AnomalyKind {
             before_daily_usd: usd(before.micros()),
             now_daily_usd: usd(now.micros()),
             since: Time(*since),
+        },
+        Anomaly::Idle { machines, idle_ms, cost } => AnomalyKind::Idle {
+            machines: *machines,
+            machine_hours: machine_hours(*idle_ms),
+            cost_usd: usd(cost.micros()),
         },
         Anomaly::Orphans { machines } => AnomalyKind::Orphans { machines: *machines },
         Anomaly::Unlabelled { label, cost } => {

@@ -1,5 +1,6 @@
 //! What the API has under way, and what it saw of fleets that other replicas look after.
 
+use super::busy::Waiting;
 use crate::Controller;
 use crate::board::Standing;
 use crate::door::seats::{Seat, Seats};
@@ -31,6 +32,8 @@ pub(crate) struct Desk {
     looks: tokio::sync::Mutex<()>,
     inputs: tokio::sync::Mutex<Vec<(FleetName, Instant, Arc<Inputs>)>>,
     hands: Semaphore,
+    /// What machines said of their use, and is not written yet.
+    pub(super) busy: Waiting,
     streams: Seats<String>,
     end: watch::Sender<bool>,
 }
@@ -42,6 +45,7 @@ impl Default for Desk {
             looks: tokio::sync::Mutex::default(),
             inputs: tokio::sync::Mutex::default(),
             hands: Semaphore::new(HANDS),
+            busy: Waiting::default(),
             streams: Seats::new(STREAMS),
             end: watch::channel(false).0,
         }

@@ -2,6 +2,7 @@
 
 mod acts;
 mod ask;
+mod busy;
 mod cost;
 mod desk;
 mod events;
@@ -18,16 +19,17 @@ use axum::routing::{get, post};
 use std::sync::Arc;
 
 /// What changes something. Everything else under `/v1` knows no `POST`.
-pub(crate) const ACTS: [&str; 5] = [
+pub(crate) const ACTS: [&str; 6] = [
     "/v1/fleets/{fleet}/reconcile",
     "/v1/fleets/{fleet}/freeze",
     "/v1/fleets/{fleet}/thaw",
     "/v1/fleets/{fleet}/rollout",
-    NOTICE,
+    MACHINES_SAY[0],
+    MACHINES_SAY[1],
 ];
 
-/// What machines may say of themselves.
-pub(crate) const NOTICE: &str = "/v1/fleets/{fleet}/notice";
+/// What machines may say of themselves: that they are taken back, and how busy they are.
+pub(crate) const MACHINES_SAY: [&str; 2] = ["/v1/fleets/{fleet}/notice", "/v1/fleets/{fleet}/use"];
 
 /// The paths under `/v1`, and those of probes.
 pub(crate) fn routes() -> Router<Arc<Controller>> {
@@ -48,5 +50,6 @@ pub(crate) fn routes() -> Router<Arc<Controller>> {
         .route("/v1/fleets/{fleet}/freeze", post(acts::freeze))
         .route("/v1/fleets/{fleet}/thaw", post(acts::thaw))
         .route("/v1/fleets/{fleet}/notice", post(notice::notice))
+        .route("/v1/fleets/{fleet}/use", post(busy::tell))
         .route("/v1/fleets/{fleet}/rollout", get(acts::rollout_status).post(acts::rollout))
 }

@@ -55,10 +55,7 @@ pub(super) async fn notice(
     let holder = holder(&controller, &caller, "notice", "a machine is taken back")?;
     let known = recorded(&controller, &fleet).await?;
     let Some(pool) = stands_in(&known, &machine) else {
-        return Err(Refusal::missing(
-            format!("no machine of fleet `{}` is on record under this name", fleet.name),
-            "`fleet status --machines` shows how they are called",
-        ));
+        return Err(unknown(&fleet));
     };
     let warning = pool.place.cloud.facts().notice.unwrap_or(WARNING);
     let at = moment(at, now, warning)?;
@@ -74,8 +71,16 @@ pub(super) async fn notice(
     Ok((StatusCode::ACCEPTED, axum::Json(document(Exit::Done, asked))).into_response())
 }
 
+/// A name that no machine of the fleet has.
+pub(super) fn unknown(fleet: &Fleet) -> Refusal {
+    Refusal::missing(
+        format!("no machine of fleet `{}` is on record under this name", fleet.name),
+        "`fleet status --machines` shows how they are called",
+    )
+}
+
 /// The pool that a machine on record was taken from.
-fn stands_in<'a>(recorded: &'a Recorded, machine: &MachineId) -> Option<&'a PoolId> {
+pub(super) fn stands_in<'a>(recorded: &'a Recorded, machine: &MachineId) -> Option<&'a PoolId> {
     recorded.machines().find(|one| one.machine == machine).map(|one| one.pool)
 }
 

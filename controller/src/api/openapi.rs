@@ -1,6 +1,6 @@
 //! What can be asked, for programs: OpenAPI 3.1, made from the types of the documents.
 
-use super::{acts, cost, explain, notice, reads};
+use super::{acts, busy, cost, explain, notice, reads};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use fleet_words::output::schema::ALL;
@@ -53,7 +53,7 @@ const fn operation(
     Operation { id, path, summary, kind: Some(kind), asks }
 }
 
-fn operations() -> [Operation; 18] {
+fn operations() -> [Operation; 19] {
     use Asks::{Body, BodyThenWork, Events, Nothing, Probe, Query};
     let events = |id, path, summary| Operation { id, path, summary, kind: None, asks: Events };
     [
@@ -129,6 +129,13 @@ fn operations() -> [Operation; 18] {
             "Tell that a machine is taken back: for the machines themselves",
             "asked",
             BodyThenWork(schema::<notice::TakenBack>),
+        ),
+        operation(
+            "tellUse",
+            "/v1/fleets/{fleet}/use",
+            "Tell how busy a machine is: for the machines themselves",
+            "asked",
+            BodyThenWork(schema::<busy::Use>),
         ),
         events("listen", "/v1/events", "News of everything, as server-sent events"),
         events(

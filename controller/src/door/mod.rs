@@ -271,13 +271,17 @@ fn may(caller: &Caller, request: &Request) -> Result<(), Refusal> {
     match caller.role {
         Role::Operator => Ok(()),
         Role::Viewer if !acts => Ok(()),
-        Role::Agent if acts && matched == Some(crate::api::NOTICE) => Ok(()),
+        Role::Agent
+            if acts && matched.is_some_and(|path| crate::api::MACHINES_SAY.contains(&path)) =>
+        {
+            Ok(())
+        }
         Role::Viewer => Err(Refusal::forbidden(
             format!("{} may look, and not act", caller.name),
             "an operator's token may: `fleet token new NAME --role operator`",
         )),
         Role::Agent => Err(Refusal::forbidden(
-            format!("{} may tell of machines that are taken back, and nothing else", caller.name),
+            format!("{} may tell of machines, taken back or busy, and nothing else", caller.name),
             "an operator's token may: `fleet token new NAME --role operator`",
         )),
     }

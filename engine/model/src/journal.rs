@@ -160,6 +160,11 @@ pub enum Event {
         /// When it will be taken back.
         notice: InterruptionNotice,
     },
+    /// Machines said how busy they were.
+    BusyTold {
+        /// Which, and how busy.
+        told: Vec<Busy>,
+    },
     /// A person asked for machines to be replaced: each goes when its successor is up.
     ReplaceAsked {
         /// The slots that they fill.
@@ -305,6 +310,20 @@ pub struct FailedMachine {
     pub machine: MachineId,
     /// What its cloud says.
     pub cause: Cause,
+}
+
+/// How busy a machine was for a while, by its own word.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Busy {
+    /// The machine.
+    pub machine: MachineId,
+    /// Since when.
+    pub from: Timestamp,
+    /// Until when.
+    pub to: Timestamp,
+    /// The mean use of what the fleet is bought for, in hundredths.
+    pub percent: u8,
 }
 
 /// A machine that is gone.

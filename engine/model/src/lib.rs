@@ -77,7 +77,7 @@ pub use id::{
 pub use inputs::{ENGINE_VERSION, HeldPool, INPUTS_FORMAT, Inputs, Limits};
 pub use interruption::{Interruption, OnNotice, OnRebalance};
 pub use journal::{
-    Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, ReleasedMachine, Vacated,
+    Busy, Departure, Event, FailedMachine, JOURNAL_FORMAT, NewMachine, ReleasedMachine, Vacated,
 };
 pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,

@@ -1,10 +1,15 @@
 //! What is odd about the money of a fleet: a stretch of time against the one before it, and who caused it.
 
+mod idle;
+
+pub use idle::Told;
+
 use crate::Spend;
 use crate::entry::Entry;
 use crate::ledger::{Ledger, Lost, Sink};
 use crate::meter::Charge;
 use fleet_model::{Digest, Event, Group, Labels, Market, MicroUsd, PoolId, PriceStep, Timestamp};
+use idle::Idle;
 use std::collections::BTreeMap;
 
 /// A share that rose by less is no news, in hundredths.
@@ -76,6 +81,15 @@ pub enum Anomaly {
         /// When most machines were launched.
         since: Timestamp,
     },
+    /// Machines that were paid for and had nothing to do, by their own word.
+    Idle {
+        /// How many.
+        machines: u64,
+        /// For how long, in milliseconds of one machine.
+        idle_ms: u128,
+        /// What that time cost.
+        cost: Spend,
+    },
     /// Machines that a cloud made and nobody asked for.
     Orphans {
         /// How many.
@@ -97,9 +111,10 @@ impl Anomaly {
             Anomaly::OnDemandDrift { since, .. }
             | Anomaly::DearerFamily { since, .. }
             | Anomaly::CostGrew { since, .. } => Some(*since),
-            Anomaly::PriceJump { .. } | Anomaly::Orphans { .. } | Anomaly::Unlabelled { .. } => {
-                None
-            }
+            Anomaly::PriceJump { .. }
+            | Anomaly::Idle { .. }
+            | Anomaly::Orphans { .. }
+            | Anomaly::Unlabelled { .. } => None,
         }
     }
 }
@@ -139,6 +154,7 @@ pub struct Watch {
     label: String,
     family: fn(&PoolId) -> String,
     sides: [Side; 2],
+    idle: Idle,
     first_on_demand: Option<Timestamp>,
     jumps: Vec<Anomaly>,
     prices: BTreeMap<PoolId, MicroUsd>,
@@ -154,6 +170,7 @@ impl Watch {
             label: label.into(),
             family,
             sides: Default::default(),
+            idle: Idle::default(),
             first_on_demand: None,
             jumps: Vec::new(),
             prices: BTreeMap::new(),
@@ -182,6 +199,9 @@ impl Watch {
                     self.prices.insert(create.pool.clone(), price);
                 }
             }
+            Event::BusyTold { told } => {
+                told.iter().for_each(|busy| self.idle.told(busy, self.window));
+            }
             Event::Priced { prices, .. } => prices.iter().for_each(|step| self.priced(step)),
             _ => {}
         }
@@ -198,8 +218,8 @@ impl Watch {
         }
     }
 
-    /// Everything that is odd, each with its cause.
-    pub fn found(self, ledger: &Ledger, now: Timestamp) -> Vec<(Anomaly, Option<Cause>)> {
+    /// Everything that is odd, each with its cause; and how much machines told of their use.
+    pub fn found(self, ledger: &Ledger, now: Timestamp) -> (Vec<(Anomaly, Option<Cause>)>, Told) {
         let mut watch = self;
         ledger.accrued(now, &mut watch);
         let mut found = Vec::new();
@@ -207,6 +227,7 @@ impl Watch {
         found.extend(watch.dearer());
         found.extend(watch.grew());
         found.append(&mut watch.jumps);
+        found.extend(watch.idle.found(watch.sides[1].cost));
         match ledger.surplus().len() as u64 {
             0 => {}
             machines => found.push(Anomaly::Orphans { machines }),
@@ -219,7 +240,7 @@ impl Watch {
             let cause = anomaly.since().and_then(|since| watch.cause_of(since));
             (anomaly, cause)
         };
-        found.into_iter().map(caused).collect()
+        (found.into_iter().map(caused).collect(), watch.idle.coverage())
     }
 
     /// The round under way at a moment.
@@ -278,6 +299,9 @@ impl Sink for Watch {
         let (early, late) = charge.split_at(from);
         let early = early.and_then(|early| early.split_at(from - (to - from)).1);
         let late = late.and_then(|late| late.split_at(to).0);
+        if let Some(late) = &late {
+            self.idle.charge(late);
+        }
         for (side, charge) in self.sides.iter_mut().zip([early, late]) {
             let Some(charge) = charge else { continue };
             let cost = charge.amount().unwrap_or_default();

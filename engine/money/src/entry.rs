@@ -149,6 +149,7 @@ impl From<&Event> for Entry {
             | Event::AccountSeen { .. }
             | Event::TemplateMeant { .. }
             | Event::NoticeTold { .. }
+            | Event::BusyTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::HealthSeen { .. }

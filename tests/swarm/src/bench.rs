@@ -259,6 +259,7 @@ fn summary(events: &[Event]) -> String {
         Event::AccountSeen { key, account } => format!("account[{key}={account}]"),
         Event::Readopted { machine, .. } => format!("back[{}={}]", machine.slot, machine.machine),
         Event::NoticeTold { machine, .. } => format!("told[{machine}]"),
+        Event::BusyTold { told } => format!("busy[{}]", told.len()),
         Event::ReplaceAsked { slots } => format!("replace[{}]", slots.len()),
         Event::Frozen { .. } => "frozen".into(),
         Event::Thawed => "thawed".into(),

@@ -262,6 +262,10 @@ pub struct Anomalies {
     pub to: Time,
     /// How many days; they are compared with as many before.
     pub days: u16,
+    /// Machine-hours of these days.
+    pub machine_hours: f64,
+    /// Of those: how many machines told how busy they were. Nobody knows whether the others were idle.
+    pub told_machine_hours: f64,
     /// What was found, fleet by fleet.
     pub anomalies: Vec<CostAnomaly>,
 }
@@ -342,6 +346,15 @@ pub enum AnomalyKind {
         now_daily_usd: f64,
         /// When most machines were launched.
         since: Time,
+    },
+    /// Machines that were paid for and had nothing to do, by their own word.
+    Idle {
+        /// How many.
+        machines: u64,
+        /// For how long, in hours of one machine.
+        machine_hours: f64,
+        /// What that time cost.
+        cost_usd: f64,
     },
     /// Machines that nobody asked for.
     Orphans {

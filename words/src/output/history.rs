@@ -95,6 +95,8 @@ pub enum EventKind {
     CameBack,
     /// A machine said that it will be taken back.
     NoticeTold,
+    /// Machines said how busy they were.
+    BusyTold,
     /// A person asked for machines to be replaced.
     ReplaceAsked,
     /// A person wants machines to stay that were to be replaced.

@@ -4,7 +4,7 @@ use super::columns::{Columns, left};
 use crate::sentences::{self, block_scope, fallback};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands, when};
-use fleet_model::{Departure, Event, FallbackStep, RolloutNews, SlotId, Timestamp};
+use fleet_model::{Busy, Departure, Event, FallbackStep, RolloutNews, SlotId, Timestamp};
 use fleet_run::Record;
 use std::collections::BTreeSet;
 
@@ -101,6 +101,7 @@ pub fn words(event: &Event) -> (&'static str, String, bool) {
             let text = format!("{machine} says that it is taken back at {}", when(notice.at));
             ("notice", text, true)
         }
+        Event::BusyTold { told } => ("use", busy(told), false),
         Event::ReplaceAsked { slots: asked } => {
             ("replace", format!("asked for {}", slots(asked)), false)
         }
@@ -205,6 +206,17 @@ fn slots(slots: &[SlotId]) -> String {
         [one] => one.to_string(),
         [first, .., last] => format!("{first} … {last}"),
     }
+}
+
+/// Who was how busy.
+fn busy(told: &[Busy]) -> String {
+    let one = |busy: &Busy| format!("{} {} %", clean_line(busy.machine.as_str()), busy.percent);
+    let (few, more) = told.split_at(told.len().min(3));
+    let mut words = few.iter().map(one).collect::<Vec<_>>().join(", ");
+    if !more.is_empty() {
+        words.push_str(&format!(" and {} more", more.len()));
+    }
+    format!("busy until {}: {words}", told.last().map_or_else(String::new, |last| when(last.to)))
 }
 
 fn time(at: Timestamp) -> String {

@@ -156,6 +156,10 @@ fn facts(event: &Event, before: &mut Before) -> Facts {
         Event::NoticeTold { machine, .. } => {
             (EventKind::NoticeTold, none(), vec![machine.to_string()], None)
         }
+        Event::BusyTold { told } => {
+            let machines = told.iter().map(|busy| busy.machine.to_string()).collect();
+            (EventKind::BusyTold, none(), machines, None)
+        }
         Event::ReplaceAsked { slots } => (EventKind::ReplaceAsked, names(slots), none(), None),
         Event::ReplaceWithdrawn { slots } => {
             (EventKind::ReplaceWithdrawn, names(slots), none(), None)

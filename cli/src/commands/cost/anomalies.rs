@@ -11,7 +11,7 @@ use crate::render::anomalies::{self, Odd};
 use crate::review::family_of;
 use crate::runs::failed;
 use fleet_model::{FleetName, PoolId};
-use fleet_money::anomaly::{Watch, Window};
+use fleet_money::anomaly::{Told, Watch, Window};
 use fleet_money::ledger::Ledger;
 use fleet_run::Journal;
 
@@ -19,11 +19,14 @@ use fleet_run::Journal;
 pub(crate) async fn run(context: &Context, args: &AnomaliesArgs, out: &mut Out) -> Answer {
     let journals = Journals::open(context, &args.fleets).await?;
     let mut worst = Exit::Done;
-    let mut odd = Vec::new();
+    let (mut odd, mut told) = (Vec::new(), Told::default());
     for fleet in &journals.fleets {
         // One journal that cannot be read hides no other.
         match of_fleet(&journals, fleet, args).await {
-            Ok(found) => odd.extend(found),
+            Ok((found, of)) => {
+                odd.extend(found);
+                told += of;
+            }
             Err(failure) => {
                 worst = worst.max(failure.exit);
                 out.aside(failure);
@@ -31,7 +34,8 @@ pub(crate) async fn run(context: &Context, args: &AnomaliesArgs, out: &mut Out) 
         }
     }
     let now = journals.latest().await?;
-    let page = anomalies::Page { odd: &odd, days: args.days, fleets: &journals.fleets, now };
+    let (days, fleets) = (args.days, &journals.fleets);
+    let page = anomalies::Page { odd: &odd, days, fleets, now, told };
     match context.global.output {
         Format::Json => out.json(&document(worst, anomalies::document(&page)))?,
         Format::Text => out.text(anomalies::text(&page).trim_end()),
@@ -44,7 +48,7 @@ async fn of_fleet(
     journals: &Journals,
     fleet: &FleetName,
     args: &AnomaliesArgs,
-) -> Answer<Vec<Odd>> {
+) -> Answer<(Vec<Odd>, Told)> {
     let now = journals.now(fleet).await?;
     let to = now.as_millisecond();
     let window = Window { from: to - i64::from(args.days) * 86_400_000, to };
@@ -57,8 +61,9 @@ async fn of_fleet(
             watch.take(&mut ledger, event, record.at);
         }
     }
-    let found = watch.found(&ledger, now).into_iter();
-    Ok(found.map(|(anomaly, cause)| Odd { fleet: fleet.clone(), anomaly, cause }).collect())
+    let (found, told) = watch.found(&ledger, now);
+    let odd = |(anomaly, cause)| Odd { fleet: fleet.clone(), anomaly, cause };
+    Ok((found.into_iter().map(odd).collect(), told))
 }
 
 fn family(pool: &PoolId) -> String {

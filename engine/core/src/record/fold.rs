@@ -148,6 +148,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             told.retain(|machine, _| held.contains(machine));
             recorded.told = told;
         }
+        // For the ledger alone: no machine is destroyed because it says that it is idle.
+        Event::BusyTold { .. } => {}
         Event::ReplaceAsked { slots } => set_replace(recorded, slots, true),
         Event::ReplaceWithdrawn { slots } => set_replace(recorded, slots, false),
         Event::Frozen { reason, until } => {

@@ -188,6 +188,7 @@ impl Book {
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
             | Event::NoticeTold { .. }
+            | Event::BusyTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }

@@ -287,6 +287,7 @@ impl Judge {
             | Event::TemplateMeant { .. }
             | Event::Relabelled { .. }
             | Event::NoticeTold { .. }
+            | Event::BusyTold { .. }
             | Event::ReplaceAsked { .. }
             | Event::ReplaceWithdrawn { .. }
             | Event::Frozen { .. }

@@ -1,0 +1,86 @@
+//! What was spent on machines that had nothing to do, by their own word.
+
+use super::{Anomaly, WORTH_A_WORD, Window, part};
+use crate::Spend;
+use crate::meter::Charge;
+use fleet_model::{Busy, MachineId};
+use std::collections::BTreeMap;
+
+/// A machine that is less busy is idle, in hundredths.
+const IDLE_BELOW: u8 = 5;
+
+/// Of how many machine-hours machines told how busy they were, in milliseconds.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Told {
+    /// Of so many.
+    pub told: u128,
+    /// Out of so many.
+    pub all: u128,
+}
+
+impl std::ops::AddAssign for Told {
+    fn add_assign(&mut self, other: Self) {
+        self.told += other.told;
+        self.all += other.all;
+    }
+}
+
+/// A machine in the window, in milliseconds.
+#[derive(Debug, Default)]
+struct Work {
+    /// What was told before this is not told again.
+    until: i64,
+    told: u64,
+    idle: u64,
+    ran: u64,
+    cost: Spend,
+}
+
+/// How busy machines were in a stretch of time, and what they cost.
+#[derive(Debug, Default)]
+pub(super) struct Idle(BTreeMap<MachineId, Work>);
+
+impl Idle {
+    pub(super) fn told(&mut self, busy: &Busy, Window { from, to }: Window) {
+        let work = self.0.entry(busy.machine.clone()).or_default();
+        let begin = busy.from.as_millisecond().max(work.until).max(from);
+        let end = busy.to.as_millisecond().min(to);
+        work.until = work.until.max(end);
+        // Nothing of it is in the window, or all of it was told before.
+        let Some(ms) = u64::try_from(end - begin).ok().filter(|ms| *ms > 0) else { return };
+        work.told += ms;
+        if busy.percent < IDLE_BELOW {
+            work.idle += ms;
+        }
+    }
+
+    pub(super) fn charge(&mut self, charge: &Charge<'_>) {
+        let work = self.0.entry(charge.machine().clone()).or_default();
+        work.ran += charge.ms();
+        work.cost += charge.amount().unwrap_or_default();
+    }
+
+    pub(super) fn coverage(&self) -> Told {
+        let mut sum = Told::default();
+        for work in self.0.values() {
+            // A machine cannot have told of more than it ran.
+            sum += Told { told: work.told.min(work.ran).into(), all: work.ran.into() };
+        }
+        sum
+    }
+
+    /// `spent`: what the fleet cost in all.
+    pub(super) fn found(&self, spent: Spend) -> Option<Anomaly> {
+        let (mut machines, mut idle_ms, mut cost) = (0, 0, Spend::default());
+        for work in self.0.values() {
+            let idle = u128::from(work.idle.min(work.ran));
+            if idle == 0 {
+                continue;
+            }
+            machines += 1;
+            idle_ms += idle;
+            cost += Spend::from_raw(work.cost.raw() * idle / u128::from(work.ran));
+        }
+        (part(cost, spent) >= WORTH_A_WORD).then_some(Anomaly::Idle { machines, idle_ms, cost })
+    }
+}
