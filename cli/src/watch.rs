@@ -299,8 +299,8 @@ fn bar_style() -> ProgressStyle {
 }
 
 /// The first signal asks for a stop, the second ends the process. Both are safe: what was sent is
-/// in the journal before it was sent.
-pub(crate) fn stop_on_signal(quiet: bool) -> Stop {
+/// in the journal before it was sent. `told`: what says so, at the first.
+pub(crate) fn stop_on_signal(told: fn(&str)) -> Stop {
     let stop = Stop::default();
     let asked = stop.clone();
     tokio::spawn(async move {
@@ -308,16 +308,21 @@ pub(crate) fn stop_on_signal(quiet: bool) -> Stop {
             return;
         }
         asked.ask();
-        if !quiet {
-            let text = "stopping: waiting for requests under way; interrupt again to stop at once";
-            let _ = writeln!(std::io::stderr(), "\n{text}");
-        }
+        told("stopping: waiting for requests under way; interrupt again to stop at once");
         if signal().await.is_ok() {
             std::process::exit(130);
         }
     });
     stop
 }
+
+/// For a person at a terminal.
+pub(crate) fn on_a_line(text: &str) {
+    let _ = writeln!(std::io::stderr(), "\n{text}");
+}
+
+/// For those who say it in their own way.
+pub(crate) fn to_nobody(_: &str) {}
 
 async fn signal() -> std::io::Result<()> {
     #[cfg(unix)]

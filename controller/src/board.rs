@@ -75,6 +75,8 @@ pub struct FleetView {
     pub plan_text: String,
     /// What is not as it should be, and what to do about it, in the same words.
     pub attention: Vec<Item>,
+    /// Whether a person wants nothing to be changed for now.
+    pub frozen: bool,
     /// Where its machines are.
     pub scopes: BTreeSet<Scope>,
     /// Its machines, by the journal.

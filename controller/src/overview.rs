@@ -100,6 +100,7 @@ fn glance(
         on_fallback: 0,
         interrupted: 0,
         held: 0,
+        frozen: false,
         unplaced: 0.0,
         in_doubt: 0,
         gaps: 0,
@@ -117,7 +118,7 @@ fn glance(
 
 /// What a look saw, in numbers.
 fn count(glance: &mut documents::FleetOverview, view: &FleetView) {
-    let FleetView { status, plan, looked_at, launched, destroyed, .. } = view;
+    let FleetView { status, plan, looked_at, frozen, launched, destroyed, .. } = view;
     let of_state = |state: State| {
         let some = status.machines.iter().filter(|machine| machine.state == state);
         u32::try_from(some.count()).unwrap_or(u32::MAX)
@@ -137,6 +138,7 @@ fn count(glance: &mut documents::FleetOverview, view: &FleetView) {
         .filter(|machine| machine.group == Group::Burst && machine.market == Market::OnDemand);
     glance.on_fallback = number(stands_in.count());
     glance.held = number(status.held.len());
+    glance.frozen = *frozen;
     glance.unplaced = status.unplaced.iter().fold(0.0, |sum, one| sum + one.missing);
     glance.in_doubt = number(status.in_doubt.len());
     glance.gaps = number(status.gaps.len());

@@ -226,6 +226,8 @@ fn view(converged: Converged, took: Duration) -> Option<FleetView> {
     let held = inputs.recorded.machines().map(|one| (one.machine.clone(), one.pool.place.scope()));
     let (machines, scopes) = held.unzip();
     let status = Status::new(&inputs, &report).document();
+    let freeze = inputs.recorded.freeze.as_ref();
+    let frozen = freeze.is_some_and(|freeze| freeze.until.is_none_or(|until| until > inputs.now));
     let watched = market::watched(&inputs, !status.unplaced.is_empty());
     Some(FleetView {
         figures: Figures::of(&inputs, &report, &status),
@@ -233,6 +235,7 @@ fn view(converged: Converged, took: Duration) -> Option<FleetView> {
         plan: documents::fleet(&plan, &report),
         plan_text: plan_text::render_with(&plan, &report, true),
         attention: items(&report),
+        frozen,
         scopes,
         machines,
         watched,

@@ -16,7 +16,7 @@ use crate::render::plan_text;
 use crate::runs::{failed, limits, verdict};
 use crate::saved::{SavedPlan, is_printed_plan};
 use crate::text::count;
-use crate::watch::stop_on_signal;
+use crate::watch::{on_a_line, stop_on_signal};
 use fleet_core::plan;
 use fleet_model::{Action, Desired, Hold, Step, Why};
 use fleet_run::{Converged, Reach, Stop};
@@ -226,7 +226,7 @@ pub(crate) async fn finish(
     (mut worst, mut left_out): (Exit, Vec<LeftOut>),
     out: &mut Out,
 ) -> Answer {
-    let stop = stop_on_signal(false);
+    let stop = stop_on_signal(on_a_line);
     let mut results = Vec::new();
     let all = stream::iter(ready).map(|one| async {
         let fleet = one.planned.plan.fleet.clone();

@@ -65,7 +65,7 @@ pub(crate) async fn run(context: &Context, args: &ControllerArgs, out: &mut Out)
         acts: !args.dry_run,
         metrics: crate::measured::metrics(),
     };
-    let stop = stop_on_signal(false);
+    let stop = stop_on_signal(|text| tracing::info!("{text}"));
     let controller = Arc::new(Controller::new(settings, stop));
     if args.once {
         controller.once(&mut source).await;

@@ -15,7 +15,7 @@ use crate::output::{Document, document};
 use crate::prepare::{CHANGED_AT_ONCE, Lead, Ready};
 use crate::render::applied::{self, Applied};
 use crate::runs::{failed, limits, verdict};
-use crate::watch::stop_on_signal;
+use crate::watch::{stop_on_signal, to_nobody};
 use fleet_model::Desired;
 use fleet_run::{Engine, Reach, Stop};
 use futures::{StreamExt, stream};
@@ -43,7 +43,7 @@ pub(crate) async fn run(context: &Context, args: &ReconcileArgs, out: &mut Out) 
     let pruned = pruned(context, args.prune, specs, &loaded, &unmanaged, out)?;
     let board = context.board(loaded.fleets.len(), true);
     let lead = Lead { context, engine: &engine, wait: args.lock_wait, command: "reconcile", board };
-    let stop = stop_on_signal(true);
+    let stop = stop_on_signal(to_nobody);
     let mut worst = Exit::Done;
     for broken in left_out(&loaded.broken) {
         worst = Exit::SpecInvalid;

@@ -11,7 +11,7 @@ use crate::fail::{Answer, Failure};
 use crate::fleets::every;
 use crate::out::Out;
 use crate::runs::failed;
-use crate::watch::stop_on_signal;
+use crate::watch::{stop_on_signal, to_nobody};
 use async_trait::async_trait;
 use fleet_controller::source::{Folder, Source};
 use fleet_controller::{Controller, Ground, Settings};
@@ -86,7 +86,7 @@ pub(crate) async fn run(context: &Context, args: &UiArgs, out: &mut Out) -> Answ
         acts: false,
         metrics: crate::measured::metrics(),
     };
-    let controller = Arc::new(Controller::new(settings, stop_on_signal(true)));
+    let controller = Arc::new(Controller::new(settings, stop_on_signal(to_nobody)));
     open(&controller, args, out).await?;
     let stopping = controller.clone();
     tokio::select! {

@@ -45,6 +45,9 @@ pub(super) fn of(fleet: &FleetOverview) -> (Mood, &'static str) {
         _ if fleet.gaps > 0 => (Mood::Warn, "region silent"),
         _ if fleet.unplaced > 0.0 => (Mood::Bad, "short of capacity"),
         _ if fleet.in_doubt > 0 => (Mood::Warn, "in doubt"),
+        // Nothing is done for it, whatever it needs.
+        _ if fleet.frozen && (short || fleet.held > 0) => (Mood::Warn, "frozen"),
+        _ if fleet.frozen => (Mood::Idle, "frozen"),
         _ if fleet.held > 0 && !is_unspecified(fleet) => (Mood::Warn, "held"),
         _ if fleet.interrupted > 0 => (Mood::Busy, "interrupted"),
         _ if is_unspecified(fleet) => (Mood::Idle, "no spec"),

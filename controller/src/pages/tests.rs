@@ -75,6 +75,7 @@ fn overview() -> FleetOverview {
         on_fallback: 0,
         interrupted: 0,
         held: 0,
+        frozen: false,
         unplaced: 0.0,
         in_doubt: 0,
         gaps: 0,

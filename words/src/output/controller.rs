@@ -113,6 +113,8 @@ pub struct FleetOverview {
     pub interrupted: u32,
     /// Things that are held back.
     pub held: u32,
+    /// Whether a person wants nothing to be changed for now.
+    pub frozen: bool,
     /// Capacity that could not be placed.
     pub unplaced: f64,
     /// Launches whose outcome is not known.

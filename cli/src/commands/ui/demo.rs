@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::exit::Exit;
 use crate::fail::{Answer, Place};
 use crate::out::Out;
-use crate::watch::stop_on_signal;
+use crate::watch::{stop_on_signal, to_nobody};
 use fleet_controller::source::{Folder, Source};
 use fleet_controller::{Controller, Settings};
 use fleet_model::{Cloud, Scope};
@@ -62,7 +62,7 @@ pub(super) async fn run(context: &Context, args: &UiArgs, out: &mut Out) -> Answ
         acts: true,
         metrics: crate::measured::metrics(),
     };
-    let controller = Arc::new(Controller::new(settings, stop_on_signal(true)));
+    let controller = Arc::new(Controller::new(settings, stop_on_signal(to_nobody)));
     out.aside("A simulated day passes in half a minute; then a second is a minute.");
     open(&controller, args, out).await?;
     let trouble = tokio::spawn(happen(sim));
