@@ -126,6 +126,14 @@ fn what_is_done_is_in_the_journal_with_who_and_why() {
         (&frozen["frozen"], &frozen["reason"]),
         (&json!(true), &json!("we look into costs"))
     );
+    server.post(&format!("{FLEET}/reconcile"), &json!({ "reason": "is it seen" }));
+    let until = Instant::now() + Duration::from_secs(60);
+    while server.get(FLEET).document()["overview"]["frozen"] != true {
+        assert!(Instant::now() < until, "nobody sees that it is frozen");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let home = support::text(&server.get("/").body);
+    assert!(home.contains("frozen") && !home.contains("as wanted"), "{home}");
     let thawed =
         server.post(&format!("{FLEET}/thaw"), &json!({ "reason": "all is well" })).document();
     assert_eq!(thawed["frozen"], false);
