@@ -209,15 +209,29 @@ mod journal {
                 slots: vec![SlotId { generation: slot.generation - 1, ..slot }],
             });
             let (slot, machine) = (slot.name, machine(before));
-            let gone = Vacated { slot, machine, how, started: None, at: Some(stamp(at)) };
+            let gone = Vacated {
+                slot,
+                machine,
+                how,
+                started: None,
+                at: Some(stamp(at)),
+                deleted: Some(stamp(at)),
+            };
             events.push(Event::Vacated { gone: vec![gone] });
         }
         if life.is_multiple_of(10) {
+            // A disk, an address, and a share of traffic.
+            let extras = fleet_model::Extras {
+                disk: fleet_model::Extra::About(MicroUsd(10_959)),
+                address: fleet_model::Extra::Hourly(MicroUsd(5_000)),
+                egress: fleet_model::Extra::Hourly(MicroUsd(2_250)),
+            };
             let worth = Worth {
                 pool: pool.clone(),
                 on_demand: Some(MicroUsd(400_000)),
                 units: Some(fleet_model::Units::whole(8)),
                 unit: "vcpus".into(),
+                extras: Some(extras),
             };
             events.push(Event::RoundStarted {
                 spec: digest("bench/1", []),
@@ -231,6 +245,7 @@ mod journal {
             events.push(Event::Priced {
                 prices: vec![PriceStep { pool: pool.clone(), since, price }],
                 commitments: None,
+                extras: Vec::new(),
             });
         }
         events.push(Event::CreateIntended {

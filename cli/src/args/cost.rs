@@ -38,7 +38,7 @@ pub(crate) struct ReportArgs {
     /// Names of fleets [default: every fleet with a journal]
     #[arg(value_name = "FLEET")]
     pub fleets: Vec<String>,
-    /// Groups: team, fleet, pool, type, market, provider, region, day, month or label:NAME; several at once
+    /// Groups: team, fleet, pool, type, market, provider, region, day, month, kind or label:NAME; several at once
     #[arg(long, value_name = "GROUP", value_delimiter = ',', default_value = "fleet")]
     pub by: Vec<By>,
     #[command(flatten)]

@@ -184,6 +184,9 @@ async fn focus_file(
             Ok(_) => {
                 out.raw(rows.text.as_bytes());
                 unpriced.unpriced.extend(rows.unpriced);
+                for (what, ms) in rows.uncounted {
+                    *unpriced.uncounted.entry(what).or_default() += ms;
+                }
                 unknown_ms += rows.unknown_ms;
             }
             Err(failure) => {

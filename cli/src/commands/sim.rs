@@ -13,7 +13,7 @@ use crate::render::columns::{Columns, left, right};
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, span, when};
 use fleet_catalog::similar;
-use fleet_model::{Catalog, Cloud, Machine, Market, MicroUsd, PoolId, PoolPattern};
+use fleet_model::{Catalog, Cloud, CostKind, Machine, Market, MicroUsd, PoolId, PoolPattern};
 use fleet_provider::with_causes;
 use fleet_sim::{Area, Settings, Sim, SimError};
 use std::collections::{BTreeMap, BTreeSet};
@@ -242,6 +242,7 @@ fn bill(context: &Context, sim: &Sim, out: &mut Out) -> Answer {
     if context.global.output == Format::Json {
         let one = |line: &fleet_sim::Billed| SimBillLine {
             machine: line.machine.to_string(),
+            kind: line.kind.into(),
             fleet: line.fleet.to_string(),
             pool: line.pool.to_string(),
             from: Time(line.from),
@@ -256,31 +257,65 @@ fn bill(context: &Context, sim: &Sim, out: &mut Out) -> Answer {
         return Ok(Exit::Done);
     }
     out.text(format!("{BOLD}bill of the simulated clouds{BOLD:#} until {}", when(now)));
-    let mut groups: BTreeMap<(&str, Cloud), Vec<&fleet_sim::Billed>> = BTreeMap::new();
+    type Of<'a> = (&'a str, Cloud, CostKind);
+    let mut groups: BTreeMap<Of<'_>, Vec<&fleet_sim::Billed>> = BTreeMap::new();
     for line in &lines {
-        groups.entry((line.fleet.as_str(), line.pool.place.cloud)).or_default().push(line);
+        let of = (line.fleet.as_str(), line.pool.place.cloud, line.kind);
+        groups.entry(of).or_default().push(line);
     }
     let mut table = Columns::default();
     table.styled(
         DIM,
-        [left("fleet"), left("cloud"), right("machines"), right("free"), right("cost")],
+        [
+            left("fleet"),
+            left("cloud"),
+            left("for"),
+            right("machines"),
+            right("free"),
+            right("cost"),
+        ],
     );
-    for ((fleet, cloud), lines) in &groups {
+    for ((fleet, cloud, kind), lines) in &groups {
         let free = lines.iter().filter(|line| line.free).count();
-        let cost = sum(&mut lines.iter().copied());
-        let (machines, cost) = (lines.len().to_string(), cost.to_string());
+        let cost = match lines.iter().all(|line| line.micro_usd_ms.is_none()) {
+            true => "?".to_owned(),
+            false => sum(&mut lines.iter().copied()).to_string(),
+        };
+        let machines = lines.len().to_string();
         let free = if free == 0 { String::new() } else { free.to_string() };
         let fleet = clean_line(fleet);
-        table.row([left(fleet), left(cloud.as_str()), right(machines), right(free), right(cost)]);
+        let (cloud, kind) = (cloud.as_str(), kind.as_str());
+        table.row([
+            left(fleet),
+            left(cloud),
+            left(kind),
+            right(machines),
+            right(free),
+            right(cost),
+        ]);
     }
     if !groups.is_empty() {
-        let machines = lines.len().to_string();
-        let cells = [left("total"), left(""), right(machines), right(""), right(total.to_string())];
+        let machines = lines.iter().filter(|line| line.kind == CostKind::Machine).count();
+        let cells = [
+            left("total"),
+            left(""),
+            left(""),
+            right(machines.to_string()),
+            right(""),
+            right(total.to_string()),
+        ];
         table.styled(BOLD, cells);
     }
     match groups.is_empty() {
         true => out.text("no machines"),
         false => out.text(table.render("  ").trim_end()),
+    }
+    if !groups.is_empty() {
+        let text = "no traffic: simulated machines send nothing, and what a spec expects is in reports alone";
+        out.text(format!("{DIM}{text}{DIM:#}"));
+    }
+    if lines.iter().any(|line| line.micro_usd_ms.is_none()) {
+        out.text("? these clouds do not know: the image decides how large a disk is, a subnet whether there is an address");
     }
     Ok(Exit::Done)
 }

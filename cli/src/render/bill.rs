@@ -1,7 +1,9 @@
 //! A bill beside the journals, for people and for programs.
 
 use super::bill_tables::{left_out, tables};
-use crate::output::cost::{BillDifference, CostReconcile, OnlyBilled, OnlyRecorded, OtherCloud};
+use crate::output::cost::{
+    BesideSums, BillDifference, CostReconcile, OnlyBilled, OnlyRecorded, OtherCloud,
+};
 use crate::output::words::{Time, usd};
 use crate::style::{BOLD, DIM};
 use crate::text::{count, markdown as md, when};
@@ -68,6 +70,15 @@ pub(crate) fn document(page: &Page<'_>) -> CostReconcile {
         only_recorded: recorded.collect(),
         unpriced: found.unpriced,
         of_others: found.of_others,
+        beside: found
+            .beside
+            .iter()
+            .map(|one| BesideSums {
+                kind: one.kind.into(),
+                billed_usd: one.billed.map(NanoUsd::as_f64),
+                ledger_usd: usd(one.spent.micros()),
+            })
+            .collect(),
     }
 }
 
@@ -120,6 +131,20 @@ fn summary(page: &Page<'_>) -> Vec<String> {
     };
     let (billed, spent) = (dollars(found.billed), dollars(found.spent.into()));
     lines.push(format!("{agree}; the bill asks {billed}, the journals say {spent}"));
+    lines.extend(found.beside.iter().map(|one| {
+        let spent = dollars(one.spent.into());
+        match one.billed {
+            Some(billed) => format!(
+                "{}, in one sum: the bill asks {} in rows with a fleet's tag, the journals say {spent}",
+                one.kind,
+                dollars(billed)
+            ),
+            None => format!(
+                "{}: no row of the bill with a fleet's tag, the journals say {spent}; not compared",
+                one.kind
+            ),
+        }
+    }));
     lines
 }
 

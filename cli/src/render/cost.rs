@@ -4,11 +4,13 @@ use super::columns::{Cell, Columns, left, right};
 use super::cost_commitments;
 use super::cost_json::{figures, moment, per_unit};
 use crate::args::ReportArgs;
+use crate::sentences;
 use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean_line, count, markdown as md, thousands, when};
-use fleet_model::MicroUsd;
+use fleet_model::{CostKind, MicroUsd, NoPrice};
 use fleet_money::Spend;
-use fleet_money::report::{By, Line, Part, Saved, Tally, Unit};
+use fleet_money::report::{Beside, By, Line, Part, Saved, Tally, Unit};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// Everything that a report shows.
@@ -96,9 +98,23 @@ fn cells(line: &Line) -> Vec<Cell> {
         false => dollars(line.on_demand),
     };
     let lost = if line.lost_ms == 0 { String::new() } else { dollars(line.lost) };
+    let part = |spend: Spend| match spend == Spend::default() {
+        true => String::new(),
+        false => dollars(spend),
+    };
+    // Of a fleet that has nothing beside its machines the column would repeat the cost.
+    let machines = match line.beside.total() == Spend::default() {
+        true => String::new(),
+        false => part(line.on_machines()),
+    };
+    let machine_hours = if line.ms == 0 { String::new() } else { hours(line.ms) };
     vec![
         right(cost(line)),
-        right(hours(line.ms)),
+        right(machines),
+        right(part(line.beside.disk)),
+        right(part(line.beside.address)),
+        right(part(line.beside.egress)),
+        right(machine_hours),
         right(unit_hours),
         right(per.map_or_else(String::new, |per| per.to_string())),
         right(on_demand),
@@ -116,8 +132,17 @@ pub(crate) fn text(page: &Page<'_>) -> String {
     if lines.is_empty() && page.tally.commitments.is_empty() {
         return out + "nothing was spent\n";
     }
-    let mut table =
-        Columns::without(&["lost", "interrupted", "unit-hours", "machine-hours", "on demand"]);
+    let mut table = Columns::without(&[
+        "lost",
+        "interrupted",
+        "unit-hours",
+        "machine-hours",
+        "on demand",
+        "traffic",
+        "addresses",
+        "disks",
+        "machines",
+    ]);
     let unit = match &total.unit {
         Unit::One(unit) => format!("$/{}-h", unit.trim_end_matches('s')),
         Unit::Unknown | Unit::Mixed => "$/unit-h".into(),
@@ -125,6 +150,10 @@ pub(crate) fn text(page: &Page<'_>) -> String {
     let heads = page.heads();
     let figures = [
         "cost",
+        "machines",
+        "disks",
+        "addresses",
+        "traffic",
         "machine-hours",
         "unit-hours",
         &unit,
@@ -175,11 +204,30 @@ fn notes(page: &Page<'_>, total: &Line) -> Vec<String> {
             names.join(", ")
         )));
     }
-    if tally.estimated > 0 {
+    notes.extend(uncounted(tally));
+    if total.about > Spend::default() {
+        notes.push(format!(
+            "{} of it is about so: the price of a disk or an address in another region of the cloud was taken",
+            dollars(total.about)
+        ));
+    }
+    if total.beside.egress > Spend::default() {
+        notes.push(format!(
+            "{} of it is traffic as the spec expects it (placement.egressGiBPerDay); what was sent is not known",
+            dollars(total.beside.egress)
+        ));
+    }
+    if tally.estimated > 0 || tally.estimated_disks > 0 {
+        let named = [(tally.estimated, "machine"), (tally.estimated_disks, "disk")];
+        let named: Vec<String> = named
+            .into_iter()
+            .filter(|(some, _)| *some > 0)
+            .map(|(some, of)| count(some, of))
+            .collect();
         notes.push(format!(
             "{} of it is an estimate: clouds did not tell when {} ended, so they count until that was noticed",
             dollars(total.estimated),
-            count(tally.estimated, "machine")
+            named.join(" and ")
         ));
     }
     if total.waived > Spend::default() {
@@ -201,6 +249,21 @@ fn notes(page: &Page<'_>, total: &Line) -> Vec<String> {
     notes
 }
 
+/// What no amount counts: one sentence for each reason.
+fn uncounted(tally: &Tally) -> Vec<String> {
+    let mut reasons: BTreeMap<(CostKind, NoPrice), (u128, Vec<&str>)> = BTreeMap::new();
+    for ((kind, because, cloud), ms) in &tally.uncounted {
+        let (all, clouds) = reasons.entry((*kind, *because)).or_default();
+        *all += ms;
+        clouds.push(cloud.as_str());
+    }
+    let one = |((kind, because), (ms, clouds)): ((CostKind, NoPrice), (u128, Vec<&str>))| {
+        let (clouds, why) = (clouds.join(", "), sentences::why_uncounted(because));
+        format!("not counted: {kind} on {clouds} in {} machine-hours: {why}", hours(ms))
+    };
+    reasons.into_iter().map(one).collect()
+}
+
 /// The same for files, where notes stand beside them.
 pub(crate) fn asides(page: &Page<'_>) -> Vec<String> {
     let (_, total) = page.tally.sorted();
@@ -215,9 +278,18 @@ pub(crate) fn markdown(page: &Page<'_>) -> String {
     heads.iter().for_each(|head| {
         let _ = write!(out, " {} |", md(head));
     });
-    out.push_str(" cost | machine-hours | on demand | saved |\n|");
+    let beside = total.beside.total() > Spend::default();
+    let kinds = if beside { " machines | disks | addresses | traffic |" } else { "" };
+    let _ = write!(out, " cost |{kinds} machine-hours | on demand | saved |\n|");
     heads.iter().for_each(|_| out.push_str("---|"));
+    out.push_str(if beside { "---:|---:|---:|---:|" } else { "" });
     out.push_str("---:|---:|---:|---:|\n");
+    let kinds = |line: &Line| {
+        let Beside { disk, address, egress } = line.beside;
+        let all = [line.on_machines(), disk, address, egress];
+        let cell = |spend: Spend| format!(" {} |", dollars(spend));
+        if beside { all.into_iter().map(cell).collect::<String>() } else { String::new() }
+    };
     let mut row = |names: Vec<String>, line: &Line| {
         out.push('|');
         names.iter().for_each(|name| {
@@ -226,8 +298,9 @@ pub(crate) fn markdown(page: &Page<'_>) -> String {
         let (saved, percent) = saved(line);
         let _ = writeln!(
             out,
-            " {} | {} | {} | {saved} {percent} |",
+            " {} |{} {} | {} | {saved} {percent} |",
             cost(line),
+            kinds(line),
             hours(line.ms),
             dollars(line.on_demand)
         );
@@ -265,6 +338,11 @@ pub(crate) fn csv(page: &Page<'_>) -> String {
         "committedHours",
         "committedUsd",
         "estimatedUsd",
+        "machinesUsd",
+        "disksUsd",
+        "addressesUsd",
+        "trafficUsd",
+        "aboutUsd",
     ];
     let heads = page.heads();
     let head = heads.iter().map(String::as_str).chain(figures_heads);
@@ -294,6 +372,11 @@ pub(crate) fn csv(page: &Page<'_>) -> String {
             number(f.committed_hours),
             number(f.committed_usd),
             number(f.estimated_usd),
+            number(f.machines_usd),
+            number(f.disks_usd),
+            number(f.addresses_usd),
+            number(f.traffic_usd),
+            number(f.about_usd),
         ];
         csv_line(&mut out, names.chain(rest));
     }

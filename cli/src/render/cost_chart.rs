@@ -72,7 +72,9 @@ fn side_by_side(page: &Page<'_>) -> Bars {
     }
     let group = |key: &[Part], line: &Line| {
         let names: Vec<String> = key.iter().map(named).collect();
-        let on_demand = (line.on_demand.raw() > 0).then(|| usd(line.on_demand.micros()));
+        // Disks, addresses and traffic cost the same either way.
+        let on_demand = line.on_demand + line.beside.total();
+        let on_demand = (line.on_demand.raw() > 0).then(|| usd(on_demand.micros()));
         Group {
             label: names.join(" "),
             values: vec![Some(usd(line.spent.micros())), on_demand],
@@ -95,7 +97,7 @@ fn title(page: &Page<'_>) -> String {
 }
 
 fn notes() -> Vec<String> {
-    vec!["From the journals: machines alone, without disks, addresses and traffic.".into()]
+    vec!["From the journals: machines with disks, addresses and expected traffic.".into()]
 }
 
 fn named(part: &Part) -> String {

@@ -25,7 +25,7 @@ const MOST_GROUPS: usize = 3;
 const DAY_MS: i64 = 86_400_000;
 
 const MOMENT: &str = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:[0-9]{2}))?$";
-const GROUPS: &str = "^(team|fleet|pool|type|market|provider|region|day|month|label:[^,]+)(,(team|fleet|pool|type|market|provider|region|day|month|label:[^,]+)){0,2}$";
+const GROUPS: &str = "^(team|fleet|pool|type|market|provider|region|day|month|kind|label:[^,]+)(,(team|fleet|pool|type|market|provider|region|day|month|kind|label:[^,]+)){0,2}$";
 
 /// Which report.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -40,7 +40,7 @@ pub(super) struct Which {
     #[serde(default)]
     #[schemars(regex(pattern = MOMENT))]
     to: Option<String>,
-    /// Groups, with commas between: team, fleet, pool, type, market, provider, region, day, month or label:NAME; at
+    /// Groups, with commas between: team, fleet, pool, type, market, provider, region, day, month, kind or label:NAME; at
     /// most three. Without it, one line for the fleet.
     #[serde(default)]
     #[schemars(length(min = 1, max = 200), regex(pattern = GROUPS))]

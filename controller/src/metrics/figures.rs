@@ -1,7 +1,7 @@
 //! A look at a fleet in numbers. Pure.
 
 use fleet_model::{
-    BlockScope, Cap, Cloud, Group, Inputs, MicroUsd, Recorded, Report, RolloutState, SlotState,
+    BlockScope, Cap, Cloud, Group, Inputs, MicroUsd, Recorded, Report, RolloutState,
 };
 use fleet_words::output::status::FleetStatus;
 use serde::Serialize;
@@ -114,17 +114,15 @@ fn budgets(report: &Report, status: &FleetStatus) -> BTreeMap<String, (f64, f64)
     caps.chain(hourly).collect()
 }
 
-/// What the journal says was spent, with what runs now at its recorded price. Launches in doubt do not count:
+/// What the journal says was spent on machines and what comes beside them, with what runs now at its recorded price. Launches in doubt do not count:
 /// this figure must not fall when they come to nothing.
 fn spent(inputs: &Inputs) -> f64 {
     let recorded = &inputs.recorded;
-    let open = recorded.slots.values().filter_map(|record| match &record.state {
-        SlotState::Filled { pool, launched_at, price, .. } => {
-            let (since, price) = recorded.unsettled(pool, *launched_at, *price);
-            let hours = inputs.now.duration_since(since).as_secs_f64().max(0.0) / 3600.0;
-            Some(price?.as_f64() * hours)
-        }
-        SlotState::Vacant | SlotState::InDoubt { .. } => None,
+    let hours = |since| inputs.now.duration_since(since).as_secs_f64().max(0.0) / 3600.0;
+    let open = recorded.running().map(|one| {
+        let machine = one.price.unwrap_or_default().as_f64() * hours(one.since);
+        machine + one.extras.unwrap_or_default().known().as_f64() * hours(one.extras_since)
     });
-    recorded.spent.since(None).as_f64() + open.sum::<f64>()
+    let gone = recorded.spent_beside.values().map(|spent| spent.since(None).as_f64());
+    recorded.spent.since(None).as_f64() + gone.sum::<f64>() + open.sum::<f64>()
 }

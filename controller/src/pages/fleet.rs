@@ -273,10 +273,10 @@ fn charts(seen: &Seen, past: &Past, range: Range) -> Markup {
     };
     let cost = Chart {
         id: "cost",
-        title: "Cost of machines",
+        title: "Cost",
         said: format!(
-            "{} in the last {words}, by the journal; without disks, addresses and traffic. The average \
-             of each {step}.",
+            "{} in the last {words}, by the journal: machines with disks, addresses and expected traffic, as far \
+             as prices are known. The average of each {step}.",
             dollars(past.spent)
         ),
         of: "$ per hour",

@@ -94,7 +94,7 @@ pub(super) struct Past {
     pub(super) steps: Vec<Step>,
     /// The share of time with the wanted capacity; `None` without a past.
     pub(super) at_target: Option<f64>,
-    /// Dollars spent on machines in it.
+    /// Dollars spent in it, on machines and what comes beside them.
     pub(super) spent: f64,
     pub(super) launched: u32,
     pub(super) lost: u32,
@@ -118,7 +118,9 @@ impl Sink for Levels {
             *to.entry(charge.to).or_default() -= amount;
         };
         // A machine of a journal from before units were written down counts as one.
-        add(&mut self.capacity, charge.life.units.map_or(1.0, |units| units.as_f64()));
+        if charge.is_machine() {
+            add(&mut self.capacity, charge.life.units.map_or(1.0, |units| units.as_f64()));
+        }
         let hourly = charge.hourly.filter(|_| !charge.waived);
         add(&mut self.hourly, hourly.map_or(0.0, |hourly| hourly.as_f64()));
     }

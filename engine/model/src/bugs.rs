@@ -160,6 +160,8 @@ bugs! {
     BudgetHoldsForgotten,
     /// Launches in doubt cost nothing.
     BudgetDoubtFree,
+    /// What disks, addresses and traffic have cost is not counted.
+    BudgetExtrasForgotten,
     /// A month's money is counted from its second day on.
     BudgetMonthLate,
     /// Months begin at midnight in UTC, whatever the spec says.

@@ -107,6 +107,8 @@ pub enum NoPrice {
     Internet,
     /// There is no price for so much traffic.
     Volume,
+    /// Nobody wrote down what it cost when it was launched.
+    NotRecorded,
 }
 
 impl NoPrice {
@@ -119,7 +121,8 @@ impl NoPrice {
             | NoPrice::DiskSize
             | NoPrice::Route
             | NoPrice::Internet
-            | NoPrice::Volume => true,
+            | NoPrice::Volume
+            | NoPrice::NotRecorded => true,
             NoPrice::ImageDecides | NoPrice::SubnetDecides => false,
         }
     }
@@ -140,6 +143,9 @@ pub enum CostKind {
 }
 
 impl CostKind {
+    /// What comes beside a machine.
+    pub const BESIDE: [CostKind; 3] = [CostKind::Disk, CostKind::Address, CostKind::Egress];
+
     /// Every kind.
     pub const ALL: [CostKind; 4] =
         [CostKind::Machine, CostKind::Disk, CostKind::Address, CostKind::Egress];

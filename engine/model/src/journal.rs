@@ -1,10 +1,10 @@
 //! What the journal keeps: one event for every intent and every outcome.
 
 use crate::{
-    AccountKey, Block, CapacityGoal, Cause, Cloud, Commitment, Create, Digest, FallbackStep,
-    FleetName, FleetUid, HealthNews, Heard, InterruptionNotice, Labels, MachineId, MicroUsd,
-    Moving, PoolId, PriceStep, RolloutNews, SlotId, SlotName, Strategy, Template, TemplateFields,
-    Timestamp, Token, Worth,
+    AccountKey, Block, CapacityGoal, Cause, Cloud, Commitment, Create, Digest, ExtrasStep,
+    FallbackStep, FleetName, FleetUid, HealthNews, Heard, InterruptionNotice, Labels, MachineId,
+    MicroUsd, Moving, PoolId, PriceStep, RolloutNews, SlotId, SlotName, Strategy, Template,
+    TemplateFields, Timestamp, Token, Worth,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -248,6 +248,9 @@ pub enum Event {
         /// What the spec says is bought ahead, from here on; `None`: what it said before.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         commitments: Option<Vec<Commitment>>,
+        /// What comes beside machines from here on, where that is not what was written down.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        extras: Vec<ExtrasStep>,
     },
     /// A scope said no.
     Blocked {
@@ -342,6 +345,10 @@ pub struct Vacated {
     /// When it ended by its cloud's own word. `None`: nobody said; it was noticed when this was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<Timestamp>,
+    /// When its disk was deleted by its cloud's own word. `None`: nobody said; nothing of it was left when this was
+    /// written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<Timestamp>,
 }
 
 /// How a machine went.

@@ -83,7 +83,9 @@ pub use machine::{
     AccountKey, Cause, CauseKind, Gap, GapCause, InterruptionNotice, Machine, MachineState,
     NoticeKind, Observed, Orphans, Ownership,
 };
-pub use meter::{Head, Meter, OpenLife, PriceStep, PricedAt, Product, Ran, Readings, Worth};
+pub use meter::{
+    ExtrasStep, Head, Meter, OpenLife, PriceStep, PricedAt, Product, Ran, Readings, Worth,
+};
 pub use money::{HOURS_PER_MONTH, MicroUsd, MoneyError, thousands};
 pub use offering::{Obtainability, Offering, Quota, QuotaUnit, Quote, Signals};
 pub use pattern::Pattern;
@@ -96,7 +98,7 @@ pub use reason::{DefaultRule, Hold, InDoubt, Notice, Rejection, RolloutWait, Sho
 pub use rebalance::{MoveCost, Rebalance, Saving, SavingVerdict};
 pub use recorded::{
     Attempt, Block, BlockScope, Departed, EarlyEnds, Freeze, HeardAt, LabelsRecord, OnRecord,
-    Operation, Recorded, SlotRecord, SlotState,
+    Operation, Recorded, SlotRecord, SlotState, UncountedUntil, Unsettled,
 };
 pub use report::{
     BudgetLine, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange,
@@ -108,7 +110,7 @@ pub use signal::{
     Heard, Heeded, Interrupted, SIGNALS, Says, SignalRecord, SignalRecords, SignalRow, SignalSet,
     SignalSource, Word,
 };
-pub use spent::Spent;
+pub use spent::{ByKind, Spent};
 pub use template::{Disk, Template, TemplateFields};
 pub use updates::{
     HaltCause, Part, Rollout, RolloutNews, RolloutState, TemplateSet, Undone, UpdateStrategy,

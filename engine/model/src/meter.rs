@@ -1,7 +1,7 @@
 //! What bills are reckoned from: prices as they moved, when machines ran, and what is on the meter now.
 //! Plain data; the arithmetic is in fleet-money.
 
-use crate::{MachineId, MicroUsd, PoolId, SlotId, SlotName, Timestamp, Units};
+use crate::{Extras, MachineId, MicroUsd, PoolId, SlotId, SlotName, Timestamp, Units};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -27,6 +27,9 @@ pub struct Ran {
     /// When it left the last state that its cloud bills.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// When its disk was deleted. Disks are billed until then, also while a machine is stopped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deleted: Option<Timestamp>,
 }
 
 /// What clouds tell of prices and of machines that are gone, for the ledger. Only those who may change a
@@ -64,6 +67,21 @@ pub struct Worth {
     pub units: Option<Units>,
     /// What capacity was counted in.
     pub unit: String,
+    /// What comes beside the price of the machine: its disk, its address, its share of the traffic. `None`: the record
+    /// is from before that was written down, so nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extras: Option<Extras>,
+}
+
+/// What comes beside the price of machines from a moment on: the traffic that a spec expects is shared out anew when
+/// its target changes, and of machines that were launched before this was written down it is told later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExtrasStep {
+    /// The slots that they fill.
+    pub slots: Vec<SlotId>,
+    /// What comes beside each.
+    pub extras: Extras,
 }
 
 /// The price of a pool that is on record.
@@ -127,6 +145,12 @@ pub struct OpenLife {
     /// How much capacity it counts for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub units: Option<Units>,
+    /// What comes beside its price. `None`: nobody wrote it down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extras: Option<Extras>,
+    /// From here on that is counted.
+    #[serde(default)]
+    pub extras_since: Timestamp,
     /// What runs on it, as far as that matters.
     #[serde(default)]
     pub product: Product,

@@ -1,10 +1,10 @@
 //! What the journal says: every slot we ever filled, every request in doubt, every pool that said no.
 
 use crate::{
-    AccountKey, Beliefs, CapacityGoal, Cloud, Commitment, Create, Digest, FleetName, FleetUid,
-    Group, InterruptionNotice, Labels, MachineId, Market, MicroUsd, Place, PoolId, PricedAt,
-    Region, Rollout, SignalRecords, SlotHealth, SlotId, SlotName, Spent, SpotRecord, Strategy,
-    Template, TemplateFields, Timestamp, Token, Undone, Word,
+    AccountKey, Beliefs, CapacityGoal, Cloud, Commitment, CostKind, Create, Digest, Extras,
+    FleetName, FleetUid, Group, InterruptionNotice, Labels, MachineId, Market, MicroUsd, Place,
+    PoolId, PricedAt, Region, Rollout, SignalRecords, SlotHealth, SlotId, SlotName, Spent,
+    SpotRecord, Strategy, Template, TemplateFields, Timestamp, Token, Uncounted, Undone, Word,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,6 +106,15 @@ pub struct Recorded {
     /// What machines that are gone have cost.
     #[serde(skip_serializing_if = "Spent::is_empty")]
     pub spent: Spent,
+    /// What their disks, addresses and traffic have cost, as far as that is known.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub spent_beside: BTreeMap<CostKind, Spent>,
+    /// What no amount of those counts, and until when there was such a thing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub uncounted: Vec<UncountedUntil>,
+    /// What comes beside machines of the pools that the last round launches from.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub extras: BTreeMap<PoolId, Extras>,
     /// Machines that never came up, or ended right after their launch and not by our doing: for each
     /// group a row per template. (Under another name than when there was one row for all.)
     #[serde(rename = "bootFailures", skip_serializing_if = "BTreeMap::is_empty")]
@@ -141,6 +150,18 @@ impl Recorded {
         (updated, left)
     }
 
+    /// Machines on record: what each costs that is not in `spent` and `spent_beside` yet.
+    pub fn running(&self) -> impl Iterator<Item = Unsettled<'_>> {
+        self.slots.values().filter_map(|record| match &record.state {
+            SlotState::Filled { pool, launched_at, price, extras, extras_since, .. } => {
+                let (since, price) = self.unsettled(pool, *launched_at, *price);
+                let extras_since = extras_since.unwrap_or(*launched_at);
+                Some(Unsettled { pool, since, price, extras: *extras, extras_since })
+            }
+            SlotState::Vacant | SlotState::InDoubt { .. } => None,
+        })
+    }
+
     /// From when on a machine of a pool is not in `spent`, and its price per hour since then.
     pub fn unsettled(
         &self,
@@ -153,6 +174,32 @@ impl Recorded {
             Some(_) | None => (launched_at, price),
         }
     }
+}
+
+/// Something that no amount counts, because nobody can tell its price.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UncountedUntil {
+    /// What, why, on which cloud and of how many machines that are gone.
+    #[serde(flatten)]
+    pub what: Uncounted,
+    /// When the last of them was gone.
+    pub until: Timestamp,
+}
+
+/// What a machine on record costs, from when it is not in a sum yet.
+#[derive(Debug, Clone, Copy)]
+pub struct Unsettled<'a> {
+    /// The pool that it is from.
+    pub pool: &'a PoolId,
+    /// Since when its price is not in `spent`.
+    pub since: Timestamp,
+    /// Price per hour since then.
+    pub price: Option<MicroUsd>,
+    /// What comes beside; `None`: nobody wrote it down.
+    pub extras: Option<Extras>,
+    /// Since when that is not in `spent_beside`.
+    pub extras_since: Timestamp,
 }
 
 /// A person wants nothing of a fleet to be changed.
@@ -222,6 +269,9 @@ pub struct Departed {
     pub price: Option<MicroUsd>,
     /// The template it was made from.
     pub template: Digest,
+    /// What came beside it, if that was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extras: Option<Extras>,
     /// When it was written down as gone.
     pub at: Timestamp,
 }
@@ -280,6 +330,12 @@ pub enum SlotState {
         /// The work on it was asked to end.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         drained: bool,
+        /// What comes beside its price. `None`: nobody wrote it down.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        extras: Option<Extras>,
+        /// Since when, where that is later than its launch: what was before is in `spent_beside`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        extras_since: Option<Timestamp>,
     },
 }
 
@@ -292,6 +348,9 @@ pub struct Attempt {
     /// The version of its cloud's labels that it carries.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub labels: u32,
+    /// What comes beside a machine of the pool that it names first, if that was written down.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extras: Option<Extras>,
     /// When it was written down.
     pub intended_at: Timestamp,
     /// When it was last about to be sent: from here on counts the time after which absence proves

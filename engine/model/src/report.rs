@@ -1,8 +1,9 @@
 //! What a plan means, for people and programs.
 
 use crate::{
-    Cap, Cloud, Cost, CostLine, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice, Obtainability,
-    PoolId, Rejection, Share, Shortfall, Strategy, Timestamp, Uncounted, Unit, Units,
+    ByKind, Cap, Cloud, Cost, CostLine, Gap, Group, Heeded, Hold, InDoubt, MicroUsd, Notice,
+    Obtainability, PoolId, Rejection, Share, Shortfall, Strategy, Timestamp, Uncounted, Unit,
+    Units,
 };
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +55,9 @@ pub struct Report {
     /// Limits on what is spent, and how far they reach.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budgets: Vec<BudgetLine>,
+    /// What is in none of the amounts that `budgets` says were spent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budget_uncounted: Vec<Uncounted>,
 }
 
 /// A limit on what is spent, and how far it reaches.
@@ -66,6 +70,9 @@ pub struct BudgetLine {
     pub limit: MicroUsd,
     /// What is spent of it by the journal; what is in doubt at the dearest.
     pub spent: MicroUsd,
+    /// The same by what it was spent on. Plans that were saved before that was told apart have nothing here.
+    #[serde(default)]
+    pub spent_on: ByKind,
     /// What the base costs to the end, which is set aside.
     pub set_aside: MicroUsd,
     /// Until when it has to last; `None`: nobody knows.

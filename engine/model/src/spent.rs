@@ -1,6 +1,6 @@
 //! What machines that are gone have cost, by time: what a budget of a month is counted from.
 
-use crate::{MicroUsd, Timestamp};
+use crate::{CostKind, Extras, MicroUsd, Timestamp};
 use jiff::tz::TimeZone;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -9,6 +9,56 @@ const HOUR: i64 = 3600;
 const DAY: i64 = 24 * HOUR;
 /// Older spending is only summed up: no month reaches further back.
 const KEPT: i64 = 33 * DAY;
+
+/// An amount, by what it is for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ByKind {
+    /// Machines.
+    pub machine: MicroUsd,
+    /// Their disks.
+    pub disk: MicroUsd,
+    /// Their public addresses.
+    pub address: MicroUsd,
+    /// Their traffic.
+    pub egress: MicroUsd,
+}
+
+impl ByKind {
+    /// One of them.
+    pub fn of(&mut self, kind: CostKind) -> &mut MicroUsd {
+        match kind {
+            CostKind::Machine => &mut self.machine,
+            CostKind::Disk => &mut self.disk,
+            CostKind::Address => &mut self.address,
+            CostKind::Egress => &mut self.egress,
+        }
+    }
+
+    /// Adds what is known of what comes beside a machine, each by what it comes to at a price per hour.
+    pub fn add_extras(&mut self, extras: Extras, comes_to: impl Fn(MicroUsd) -> MicroUsd) {
+        for (kind, extra) in extras.each() {
+            *self.of(kind) += extra.hourly().map_or(MicroUsd(0), &comes_to);
+        }
+    }
+
+    /// All of it.
+    pub fn total(self) -> MicroUsd {
+        let ByKind { machine, disk, address, egress } = self;
+        machine + disk + address + egress
+    }
+
+    /// Each with its kind.
+    pub fn each(self) -> [(CostKind, MicroUsd); 4] {
+        let ByKind { machine, disk, address, egress } = self;
+        [
+            (CostKind::Machine, machine),
+            (CostKind::Disk, disk),
+            (CostKind::Address, address),
+            (CostKind::Egress, egress),
+        ]
+    }
+}
 
 /// What was spent, by time. Rounded up: a budget is never passed by rounding.
 ///

@@ -310,6 +310,10 @@ impl Sink for Watch {
             if labels.is_none_or(|labels| !labels.contains_key(&self.label)) {
                 side.unlabelled += cost;
             }
+            // What follows is about machines: disks and addresses are bought for each, wherever it is from.
+            if !charge.is_machine() {
+                continue;
+            }
             let life = charge.life;
             if life.slot.name.group == Group::Burst {
                 side.burst += ms;
@@ -325,8 +329,9 @@ impl Sink for Watch {
             *first = life.launched_at.min(*first);
         }
         let life = charge.life;
-        let on_demand =
-            life.slot.name.group == Group::Burst && life.pool.market == Market::OnDemand;
+        let on_demand = charge.is_machine()
+            && life.slot.name.group == Group::Burst
+            && life.pool.market == Market::OnDemand;
         if on_demand && late.is_some() && life.launched_at.as_millisecond() >= from {
             let first = self.first_on_demand.get_or_insert(life.launched_at);
             *first = life.launched_at.min(*first);

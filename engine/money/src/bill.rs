@@ -1,23 +1,25 @@
 //! Bills of clouds, as they export them, and how they compare with a ledger.
 //!
 //! Four forms are known by their columns: FOCUS (AWS, Azure, Google), AWS CUR 2.0, Google's BigQuery export and
-//! Azure's cost details. Only what machines themselves cost is compared: disks, addresses and traffic are
-//! lines of their own on every bill.
+//! Azure's cost details. What machines themselves cost is compared one by one. Disks, addresses and traffic are lines
+//! of their own on every bill, under other names than those of machines: they are compared in one sum for each kind,
+//! as far as their rows carry a fleet's tag.
 
 mod bad;
 mod cells;
 mod compare;
 mod forms;
+mod kinds;
 pub(crate) mod lines;
 mod read;
 mod window;
 
 pub use bad::{BadBill, BadRow};
-pub use compare::{Comparison, Differs, Machines, What, compare};
+pub use compare::{ComparedBeside, Comparison, Differs, Machines, What, compare};
 pub use forms::Form;
 pub use window::Window;
 
-use fleet_model::Cloud;
+use fleet_model::{Cloud, CostKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::AddAssign;
 
@@ -82,6 +84,8 @@ pub struct Bill {
     pub machine_rows: u64,
     /// The clouds that it is of: machines of others are not on it. All if it does not tell.
     pub clouds: BTreeSet<Cloud>,
+    /// What came beside machines, as far as its rows carry a fleet's tag: by the beginning of the hour or day.
+    pub beside: BTreeMap<CostKind, BTreeMap<i64, NanoUsd>>,
     /// Machines by what is the same on bill and journal: the last part of the name, in small letters.
     pub machines: BTreeMap<String, BilledMachine>,
     /// From the first moment to the last that rows of machines are about.

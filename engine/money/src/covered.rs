@@ -7,8 +7,8 @@
 use crate::ledger::Sink;
 use crate::meter::Charge;
 use fleet_model::{
-    Cloud, Commitment, Departure, Group, InstanceType, Labels, MicroUsd, OpenLife, PoolId, SlotId,
-    Timestamp,
+    Cloud, Commitment, CostKind, Departure, Group, InstanceType, Labels, MicroUsd, NoPrice,
+    OpenLife, PoolId, SlotId, Timestamp,
 };
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,10 +59,13 @@ impl Waiting {
     fn new(charge: Charge<'_>, labels: Option<&Labels>) -> Self {
         let Charge {
             life,
+            kind: _,
             labels: version,
             from,
             to,
             hourly,
+            about: _,
+            because: _,
             waived,
             estimated,
             ended,
@@ -77,7 +80,21 @@ impl Waiting {
         let ended = self.ended.filter(|_| to == self.to);
         let Waiting { life, version, hourly, waived, estimated, .. } = self;
         let (labels, hourly, waived, estimated) = (*version, *hourly, *waived, *estimated);
-        let part = Charge { life, labels, from, to, hourly, waived, estimated, ended, covered };
+        let (kind, about, because) = (CostKind::Machine, false, NoPrice::Machine);
+        let part = Charge {
+            life,
+            kind,
+            labels,
+            from,
+            to,
+            hourly,
+            about,
+            because,
+            waived,
+            estimated,
+            ended,
+            covered,
+        };
         sink.charge(part, self.labels.as_ref());
     }
 
@@ -113,7 +130,9 @@ impl Covering {
         labels: Option<&Labels>,
         sink: &mut impl Sink,
     ) {
-        match !self.held.is_empty() && charge.ms() > 0 && self.concerns(&charge.life.pool) {
+        // A commitment pays for the machine alone.
+        let may = !self.held.is_empty() && charge.is_machine() && charge.ms() > 0;
+        match may && self.concerns(&charge.life.pool) {
             true => self.waiting.push(Waiting::new(charge, labels)),
             false => sink.charge(charge, labels),
         }

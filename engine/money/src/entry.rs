@@ -3,8 +3,8 @@
 use crate::Few;
 use crate::quick::QuickMap;
 use fleet_model::{
-    Cloud, Commitment, Create, Event, Labels, MicroUsd, NewMachine, PoolId, PriceStep,
-    ReleasedMachine, SlotId, Timestamp, Units, Vacated, Worth,
+    Cloud, Commitment, Create, Event, Extras, ExtrasStep, Labels, MicroUsd, NewMachine, PoolId,
+    PriceStep, ReleasedMachine, SlotId, Timestamp, Units, Vacated, Worth,
 };
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
@@ -53,6 +53,8 @@ pub struct Prices {
     pub prices: Vec<PriceStep>,
     /// What is bought ahead from here on; `None`: what was before.
     pub commitments: Option<Vec<Commitment>>,
+    /// What comes beside machines from here on, where that is news.
+    pub extras: Vec<ExtrasStep>,
 }
 
 /// A launch that was about to be sent.
@@ -135,9 +137,11 @@ impl From<&Event> for Entry {
                 Entry::Adopted(machines.clone().into(), *labels)
             }
             Event::Released { machines } => Entry::Released(machines.clone().into()),
-            Event::Priced { prices, commitments } => {
-                Entry::Priced(Prices { prices: prices.clone(), commitments: commitments.clone() })
-            }
+            Event::Priced { prices, commitments, extras } => Entry::Priced(Prices {
+                prices: prices.clone(),
+                commitments: commitments.clone(),
+                extras: extras.clone(),
+            }),
             Event::RoundStarted { worth, .. } if !worth.is_empty() => Entry::Worth(worth.clone()),
             Event::Opened { .. }
             | Event::Epoch { .. }
@@ -215,10 +219,10 @@ impl<'de> Visitor<'de> for Kind {
             }
             "released" => Entry::Released(rest::<Released, A>(map)?.machines),
             "priced" => {
-                let Steps { prices, commitments } = rest(map)?;
+                let Steps { prices, commitments, extras } = rest(map)?;
                 let step = |Step { pool, since, price }| PriceStep { pool, since, price };
                 let prices = prices.into_iter().map(step).collect();
-                Entry::Priced(Prices { prices, commitments })
+                Entry::Priced(Prices { prices, commitments, extras })
             }
             "roundStarted" => match rest::<Round, A>(map)?.worth {
                 worth if worth.is_empty() => Entry::Other,
@@ -249,7 +253,10 @@ fields! {
     Returned { machine: NewMachine }
     Adopted { machines: Few<NewMachine>, labels: u32 }
     Released { machines: Few<ReleasedMachine> }
-    Steps { prices: Vec<Step>, #[serde(default)] commitments: Option<Vec<Commitment>> }
+    Steps {
+        prices: Vec<Step>, #[serde(default)] commitments: Option<Vec<Commitment>>,
+        #[serde(default)] extras: Vec<ExtrasStep>
+    }
     Step { #[serde(deserialize_with = "known_pool")] pool: PoolId, since: Timestamp, price: MicroUsd }
     Round { #[serde(default)] worth: Vec<Valued> }
 }
@@ -265,11 +272,13 @@ struct Valued {
     #[serde(default)]
     units: Option<Units>,
     unit: String,
+    #[serde(default)]
+    extras: Option<Extras>,
 }
 
 impl From<Valued> for Worth {
-    fn from(Valued { pool, on_demand, units, unit }: Valued) -> Self {
-        Worth { pool, on_demand, units, unit }
+    fn from(Valued { pool, on_demand, units, unit, extras }: Valued) -> Self {
+        Worth { pool, on_demand, units, unit, extras }
     }
 }
 
@@ -311,6 +320,9 @@ mod tests {
              "launchedAt":"2026-01-01T00:00:00Z","price":3}],"missing":[],"surplus":["i-2"]},
             {"event":"createRefused","token":"x","code":"no"},
             {"event":"priced","prices":[{"pool":"aws/r/z/t/spot","since":"2026-01-01T01:00:00Z","price":4}]},
+            {"event":"roundStarted","spec":"00000000000000000000000000000000","create":1,"destroy":0,"hourlyAfter":5,
+             "worth":[{"pool":"aws/r/z/t/spot","unit":"gpus","extras":{"disk":{"about":9},"egress":{"unknown":"route"}}}]},
+            {"event":"priced","prices":[],"extras":[{"slots":["burst-0.1"],"extras":{"address":{"hourly":5000}}}]},
             {"event":"priced","prices":[],"commitments":[{"cloud":"aws","region":"r","instanceType":"t","count":2,
              "until":"2027-01-01T00:00:00Z","hourly":5}]},
             {"event":"destroyIntended","pool":"aws/r/z/t/spot","slots":["burst-0.1"]},

@@ -1,16 +1,18 @@
-//! FOCUS 1.2, Cost and Usage: one row for each machine and hour, cut at its launch and its end.
+//! FOCUS 1.2, Cost and Usage: one row for each machine and hour, cut at its launch and its end, and rows of their own
+//! for its disk, its public address and its traffic.
 //!
 //! What has no price is no row: FOCUS forbids a cost that is not known, and 0 would be a lie. Those machines
 //! are beside the file. Costs are exact to the twelfth decimal, quantities to the ninth.
 
 mod commitment;
+mod kinds;
 
 use crate::calendar::Calendar;
 use crate::covered::{Cover, Held};
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
 use crate::report::{Question, Unpriced};
-use fleet_model::{Cloud, Labels, Market, MicroUsd, Timestamp};
+use fleet_model::{Cloud, CostKind, Labels, Market, MicroUsd, NoPrice, Timestamp};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,7 +20,7 @@ use std::sync::Arc;
 const HOUR: i64 = 3_600_000;
 
 /// Every column: those of FOCUS 1.2 in its order, then ours.
-pub const COLUMNS: [&str; 63] = [
+pub const COLUMNS: [&str; 64] = [
     "AvailabilityZone",
     "BilledCost",
     "BillingAccountId",
@@ -82,6 +84,7 @@ pub const COLUMNS: [&str; 63] = [
     "x_Estimated",
     "x_Waived",
     "x_OnDemandUnitPrice",
+    "x_Machine",
 ];
 
 /// The first line.
@@ -101,6 +104,8 @@ pub struct FocusRows {
     pub text: String,
     /// Machines without a price, and for how many milliseconds.
     pub unpriced: BTreeMap<Unpriced, u128>,
+    /// What comes beside machines and has no price: what, why and where, and for how many milliseconds of machines.
+    pub uncounted: BTreeMap<(CostKind, NoPrice, Cloud), u128>,
     /// Milliseconds of machines bought ahead at a price that nobody said: their `EffectiveCost` is too low.
     pub unknown_ms: u128,
 }
@@ -117,12 +122,18 @@ impl FocusRows {
             days: Calendar::utc(),
             text: String::new(),
             unpriced: BTreeMap::new(),
+            uncounted: BTreeMap::new(),
             unknown_ms: 0,
         }
     }
 
     fn row(&mut self, charge: &Charge<'_>, labels: Option<&Labels>) {
         let Some(hourly) = charge.hourly else {
+            if !charge.is_machine() {
+                let what = (charge.kind, charge.because, charge.life.pool.place.cloud);
+                *self.uncounted.entry(what).or_default() += u128::from(charge.ms());
+                return;
+            }
             let (machine, pool) = (charge.machine().clone(), charge.life.pool.clone());
             let who = Unpriced { fleet: self.fleet.clone(), machine, pool };
             *self.unpriced.entry(who).or_default() += u128::from(charge.ms());
@@ -132,6 +143,7 @@ impl FocusRows {
         let pool = &charge.life.pool;
         let place = &pool.place;
         let (provider, service) = names(place.cloud);
+        let of = kinds::of(charge.kind);
         let nothing = || "0.0".to_owned();
         let list = match charge.waived {
             true => nothing(),
@@ -154,21 +166,34 @@ impl FocusRows {
             commitment::of_charge(&self.fleet, charge, &quantity);
         let pricing = match pool.market {
             _ if charge.covered.is_some() => "Committed",
-            Market::Spot => "Dynamic",
+            Market::Spot if charge.is_machine() => "Dynamic",
+            Market::Spot => "Standard",
             Market::OnDemand | Market::Reserved => "Standard",
         };
         let market = pool.market.as_str();
-        let sku =
-            format!("{}/{}/{}/{market}", place.cloud, place.region.name(), pool.instance_type);
+        let (cloud, region) = (place.cloud, place.region.name());
+        let sku = match of.sku {
+            None => format!("{cloud}/{region}/{}/{market}", pool.instance_type),
+            Some(of) => format!("{cloud}/{region}/{of}"),
+        };
         let tags = tags(&self.fleet, charge, labels);
-        let on_demand =
-            charge.life.on_demand.map(|price: MicroUsd| decimal(price.0.into(), 1_000_000, 6));
-        let description = format!("{} {market} in {}", pool.instance_type, place.region.name());
+        let on_demand = charge.life.on_demand.filter(|_| charge.is_machine());
+        let on_demand = on_demand.map(|price: MicroUsd| decimal(price.0.into(), 1_000_000, 6));
+        let description = match of.sku {
+            None => format!("{} {market} in {region}", pool.instance_type),
+            Some(_) => format!("{} of {} {market} in {region}", of.meter, pool.instance_type),
+        };
         let slot = format!("{}/{}", self.fleet, charge.life.slot.name);
         let details = format!("{{\"InstanceType\":{}}}", json(pool.instance_type.as_str()));
+        let machine = charge.machine().as_str();
+        // A disk and an address have names of their own, which nobody told us.
+        let resource = match charge.is_machine() {
+            true => [machine, &slot, "Instance"],
+            false => [""; 3],
+        };
         // A part of a second is a second.
         let end = charge.to.max(charge.from.div_euclid(1000) * 1000 + 1000);
-        let line: [&str; 63] = [
+        let line: [&str; 64] = [
             zone.unwrap_or_default(),
             &billed,
             account,
@@ -212,14 +237,14 @@ impl FocusRows {
             provider,
             place.region.name(),
             place.region.name(),
-            charge.machine().as_str(),
-            &slot,
-            "Instance",
-            "Compute",
+            resource[0],
+            resource[1],
+            resource[2],
+            of.category,
             service,
-            "Virtual Machines",
+            of.subcategory,
             &sku,
-            "Compute Usage",
+            of.meter,
             &details,
             &sku,
             account,
@@ -229,9 +254,10 @@ impl FocusRows {
             provider,
             provider,
             &fleet,
-            if charge.estimated { "true" } else { "false" },
+            if charge.estimated || of.expected { "true" } else { "false" },
             if charge.waived { "true" } else { "false" },
             on_demand.as_deref().unwrap_or_default(),
+            machine,
         ];
         self.write(&line);
     }
@@ -351,7 +377,14 @@ mod tests {
             pool: None,
         };
         let pool = "aws/us-east-1@123456789012/use1-az1/m7i.large/spot".parse().expect("a pool");
-        let launch = crate::meter::Launch { pool: &pool, image: None, labels: 0, worth: None };
+        let extras = fleet_model::Extras {
+            disk: fleet_model::Extra::Hourly(MicroUsd(20_000)),
+            address: fleet_model::Extra::Unknown(NoPrice::SubnetDecides),
+            ..Default::default()
+        };
+        let extras = Some(extras);
+        let launch =
+            crate::meter::Launch { pool: &pool, image: None, labels: 0, worth: None, extras };
         let mut meter = fleet_model::Meter::default();
         crate::meter::launched(&mut meter, &new, launch, None);
         let (by, calendar) = (Vec::new(), Calendar::utc());
@@ -367,8 +400,9 @@ mod tests {
     #[test]
     fn a_row_for_each_hour_and_none_for_what_has_no_price() {
         let hours = rows(Some(MicroUsd(120_000)), false);
-        assert_eq!(hours.text.lines().count(), 4, "{}", hours.text);
-        assert_eq!(rows(Some(MicroUsd(120_000)), true).text.lines().count(), 2);
+        // As many for the disk, and none for the address.
+        assert_eq!(hours.text.lines().count(), 8, "{}", hours.text);
+        assert_eq!(rows(Some(MicroUsd(120_000)), true).text.lines().count(), 4);
         let first = hours.text.lines().next().expect("a row");
         for part in [
             "use1-az1,0.06,123456789012,",
@@ -379,8 +413,21 @@ mod tests {
         ] {
             assert!(first.contains(part), "{part}: {first}");
         }
+        let disk = hours.text.lines().nth(4).expect("a row of the disk");
+        for part in [
+            "use1-az1,0.01,123456789012,",
+            ",Usage,,Disk Capacity of m7i.large spot in us-east-1,Usage-Based,",
+            // A disk does not follow the market, and its own name is not known.
+            ",Standard,USD,",
+            ",us-east-1,us-east-1,,,,Storage,Amazon Elastic Compute Cloud,Block Storage,",
+            ",i-1",
+        ] {
+            assert!(disk.contains(part), "{part}: {disk}");
+        }
         let unknown = rows(None, false);
-        assert_eq!(unknown.text, "");
+        let what = (CostKind::Address, NoPrice::SubnetDecides, Cloud::Aws);
+        assert_eq!(unknown.uncounted[&what], 3 * 3_600_000 + 1_800_000);
+        assert_eq!(unknown.text.lines().filter(|row| row.contains("Compute Usage")).count(), 0);
         assert_eq!(unknown.unpriced.values().sum::<u128>(), 3 * 3_600_000 + 1_800_000);
     }
 

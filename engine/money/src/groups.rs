@@ -4,7 +4,7 @@
 use crate::Few;
 use crate::quick::{Quick, QuickMap};
 use crate::report::{Line, Part};
-use fleet_model::{Cloud, Market, PoolId};
+use fleet_model::{Cloud, CostKind, Market, PoolId};
 use jiff::civil::Date;
 use std::hash::{Hash as _, Hasher as _};
 
@@ -18,6 +18,7 @@ pub(crate) enum Seen<'a> {
     Cloud(Cloud),
     Day(Date),
     Month(Date),
+    Kind(CostKind),
 }
 
 impl Part {
@@ -30,6 +31,7 @@ impl Part {
             Part::Cloud(cloud) => Seen::Cloud(*cloud),
             Part::Day(day) => Seen::Day(*day),
             Part::Month(day) => Seen::Month(*day),
+            Part::Kind(kind) => Seen::Kind(*kind),
         }
     }
 }
@@ -44,6 +46,7 @@ impl Seen<'_> {
             Seen::Cloud(cloud) => Part::Cloud(cloud),
             Seen::Day(day) => Part::Day(day),
             Seen::Month(day) => Part::Month(day),
+            Seen::Kind(kind) => Part::Kind(kind),
         }
     }
 }

@@ -6,7 +6,8 @@ use crate::entry::{Created, Entry, Intended, Prices, Request};
 use crate::meter::{self, Charge, Launch};
 use crate::quick::QuickMap;
 use fleet_model::{
-    Cloud, Departure, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp, Worth,
+    Cloud, Departure, Extras, Labels, MachineId, Meter, MicroUsd, PoolId, SlotName, Timestamp,
+    Worth,
 };
 use std::collections::BTreeMap;
 
@@ -18,7 +19,7 @@ const SETTLED_AFTER: i64 = 3 * 86_400_000;
 
 /// What a report hears of, in the order of the journal.
 pub trait Sink {
-    /// A stretch of a machine's life.
+    /// A stretch of a machine's life, or of what comes beside it.
     fn charge(&mut self, charge: Charge<'_>, labels: Option<&Labels>);
 
     /// What capacity is counted in from here on.
@@ -52,6 +53,8 @@ struct Sent {
     pool: PoolId,
     image: Option<String>,
     labels: u32,
+    /// What came beside a machine of its pool when it was sent: a spec may ask for another disk since.
+    extras: Option<Extras>,
 }
 
 /// What is known of a fleet after so many entries.
@@ -74,7 +77,8 @@ impl Ledger {
         match entry {
             Entry::Intended(Intended { request, pool, image }) => {
                 let labels = self.labels.get(&pool.place.cloud).map_or(0, Vec::len) as u32;
-                self.sent.insert(request, Sent { pool, image, labels });
+                let extras = self.worth.get(&pool).and_then(|worth| worth.extras);
+                self.sent.insert(request, Sent { pool, image, labels, extras });
             }
             Entry::Refused(request) => {
                 self.sent.remove(&request);
@@ -85,12 +89,13 @@ impl Ledger {
                 for new in machines.iter() {
                     self.refilled(new.slot.name, new.launched_at, sink);
                     let pool = new.pool.as_ref().unwrap_or(&sent.pool);
-                    let launch = Launch {
-                        pool,
-                        image: sent.image.as_deref(),
-                        labels: sent.labels,
-                        worth: self.worth.get(pool),
+                    let worth = self.worth.get(pool);
+                    let extras = match *pool == sent.pool {
+                        true => sent.extras,
+                        false => worth.and_then(|worth| worth.extras),
                     };
+                    let image = sent.image.as_deref();
+                    let launch = Launch { pool, image, labels: sent.labels, worth, extras };
                     meter::launched(&mut self.meter, new, launch, None);
                 }
             }
@@ -101,7 +106,7 @@ impl Ledger {
                     let (labels, lost) = (&self.labels, &mut self.lost);
                     let covering = &mut self.covering;
                     meter::gone(&mut self.meter, vacated, at, &mut |charge: Charge<'_>| {
-                        if charge.ended == Some(Departure::Interrupted) {
+                        if charge.is_machine() && charge.ended == Some(Departure::Interrupted) {
                             let pool = charge.life.pool.clone();
                             let (machine, hourly) = (vacated.machine.clone(), charge.hourly);
                             let went = vacated.at.map_or(charge.to, Timestamp::as_millisecond);
@@ -127,7 +132,9 @@ impl Ledger {
                 for new in machines.iter() {
                     let Some(pool) = &new.pool else { continue };
                     let worth = self.worth.get(pool);
-                    let launch = Launch { pool, image: None, labels: version, worth };
+                    // Its disk is not one of ours: nobody knows it until a look tells.
+                    let extras = None;
+                    let launch = Launch { pool, image: None, labels: version, worth, extras };
                     meter::launched(&mut self.meter, new, launch, Some(at));
                 }
             }
@@ -141,11 +148,16 @@ impl Ledger {
                     });
                 }
             }
-            Entry::Priced(Prices { prices, commitments }) => {
+            Entry::Priced(Prices { prices, commitments, extras }) => {
                 if let Some(bought) = commitments {
                     self.covering.bought(&bought, at);
                 }
                 meter::priced(&mut self.meter, &prices);
+                let labels = &self.labels;
+                meter::extras_changed(&mut self.meter, &extras, at, &mut |charge: Charge<'_>| {
+                    let cloud = charge.life.pool.place.cloud;
+                    sink.charge(charge, of_version(labels, cloud, charge.labels));
+                });
                 if meter::price_steps(&self.meter) > STEPS_KEPT {
                     self.settle(at, sink);
                 }

@@ -5,12 +5,17 @@
 //! not know it does not make up: a machine without a price gives charges without one, and an end that no
 //! cloud told is counted until it was noticed and marked as an estimate.
 
+mod beside;
+
+pub use beside::changed as extras_changed;
+
 use crate::Spend;
 use crate::billing::{self, From, Rule, Until};
 use crate::covered::Cover;
 use fleet_model::{
-    Departure, Head, MachineId, Market, Meter, MicroUsd, NewMachine, OpenLife, PoolId, PriceStep,
-    PricedAt, ReleasedMachine, SlotId, SlotName, Timestamp, Vacated, Worth,
+    CostKind, Departure, Extras, Head, MachineId, Market, Meter, MicroUsd, NewMachine, NoPrice,
+    OpenLife, PoolId, PriceStep, PricedAt, ReleasedMachine, SlotId, SlotName, Timestamp, Vacated,
+    Worth,
 };
 use std::collections::BTreeMap;
 
@@ -21,11 +26,13 @@ const PAST_FREE: i64 = 2 * 3_600_000;
 /// No machine takes longer to run: what is before that is settled at its end.
 const HEAD: i64 = 3_600_000;
 
-/// A stretch of a machine's life at one price and with one set of labels.
+/// A stretch of a machine's life, or of what comes beside it, at one price and with one set of labels.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge<'a> {
     /// The machine, its slot, pool and launch.
     pub life: &'a OpenLife,
+    /// What is charged: the machine itself, or what comes beside it.
+    pub kind: CostKind,
     /// The version of its cloud's labels that it carried.
     pub labels: u32,
     /// Milliseconds since 1970: the first that is billed.
@@ -34,6 +41,10 @@ pub struct Charge<'a> {
     pub to: i64,
     /// Price per hour. `None`: nobody knows.
     pub hourly: Option<MicroUsd>,
+    /// The price is that of another region.
+    pub about: bool,
+    /// Why nobody knows it, if nobody does.
+    pub because: NoPrice,
     /// Its cloud asks nothing for it.
     pub waived: bool,
     /// The end is not what a cloud told.
@@ -63,8 +74,17 @@ impl Charge<'_> {
         Some(Spend::of(self.hourly?, self.ms()))
     }
 
-    /// What the same time costs on demand. `None`: that price is not on record.
+    /// Whether it is for the machine itself.
+    pub fn is_machine(&self) -> bool {
+        self.kind == CostKind::Machine
+    }
+
+    /// What the same time of the machine costs on demand. `None`: that price is not on record, or it is for what comes
+    /// beside, which costs the same either way.
     pub fn on_demand(&self) -> Option<Spend> {
+        if !self.is_machine() {
+            return None;
+        }
         let price = match self.life.pool.market {
             Market::OnDemand => self.life.on_demand.or(self.life.price),
             Market::Spot | Market::Reserved => self.life.on_demand,
@@ -95,6 +115,8 @@ pub struct Launch<'a> {
     pub labels: u32,
     /// What machines of its pool are worth.
     pub worth: Option<&'a Worth>,
+    /// What comes beside it.
+    pub extras: Option<Extras>,
 }
 
 /// A machine was launched, or came over from elsewhere (`adopted`: counted from then on).
@@ -104,15 +126,18 @@ pub fn launched(
     launch: Launch<'_>,
     adopted: Option<Timestamp>,
 ) {
+    let since = adopted.map_or(new.launched_at, |at| at.max(new.launched_at));
     let life = OpenLife {
         machine: new.machine.clone(),
         slot: new.slot,
         pool: new.pool.as_ref().unwrap_or(launch.pool).clone(),
         launched_at: new.launched_at,
-        since: adopted.map_or(new.launched_at, |at| at.max(new.launched_at)),
+        since,
         price: new.price,
         on_demand: launch.worth.and_then(|worth| worth.on_demand),
         units: launch.worth.and_then(|worth| worth.units),
+        extras: launch.extras,
+        extras_since: since,
         product: billing::product_of(launch.image),
         labels: launch.labels,
         relabelled: Vec::new(),
@@ -132,7 +157,7 @@ pub fn returned(meter: &mut Meter, new: &NewMachine) {
         }
         None => {
             if let Some(pool) = &new.pool {
-                let launch = Launch { pool, image: None, labels: 0, worth: None };
+                let launch = Launch { pool, image: None, labels: 0, worth: None, extras: None };
                 launched(meter, new, launch, None);
             }
         }
@@ -207,10 +232,19 @@ pub fn gone(
     head(&life, begin, to, sink);
     let steps = steps_of(meter, &life);
     cut(&life, steps, from, End { to, how: Some(vacated.how), waived, estimated }, sink);
+    let how = Some(vacated.how);
+    let machine = beside::End { to: ms(until), how, estimated };
+    let disk = beside::End {
+        to: ms(vacated.deleted.unwrap_or(noticed)),
+        how,
+        estimated: vacated.deleted.is_none(),
+    };
+    beside::rest(&life, machine, disk, sink);
     // If it comes back, it was there, and is paid for, all the time.
     let since = if waived { from } else { to.max(from) };
     let price = price_at(steps, life.price, since);
     (life.since, life.price, life.asked, life.head) = (stamp(since), price, None, None);
+    beside::counted_until(&mut life, machine, disk);
     let old = |at: &Timestamp| ms(noticed) - ms(*at) > MAY_COME_BACK;
     while meter.departed.front().is_some_and(|(at, _)| old(at)) {
         meter.departed.pop_front();
@@ -228,6 +262,7 @@ pub fn released(
     let Some(life) = take(meter, released.slot, &released.machine) else { return };
     head(&life, ms(life.launched_at), ms(at), sink);
     stretches(meter, &life, ms(life.since), End::open(at), sink);
+    beside::so_far(&life, at, sink);
 }
 
 /// Charges of machines that run, up to a moment. Nothing is closed: asked again later, they are longer.
@@ -236,6 +271,7 @@ pub fn accrued(meter: &Meter, now: Timestamp, sink: &mut impl FnMut(Charge<'_>))
         let until = life.asked.unwrap_or(now).min(now);
         head(life, ms(life.launched_at), ms(until), sink);
         stretches(meter, life, ms(life.since), End::open(until), sink);
+        beside::running(life, until, now, sink);
     }
 }
 
@@ -264,6 +300,8 @@ pub fn settle(meter: &mut Meter, before: Timestamp, sink: &mut impl FnMut(Charge
             life.head = Some(Box::new(head));
         }
         stretches(meter, life, ms(life.since), End::open(before), sink);
+        beside::so_far(life, before, sink);
+        life.extras_since = before.max(life.extras_since);
         settled_to(meter, life, ms(before));
     }
     meter.lives = lives;
@@ -337,10 +375,13 @@ fn cut(
             let ended = how;
             sink(Charge {
                 life,
+                kind: CostKind::Machine,
                 labels,
                 from,
                 to,
                 hourly,
+                about: false,
+                because: NoPrice::Machine,
                 waived,
                 estimated,
                 ended,
@@ -360,10 +401,13 @@ fn cut(
         let last = next == to;
         sink(Charge {
             life,
+            kind: CostKind::Machine,
             labels: labels_at(life, at),
             from: at,
             to: next,
             hourly: price(at),
+            about: false,
+            because: NoPrice::Machine,
             waived,
             estimated: estimated && last,
             ended: how.filter(|_| last),
@@ -433,6 +477,9 @@ fn stamp(ms: i64) -> Timestamp {
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::MAX)
 }
 
+#[cfg(test)]
+#[path = "meter/beside_tests.rs"]
+mod beside_tests;
 #[cfg(test)]
 #[path = "meter_tests.rs"]
 mod tests;

@@ -27,13 +27,18 @@ fn start(meter: &mut Meter, pool: &PoolId, ordinal: u32, price: Option<MicroUsd>
         price,
         pool: None,
     };
-    launched(meter, &new, Launch { pool, image: None, labels: 0, worth: None }, None);
+    launched(
+        meter,
+        &new,
+        Launch { pool, image: None, labels: 0, worth: None, extras: Some(Extras::default()) },
+        None,
+    );
     new
 }
 
 fn vacated(new: &NewMachine, how: Departure, ended: Option<i64>) -> Vacated {
     let (slot, machine) = (new.slot.name, new.machine.clone());
-    Vacated { slot, machine, how, started: None, at: ended.map(at) }
+    Vacated { slot, machine, how, started: None, at: ended.map(at), deleted: ended.map(at) }
 }
 
 type Got = (i64, i64, Option<MicroUsd>, bool, bool);

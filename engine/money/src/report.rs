@@ -6,7 +6,9 @@ use crate::covered::Held;
 use crate::groups::{Groups, Seen};
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
-use fleet_model::{Cloud, Departure, InstanceType, Labels, MachineId, Market, PoolId};
+use fleet_model::{
+    Cloud, CostKind, Departure, InstanceType, Labels, MachineId, Market, NoPrice, PoolId,
+};
 use jiff::civil::Date;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -34,6 +36,8 @@ pub enum By {
     Day,
     /// The month.
     Month,
+    /// What it was spent on: machines, disks, public addresses, traffic.
+    Kind,
 }
 
 impl FromStr for By {
@@ -49,12 +53,13 @@ impl FromStr for By {
             "region" => By::Region,
             "day" => By::Day,
             "month" => By::Month,
+            "kind" => By::Kind,
             _ => match text.strip_prefix("label:") {
                 Some(name) if !name.is_empty() => By::Label(name.into()),
                 _ => {
                     return Err(
                         "group by team, fleet, pool, type, market, provider, region, day, \
-                                month or label:NAME"
+                                month, kind or label:NAME"
                             .into(),
                     );
                 }
@@ -76,6 +81,7 @@ impl By {
             By::Region => "region",
             By::Day => "day",
             By::Month => "month",
+            By::Kind => "kind",
         }
     }
 }
@@ -97,6 +103,8 @@ pub enum Part {
     Day(Date),
     /// A month, by its first day.
     Month(Date),
+    /// What it was spent on.
+    Kind(CostKind),
 }
 
 impl fmt::Display for Part {
@@ -108,6 +116,7 @@ impl fmt::Display for Part {
             Part::Market(market) => f.pad(market.as_str()),
             Part::Cloud(cloud) => f.pad(cloud.as_str()),
             Part::Day(day) => f.pad(&day.to_string()),
+            Part::Kind(kind) => f.pad(kind.as_str()),
             Part::Month(day) => f.pad(&format!("{:04}-{:02}", day.year(), day.month())),
         }
     }
@@ -116,8 +125,12 @@ impl fmt::Display for Part {
 /// What one group comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Line {
-    /// What was spent, as far as prices are known.
+    /// What was spent, as far as prices are known: machines with all that comes beside them.
     pub spent: Spend,
+    /// Of that, disks, public addresses and traffic.
+    pub beside: Beside,
+    /// Of those, what is at the price of another region.
+    pub about: Spend,
     /// Milliseconds that machines were billed, or ran free.
     pub ms: u128,
     /// Of those, without a price.
@@ -130,9 +143,10 @@ pub struct Line {
     pub unit: Unit,
     /// What the same machines cost on demand, as far as that price is on record.
     pub on_demand: Spend,
-    /// What was spent on those.
+    /// What was spent on those themselves.
     pub spent_beside: Spend,
-    /// Of what was spent, what is an estimate: the end of the machine was not told.
+    /// Of what was spent, what is an estimate: the end was not told, or it is traffic, of which only what is expected
+    /// is known.
     pub estimated: Spend,
     /// What clouds did not ask for: machines that they took back early.
     pub waived: Spend,
@@ -146,6 +160,32 @@ pub struct Line {
     pub lost_ms: u128,
     /// What that capacity would have cost.
     pub lost: Spend,
+}
+
+/// What was spent on what comes beside machines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Disks.
+    pub disk: Spend,
+    /// Public addresses.
+    pub address: Spend,
+    /// Traffic, as the spec expects it.
+    pub egress: Spend,
+}
+
+impl Beside {
+    /// All of it.
+    pub fn total(self) -> Spend {
+        let Beside { disk, address, egress } = self;
+        disk + address + egress
+    }
+
+    fn add(&mut self, other: Beside) {
+        let Beside { disk, address, egress } = other;
+        self.disk += disk;
+        self.address += address;
+        self.egress += egress;
+    }
 }
 
 /// What capacity is counted in.
@@ -172,6 +212,11 @@ impl Unit {
 }
 
 impl Line {
+    /// What was spent on machines themselves.
+    pub fn on_machines(&self) -> Spend {
+        self.spent.saturating_sub(self.beside.total())
+    }
+
     /// What was saved against on-demand: positive, or what it cost more.
     pub fn saved(&self) -> Option<Saved> {
         (self.on_demand > Spend::default())
@@ -182,6 +227,8 @@ impl Line {
     pub fn add(&mut self, other: &Line) {
         let Line {
             spent,
+            beside,
+            about,
             ms,
             unpriced_ms,
             unit_ms,
@@ -198,6 +245,8 @@ impl Line {
             lost,
         } = other;
         self.spent += *spent;
+        self.beside.add(*beside);
+        self.about += *about;
         self.ms += ms;
         self.unpriced_ms += unpriced_ms;
         self.unit_ms += unit_ms;
@@ -268,7 +317,7 @@ impl Question {
         &mut self,
         groups: &'a mut Groups,
         fleet: &str,
-        pool: &PoolId,
+        (pool, kind): (&PoolId, CostKind),
         labels: Option<&Labels>,
         at: i64,
     ) -> &'a mut Line {
@@ -286,6 +335,7 @@ impl Question {
             By::Region => Seen::Text(pool.place.region.as_str()),
             By::Day => Seen::Day(day),
             By::Month => Seen::Month(day.first_of_month()),
+            By::Kind => Seen::Kind(kind),
         });
         groups.line(parts)
     }
@@ -300,8 +350,12 @@ pub struct Tally {
     groups: Groups,
     /// Machines without a price, and for how many milliseconds.
     pub unpriced: BTreeMap<Unpriced, u128>,
+    /// What no amount counts beside machines: what, why and where, and for how many milliseconds of machines.
+    pub uncounted: BTreeMap<(CostKind, NoPrice, Cloud), u128>,
     /// Machines whose end was not told.
     pub estimated: u64,
+    /// Disks of which it was not told when they were deleted.
+    pub estimated_disks: u64,
     /// What was bought ahead.
     pub commitments: BTreeMap<Bought, Use>,
 }
@@ -364,7 +418,9 @@ impl Tally {
             unit: Unit::default(),
             groups: Groups::default(),
             unpriced: BTreeMap::new(),
+            uncounted: BTreeMap::new(),
             estimated: 0,
+            estimated_disks: 0,
             commitments: BTreeMap::new(),
         }
     }
@@ -381,7 +437,11 @@ impl Tally {
         for (machine, ms) in other.unpriced {
             *self.unpriced.entry(machine).or_default() += ms;
         }
+        for (what, ms) in other.uncounted {
+            *self.uncounted.entry(what).or_default() += ms;
+        }
         self.estimated += other.estimated;
+        self.estimated_disks += other.estimated_disks;
         for (bought, used) in other.commitments {
             self.commitments.entry(bought).or_default().add(&used);
         }
@@ -407,8 +467,12 @@ impl Tally {
             let worth = charge.on_demand().unwrap_or_default();
             self.bought(place.cloud, place.region.name(), instance_type).worth += worth;
         }
+        if !charge.is_machine() {
+            return self.count_beside(&charge, labels);
+        }
         let Tally { question, fleet, unit, groups, .. } = self;
-        let line = question.line(groups, fleet, &charge.life.pool, labels, charge.from);
+        let of = (&charge.life.pool, charge.kind);
+        let line = question.line(groups, fleet, of, labels, charge.from);
         let ms = u128::from(charge.ms());
         line.ms += ms;
         line.interruptions += u64::from(charge.ended == Some(Departure::Interrupted));
@@ -447,6 +511,36 @@ impl Tally {
 }
 
 impl Tally {
+    /// What comes beside a machine: an amount, and no capacity and no hours of machines.
+    fn count_beside(&mut self, charge: &Charge<'_>, labels: Option<&Labels>) {
+        let Tally { question, fleet, groups, .. } = self;
+        let pool = &charge.life.pool;
+        let Some(amount) = charge.amount() else {
+            let what = (charge.kind, charge.because, pool.place.cloud);
+            *self.uncounted.entry(what).or_default() += u128::from(charge.ms());
+            return;
+        };
+        let line = question.line(groups, fleet, (pool, charge.kind), labels, charge.from);
+        line.spent += amount;
+        match charge.kind {
+            CostKind::Disk => line.beside.disk += amount,
+            CostKind::Address => line.beside.address += amount,
+            CostKind::Egress => line.beside.egress += amount,
+            CostKind::Machine => {}
+        }
+        if charge.about {
+            line.about += amount;
+        }
+        if charge.life.units.is_some() {
+            line.spent_on_units += amount;
+        }
+        if charge.estimated {
+            line.estimated += amount;
+            let disk = charge.kind == CostKind::Disk && charge.ended.is_some();
+            self.estimated_disks += u64::from(disk);
+        }
+    }
+
     fn bought(&mut self, cloud: Cloud, region: &str, instance_type: &InstanceType) -> &mut Use {
         let (fleet, region) = (self.fleet.clone(), region.to_owned());
         let instance_type = instance_type.clone();
@@ -513,7 +607,8 @@ impl Sink for Tally {
             return;
         }
         let Tally { question, fleet, groups, .. } = self;
-        let line = question.line(groups, fleet, &lost.pool, labels, begun);
+        let of = (&lost.pool, CostKind::Machine);
+        let line = question.line(groups, fleet, of, labels, begun);
         line.lost_ms += u128::from(ms);
         line.lost += lost.hourly.map_or(Spend::default(), |hourly| Spend::of(hourly, ms));
     }

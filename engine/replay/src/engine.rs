@@ -232,7 +232,14 @@ impl Engine {
         for victim in &destroy.victims {
             self.inputs.observed.machines.remove(&victim.machine);
             let (slot, machine) = (victim.slot.name, victim.machine.clone());
-            gone.push(Vacated { slot, machine, how: Departure::Ended, started: None, at: None });
+            gone.push(Vacated {
+                slot,
+                machine,
+                how: Departure::Ended,
+                started: None,
+                at: None,
+                deleted: None,
+            });
         }
         self.note(Event::Vacated { gone });
     }

@@ -5,6 +5,7 @@
 
 use crate::fault::Fault;
 use crate::limit::LimitKey;
+use crate::tariff::Tariff;
 use crate::time::Ms;
 use fleet_model::{
     Digest, FleetName, FleetUid, Labels, MachineId, MicroUsd, Orphans, Ownership, PoolId, SlotId,
@@ -70,6 +71,9 @@ pub(crate) struct Launched {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) labels: Labels,
     pub(crate) price: Option<MicroUsd>,
+    /// What comes with each; `None` in logs from before it was metered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) tariff: Option<Tariff>,
     /// vCPUs of one machine.
     pub(crate) vcpus: u32,
     /// When the answer is ready.

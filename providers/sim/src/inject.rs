@@ -181,6 +181,7 @@ impl Sim {
                 template: owner.template,
                 labels: Default::default(),
                 price: like.price,
+                tariff: None,
                 vcpus: 1,
                 done: now,
                 born: vec![born],

@@ -32,6 +32,7 @@ mod readings;
 mod settings;
 mod sim;
 mod store;
+mod tariff;
 #[cfg(test)]
 mod tests;
 mod tides;

@@ -1,6 +1,6 @@
 //! What the clouds tell of prices and of ended machines, for a ledger.
 //!
-//! Google and EC2 tell when a machine ended (operations; `StateTransitionReason` and CloudTrail), also of
+//! Google and EC2 tell when a machine and its disk ended (operations; `StateTransitionReason` and CloudTrail), also of
 //! machines that their lists do not show any more; Azure and Lambda do not. That EC2 tells when a machine
 //! began to run is a guess: its lists do not, its state-change events do.
 
@@ -56,8 +56,14 @@ fn steps(tx: &Tx<'_>, id: &PoolId, since: Ms) -> Vec<PriceStep> {
 fn ran(cloud: Cloud, running: Ms, [asked, stopped, gone]: [Option<Ms>; 3]) -> Ran {
     let first = |moments: [Option<Ms>; 3]| moments.into_iter().flatten().min().map(stamp);
     match cloud {
-        Cloud::Aws => Ran { from: Some(stamp(running)), until: first([asked, stopped, gone]) },
-        Cloud::Gcp => Ran { from: None, until: first([None, stopped, gone]) },
+        Cloud::Aws => Ran {
+            from: Some(stamp(running)),
+            until: first([asked, stopped, gone]),
+            deleted: gone.map(stamp),
+        },
+        Cloud::Gcp => {
+            Ran { from: None, until: first([None, stopped, gone]), deleted: gone.map(stamp) }
+        }
         Cloud::Azure | Cloud::Lambda => Ran::default(),
     }
 }

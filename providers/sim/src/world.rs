@@ -7,6 +7,7 @@ use crate::fault::Fault;
 use crate::index::{Due, Index};
 use crate::limit::{Level, LimitKey, limits};
 use crate::settings::Settings;
+use crate::tariff::Tariff;
 use crate::time::{EPOCH, Ms, TOKEN_LIFE, stamp};
 use crate::vm::Vm;
 use fleet_model::{
@@ -27,6 +28,9 @@ pub(crate) struct Deed {
     pub(crate) vcpus: u32,
     pub(crate) launched: Ms,
     pub(crate) price: Option<MicroUsd>,
+    /// What comes with each of its machines.
+    #[serde(default)]
+    pub(crate) tariff: Option<Tariff>,
     fleet: FleetUid,
     name: FleetName,
     token: Token,
@@ -85,6 +89,9 @@ pub(crate) struct World {
     /// What machines left behind, and since when.
     #[serde(rename = "remains")]
     pub(crate) orphans: BTreeMap<MachineId, (Orphans, Ms)>,
+    /// When disks were cleared away that machines had left behind, for the bill.
+    #[serde(default)]
+    pub(crate) cleared: BTreeMap<MachineId, Ms>,
     /// Machines that are forgotten, for the bill.
     #[serde(default)]
     pub(crate) past: Vec<Past>,
@@ -106,6 +113,7 @@ impl World {
             levels: BTreeMap::new(),
             faults: Vec::new(),
             orphans: BTreeMap::new(),
+            cleared: BTreeMap::new(),
             past: Vec::new(),
             index: Index::default(),
         }
@@ -134,7 +142,9 @@ impl World {
                 self.orphans.insert(orphans.machine.clone(), (orphans.clone(), *since));
             }
             Event::Cleared { machine } => {
-                self.orphans.remove(machine);
+                if self.orphans.remove(machine).is_some() {
+                    self.cleared.insert(machine.clone(), self.now);
+                }
             }
             Event::Relabelled { id, labels } => {
                 if let Some(vm) = self.vm_mut(id) {
@@ -290,6 +300,7 @@ impl World {
             vcpus: launched.vcpus,
             launched: self.now,
             price: launched.price,
+            tariff: launched.tariff,
             fleet: launched.fleet.clone(),
             name: launched.name.clone(),
             token: launched.token.clone(),

@@ -279,7 +279,7 @@ fn summary(events: &[Event]) -> String {
         Event::Released { machines } => format!("released[{}]", machines.len()),
         Event::Fallback { step } => format!("fallback[{step:?}]"),
         Event::Cheaper { pools } => format!("cheaper[{}]", pools.len()),
-        Event::Priced { prices, commitments } => {
+        Event::Priced { prices, commitments, extras: _ } => {
             format!("priced[{} {}]", prices.len(), commitments.as_ref().map_or(0, Vec::len))
         }
         Event::Moving { moving } => format!("moving[{}]", moving.slots.len()),

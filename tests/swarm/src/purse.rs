@@ -1,6 +1,7 @@
 //! Worlds about money: a fleet with a budget of a month or of its life is looked after every hour, over the
 //! turn of a month in some zone. Processes die, answers are lost, prices move, machines are taken back. What
-//! was spent is read off the clouds' own bill, which no code of the engine wrote. (S)
+//! was spent, on machines, disks and addresses, is read off the clouds' own bill, which no code of the engine
+//! wrote. (S)
 
 use crate::chance::Chance;
 use crate::life::Outcome;
@@ -9,7 +10,8 @@ use crate::weather::{Kind, Weather};
 use crate::wish::{self, goal, sealed};
 use crate::world::World;
 use fleet_model::{
-    AtCap, Cloud, Desired, Limits, MicroUsd, TimeZoneName, Timestamp, Unit, time_zone,
+    AtCap, Cloud, CloudRule, Desired, Disk, Limits, MicroUsd, Template, TimeZoneName, Timestamp,
+    Unit, time_zone,
 };
 use jiff::SignedDuration;
 use jiff::tz::TimeZone;
@@ -116,6 +118,14 @@ fn draw(chance: &mut Chance) -> Desired {
     if chance.percent(20) {
         wish.budget.at_cap = AtCap::Hold;
     }
+    // Disks that may cost as much as their machines; where there is none, the image decides, and nobody knows.
+    if chance.percent(70) {
+        let size_gib = Some(chance.between(10, 200) as u32 * 10);
+        let disk = Some(Disk { size_gib, ..Disk::default() });
+        let template = Template { disk, ..Template::default() };
+        let of = |rule: &CloudRule| (rule.cloud, template.clone());
+        wish.templates = wish.placement.clouds.iter().map(of).collect();
+    }
     wish.budget.time_zone = TimeZoneName((*chance.pick(&ZONES).unwrap_or(&"UTC")).into());
     wish
 }
@@ -139,7 +149,12 @@ async fn begin(
     let lambda = wish.placement.clouds.iter().all(|rule| rule.cloud == Cloud::Lambda);
     let on_demand = if lambda { 40_000 } else { 200_000 };
     let hours = chance.between(2, 50);
-    let burst = spot * 85_000 * hours;
+    // At the dearest of the clouds, $0.10 per GiB and month, and an address.
+    let disk =
+        wish.templates.values().filter_map(|template| template.disk.as_ref()?.size_gib).max();
+    let beside = if lambda { 0 } else { u64::from(disk.unwrap_or(0)) * 137 + 5_000 };
+    let on_demand = on_demand + beside;
+    let burst = spot * (85_000 + beside) * hours;
     if lambda || chance.percent(30) {
         let lasts = chance.between(24, 60);
         wish.expires = Some(start + SignedDuration::from_hours(lasts as i64));

@@ -1,7 +1,7 @@
 //! The documents of `fleet cost`.
 
 use super::bodies;
-use super::words::Time;
+use super::words::{CostKind, NoPrice, Provider, Time};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,8 +23,12 @@ pub struct CostReport {
     pub total: CostFigures,
     /// Machines whose price nobody knows. They are in no cost.
     pub unpriced: Vec<UnpricedMachine>,
+    /// Disks, public addresses and traffic whose price nobody knows. They are in no cost.
+    pub uncounted: Vec<UncountedHours>,
     /// Machines whose end was not told by their cloud: counted until it was noticed.
     pub estimated_machines: u64,
+    /// Disks of which their cloud did not tell when they were deleted: counted until nothing of their machine was left.
+    pub estimated_disks: u64,
     /// Machines that a cloud made and nobody asked for. They are in no cost.
     pub surplus_machines: u64,
     /// What was bought ahead by the spec (`placement.commitments`), fleet by fleet. What it cost is in no
@@ -76,8 +80,18 @@ pub struct CostLine {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CostFigures {
-    /// What was spent, as far as prices are known.
+    /// What was spent, as far as prices are known: machines, their disks, public addresses and expected traffic.
     pub cost_usd: f64,
+    /// Of that, machines themselves.
+    pub machines_usd: f64,
+    /// Of that, disks.
+    pub disks_usd: f64,
+    /// Of that, public IPv4 addresses.
+    pub addresses_usd: f64,
+    /// Of that, traffic as the spec expects it. What was sent is not known.
+    pub traffic_usd: f64,
+    /// Of disks, addresses and traffic, what is at the price of another region of the same cloud.
+    pub about_usd: f64,
     /// Hours that machines were billed, or ran free.
     pub machine_hours: f64,
     /// Of those, without a price.
@@ -86,9 +100,9 @@ pub struct CostFigures {
     pub unit: Option<String>,
     /// Capacity that was delivered, in units and hours; `null` without one unit.
     pub unit_hours: Option<f64>,
-    /// What a unit cost per hour; `null` without one unit.
+    /// What a unit cost per hour, with what comes beside the machines; `null` without one unit.
     pub unit_hour_usd: Option<f64>,
-    /// What the same machines cost on demand; `null` if no such price is on record.
+    /// What the same machines cost on demand, without what comes beside them; `null` if no such price is on record.
     pub on_demand_usd: Option<f64>,
     /// What was saved against that; negative: on demand would have been cheaper.
     pub saved_usd: Option<f64>,
@@ -106,8 +120,22 @@ pub struct CostFigures {
     pub committed_hours: f64,
     /// What those would have cost besides.
     pub committed_usd: f64,
-    /// Of the cost, what is an estimate.
+    /// Of the cost, what is an estimate: the end of a machine or a disk was not told.
     pub estimated_usd: f64,
+}
+
+/// What comes beside machines and has no price.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UncountedHours {
+    /// What.
+    pub kind: CostKind,
+    /// Why.
+    pub because: NoPrice,
+    /// Where.
+    pub provider: Provider,
+    /// For so many machine-hours.
+    pub hours: f64,
 }
 
 /// A machine whose price nobody knows.
@@ -158,6 +186,21 @@ pub struct CostReconcile {
     pub unpriced: u64,
     /// Machines on the bill without a fleet's tag, which no journal knows.
     pub of_others: u64,
+    /// Disks, public addresses and traffic, each in one sum: bills name them otherwise than machines. They are no
+    /// difference, whatever they say.
+    pub beside: Vec<BesideSums>,
+}
+
+/// What bill and journals say of all that is of one kind and came beside machines.
+#[derive(Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BesideSums {
+    /// What.
+    pub kind: CostKind,
+    /// What the bill asks in rows that carry a fleet's tag; `null`: it has no such row.
+    pub billed_usd: Option<f64>,
+    /// What the journals say.
+    pub ledger_usd: f64,
 }
 
 /// A cloud that a bill is not of.
@@ -226,18 +269,20 @@ pub struct OnlyRecorded {
 pub struct SimBill {
     /// The simulated time.
     pub now: Time,
-    /// All of it.
+    /// All of it. Traffic is not on it: simulated machines send nothing.
     pub total_usd: f64,
-    /// Machine by machine.
+    /// Machine by machine, with a line for its disk and one for its address.
     pub lines: Vec<SimBillLine>,
 }
 
-/// One machine on the bill of the simulated clouds.
+/// One machine on the bill of the simulated clouds, or what came with it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SimBillLine {
     /// The cloud's id.
     pub machine: String,
+    /// The machine itself, its disk or its address.
+    pub kind: CostKind,
     /// The fleet that its tags name.
     pub fleet: String,
     /// The pool that it came from.

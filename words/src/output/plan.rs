@@ -86,6 +86,9 @@ pub struct FleetPlan {
     pub outlook: Option<Outlook>,
     /// Limits on what is spent, and how far they reach.
     pub budgets: Vec<Budget>,
+    /// What is in none of the amounts that `budgets` says were spent, because nobody can tell its price. Machines that
+    /// are gone are among those.
+    pub budget_uncounted: Vec<Uncounted>,
     /// How many pools the spec allows.
     pub candidates: u32,
     /// What rules out the other pools of the catalog.
@@ -354,6 +357,7 @@ pub fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         template_changes,
         outlook: expected,
         budgets,
+        budget_uncounted,
     } = report;
     FleetPlan {
         fleet: plan.fleet.to_string(),
@@ -378,6 +382,7 @@ pub fn fleet(plan: &model::Plan, report: &model::Report) -> FleetPlan {
         pools: pools.iter().map(pool).collect(),
         outlook: expected.as_ref().map(outlook),
         budgets: budgets.iter().map(Budget::of).collect(),
+        budget_uncounted: budget_uncounted.iter().map(Uncounted::from).collect(),
         candidates: *candidates,
         rejected: counted(rejected),
         template_changes: template_changes.iter().map(TemplateChange::of).collect(),
@@ -521,8 +526,11 @@ pub struct Budget {
     pub limit: BudgetCap,
     /// How much.
     pub limit_usd: f64,
-    /// What is spent of it by the journal; launches in doubt count at the dearest.
+    /// What is spent of it by the journal: machines, their disks, public addresses and expected traffic. Launches in
+    /// doubt count at the dearest.
     pub spent_usd: f64,
+    /// The same by what it was spent on. All of it is 0 in a plan that was saved before that was told apart.
+    pub spent_on: SpentOn,
     /// What the base costs to the end: it is set aside.
     pub set_aside_usd: f64,
     /// Until when it has to last; `null` if nothing says so.
@@ -536,12 +544,39 @@ pub struct Budget {
     pub hourly_limit_usd: f64,
 }
 
+/// An amount, by what it was spent on.
+#[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SpentOn {
+    /// Machines themselves.
+    pub machines_usd: f64,
+    /// Their disks.
+    pub disks_usd: f64,
+    /// Their public addresses.
+    pub addresses_usd: f64,
+    /// Their traffic, as the spec expects it.
+    pub traffic_usd: f64,
+}
+
+impl From<model::ByKind> for SpentOn {
+    fn from(by: model::ByKind) -> Self {
+        let model::ByKind { machine, disk, address, egress } = by;
+        SpentOn {
+            machines_usd: usd(machine),
+            disks_usd: usd(disk),
+            addresses_usd: usd(address),
+            traffic_usd: usd(egress),
+        }
+    }
+}
+
 impl Budget {
     fn of(line: &model::BudgetLine) -> Self {
         let model::BudgetLine {
             cap,
             limit,
             spent,
+            spent_on,
             set_aside,
             until,
             forecast,
@@ -552,6 +587,7 @@ impl Budget {
             limit: (*cap).into(),
             limit_usd: usd(*limit),
             spent_usd: usd(*spent),
+            spent_on: SpentOn::from(*spent_on),
             set_aside_usd: usd(*set_aside),
             until: until.map(Time),
             forecast_usd: forecast.map(usd),

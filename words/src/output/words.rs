@@ -73,7 +73,7 @@ words! {
     NoPrice of model::NoPrice {
         Machine "machine", ImageDecides "imageDecides", DiskKind "diskKind", DiskSize "diskSize",
         SubnetDecides "subnetDecides", Route "route",
-        Internet "internet", Volume "volume",
+        Internet "internet", Volume "volume", NotRecorded "notRecorded",
     }
     /// A kind of request to a cloud.
     Operation of model::Operation { Look "look", Launch "launch", End "end", }

@@ -1,6 +1,8 @@
 //! What was spent, for programs.
 
-use crate::output::cost::{CommitmentUse, CostFigures, CostLine, CostReport, UnpricedMachine};
+use crate::output::cost::{
+    CommitmentUse, CostFigures, CostLine, CostReport, UncountedHours, UnpricedMachine,
+};
 use crate::output::words::{Time, usd};
 use fleet_model::{MicroUsd, Timestamp};
 use fleet_money::Spend;
@@ -35,7 +37,18 @@ pub fn document(tally: &Tally, question: &Question, time_zone: &str, surplus: u6
                 hours: *ms as f64 / HOUR_MS,
             })
             .collect(),
+        uncounted: tally
+            .uncounted
+            .iter()
+            .map(|((kind, because, cloud), ms)| UncountedHours {
+                kind: (*kind).into(),
+                because: (*because).into(),
+                provider: (*cloud).into(),
+                hours: *ms as f64 / HOUR_MS,
+            })
+            .collect(),
         estimated_machines: tally.estimated,
+        estimated_disks: tally.estimated_disks,
         surplus_machines: surplus,
         commitments: commitments(tally),
     }
@@ -84,6 +97,11 @@ pub fn figures(line: &Line) -> CostFigures {
     };
     CostFigures {
         cost_usd: usd(line.spent.micros()),
+        machines_usd: usd(line.on_machines().micros()),
+        disks_usd: usd(line.beside.disk.micros()),
+        addresses_usd: usd(line.beside.address.micros()),
+        traffic_usd: usd(line.beside.egress.micros()),
+        about_usd: usd(line.about.micros()),
         machine_hours: in_hours(line.ms),
         unpriced_hours: in_hours(line.unpriced_ms),
         unit: unit.map(|(unit, ..)| unit.to_owned()),

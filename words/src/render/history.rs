@@ -143,8 +143,13 @@ pub fn words(event: &Event) -> (&'static str, String, bool) {
             };
             ("cheaper", text, false)
         }
-        Event::Priced { prices, commitments } => {
+        Event::Priced { prices, commitments, extras } => {
             let text = match prices.as_slice() {
+                [] if commitments.is_none() => {
+                    let machines: usize = extras.iter().map(|step| step.slots.len()).sum();
+                    let machines = count(machines as u64, "machine");
+                    format!("disks, addresses or traffic of {machines} cost something else")
+                }
                 [] => {
                     let bought: u64 =
                         commitments.iter().flatten().map(|one| u64::from(one.count)).sum();

@@ -10,7 +10,7 @@ use crate::text::{clean_line, count, price, span, thousands, wrap};
 use anstyle::Style;
 use fleet_model::{
     Action, Cloud, GroupLine, Market, MicroUsd, Notice, Plan, PoolLine, Relabel, Report,
-    TemplateChange, Units, Why,
+    TemplateChange, Uncounted, Units, Why,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -372,7 +372,18 @@ fn budgets(plan: &Plan, report: &Report) -> String {
         let text = sentences::budget::line(line, plan.premises.decided_at);
         format!("  {DIM}budget{DIM:#}  {}\n", wrap("          ", &text).trim_start())
     };
-    report.budgets.iter().map(line).collect()
+    let mut out: String = report.budgets.iter().map(line).collect();
+    // What the cost of the plan leaves out is said there.
+    let said = |one: &&Uncounted| {
+        let same = |other: &Uncounted| (other.kind, other.because) == (one.kind, one.because);
+        !report.uncounted.iter().any(same)
+    };
+    let more: Vec<Uncounted> = report.budget_uncounted.iter().filter(said).copied().collect();
+    for what in sentences::uncounted(&more) {
+        let text = wrap("          ", &format!("not counted in what was spent: {what}"));
+        out.push_str(&format!("{text}\n"));
+    }
+    out
 }
 
 /// What is to be expected, for fleets that say what it costs to be short: pool by pool what is

@@ -138,6 +138,7 @@ fn report() -> Report {
         template_changes: vec![],
         outlook: None,
         budgets: Vec::new(),
+        budget_uncounted: Vec::new(),
     }
 }
 

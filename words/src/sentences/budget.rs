@@ -42,14 +42,32 @@ pub(super) fn reached(limit: MicroUsd, cap: Cap) -> String {
 
 /// How far a limit on what is spent reaches.
 pub fn line(line: &BudgetLine, now: Timestamp) -> String {
-    let BudgetLine { cap, limit, spent, set_aside, until, forecast, used_up_at, hourly_limit: _ } =
-        line;
+    let BudgetLine {
+        cap,
+        limit,
+        spent,
+        spent_on,
+        set_aside,
+        until,
+        forecast,
+        used_up_at,
+        hourly_limit: _,
+    } = line;
     let of = match cap {
         Cap::Hourly => "per hour",
         Cap::CalendarMonth => "this month",
         Cap::Lifetime => "in all",
     };
     let mut out = format!("{spent} of {limit} spent {of}");
+    let named: Vec<String> = spent_on
+        .each()
+        .into_iter()
+        .filter(|(_, amount)| *amount > MicroUsd(0))
+        .map(|(kind, amount)| format!("{kind} {amount}"))
+        .collect();
+    if named.len() > 1 {
+        out.push_str(&format!(" ({})", named.join(", ")));
+    }
     if *set_aside > MicroUsd(0) {
         out.push_str(&format!(", {set_aside} set aside for the base"));
     }

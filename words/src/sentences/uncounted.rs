@@ -38,6 +38,7 @@ pub fn why(because: NoPrice) -> &'static str {
         NoPrice::Route => "no price is known between the data and these machines",
         NoPrice::Internet => "no price is known from there to the internet",
         NoPrice::Volume => "no price is known for so much from there",
+        NoPrice::NotRecorded => "what they cost at the launch was not written down",
     }
 }
 
@@ -54,6 +55,9 @@ pub fn way_to_a_price(because: NoPrice) -> &'static str {
             "choose regions for whose traffic docs/prices.md has a price"
         }
         NoPrice::Volume => "expect less traffic (placement.egressGiBPerDay)",
+        NoPrice::NotRecorded => {
+            "it is written down from the first look of this version on; see the bill for the time before"
+        }
     }
 }
 

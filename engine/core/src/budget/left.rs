@@ -5,7 +5,7 @@
 //! less is left: first nothing more is launched, then burst machines are destroyed. What the base costs to
 //! the end is set aside before the burst gets anything, because the base stays whatever it costs.
 
-use fleet_model::{Cap, MicroUsd};
+use fleet_model::{ByKind, Cap, MicroUsd};
 
 const HOUR: u128 = 3600;
 /// The longest month: 31 days, with an hour more where clocks go back.
@@ -26,6 +26,8 @@ pub(crate) struct Left {
     pub(crate) limit: MicroUsd,
     /// What is spent, and what may have been, at the dearest.
     pub(crate) spent: MicroUsd,
+    /// The same by what it was spent on.
+    pub(crate) spent_on: ByKind,
     /// How long what is left must last, in seconds; `None`: nobody knows.
     pub(crate) rest: Option<u64>,
 }

@@ -9,7 +9,7 @@ pub(crate) use left::{Allowance, Left, Limit, cost};
 
 use crate::holdings::Inventory;
 use crate::offers::find_offering;
-use fleet_model::{Cap, Group, Inputs, Market, MicroUsd};
+use fleet_model::{Cap, Group, Inputs, Market, MicroUsd, Uncounted};
 
 /// How long a machine may take until it is seen to be gone, in seconds.
 const GOING: u64 = 1800;
@@ -44,15 +44,28 @@ fn caps(inputs: &Inputs, keep: u64) -> Vec<Left> {
     let mut caps = Vec::new();
     if let Some(limit) = budget.calendar_month {
         let (from, until) = months::around(now, &budget.time_zone);
-        let spent = spent::since(inputs, Some(from));
-        caps.push(Left { cap: Cap::CalendarMonth, limit, spent, rest: Some(seconds(now, until)) });
+        let spent_on = spent::since(inputs, Some(from));
+        let (cap, rest) = (Cap::CalendarMonth, Some(seconds(now, until)));
+        caps.push(Left { cap, limit, spent: spent_on.total(), spent_on, rest });
     }
     if let Some(limit) = budget.lifetime {
         // What stands when the fleet expires is destroyed by the look after that.
         let rest = inputs.desired.expires.map(|end| seconds(now, end) + keep);
-        caps.push(Left { cap: Cap::Lifetime, limit, spent: spent::since(inputs, None), rest });
+        let spent_on = spent::since(inputs, None);
+        caps.push(Left { cap: Cap::Lifetime, limit, spent: spent_on.total(), spent_on, rest });
     }
     caps
+}
+
+/// What is in none of the amounts that were spent, as the limits count them.
+pub(crate) fn uncounted(inputs: &Inputs) -> Vec<Uncounted> {
+    let budget = &inputs.desired.budget;
+    let month = || Some(months::around(inputs.now, &budget.time_zone).0);
+    match (budget.lifetime, budget.calendar_month) {
+        (Some(_), _) => spent::uncounted(inputs, None),
+        (None, Some(_)) => spent::uncounted(inputs, month()),
+        (None, None) => Vec::new(),
+    }
 }
 
 fn seconds(now: fleet_model::Timestamp, until: fleet_model::Timestamp) -> u64 {

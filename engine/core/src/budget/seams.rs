@@ -2,7 +2,7 @@
 //! these does what its first line says.
 
 use fleet_model::bugs::{self, Bug};
-use fleet_model::{MachineId, MicroUsd, Timestamp};
+use fleet_model::{ByKind, MachineId, MicroUsd, Timestamp};
 
 /// For how long machines are paid for in advance: those that stand, and those that are launched.
 pub(super) fn horizons(keep: u64, launch: u64) -> (u64, u64) {
@@ -12,6 +12,11 @@ pub(super) fn horizons(keep: u64, launch: u64) -> (u64, u64) {
 /// What launches in doubt may have cost: all of it.
 pub(super) fn doubt(spent: MicroUsd) -> MicroUsd {
     if bugs::on(Bug::BudgetDoubtFree) { MicroUsd(0) } else { spent }
+}
+
+/// What disks, addresses and traffic have cost: all of it.
+pub(super) fn beside(spent: ByKind) -> ByKind {
+    if bugs::on(Bug::BudgetExtrasForgotten) { ByKind::default() } else { spent }
 }
 
 /// Whether a holding is paid for: also one whose launch is in doubt.

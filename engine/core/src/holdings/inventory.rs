@@ -49,6 +49,9 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     replace,
                     health,
                     drained,
+                    // A plan counts what comes beside at the prices of now.
+                    extras: _,
+                    extras_since: _,
                 } => {
                     if !ending {
                         inventory.recorded_live += 1;
@@ -73,6 +76,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                                         how,
                                         started: None,
                                         at: None,
+                                        deleted: None,
                                     });
                                     continue;
                                 };

@@ -110,7 +110,14 @@ impl History {
         self.minute += after_minutes;
         let machine = MachineId::new(format!("m{}", slot.name.ordinal));
         self.fold(Event::Vacated {
-            gone: vec![Vacated { slot: slot.name, machine, how, started: None, at: None }],
+            gone: vec![Vacated {
+                slot: slot.name,
+                machine,
+                how,
+                started: None,
+                at: None,
+                deleted: None,
+            }],
         });
     }
 

@@ -6,7 +6,7 @@ use crate::record::{guards, handover, prices, rollout, spend, spot};
 use crate::seams;
 use fleet_model::{
     Attempt, Block, BlockScope, Departed, Digest, Event, FailedMachine, Freeze, MachineId,
-    NewMachine, PoolId, Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token, Vacated,
+    NewMachine, PoolId, Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token,
 };
 use std::collections::BTreeSet;
 
@@ -40,9 +40,10 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             }
             let of = recorded.labels.get(&create.pool.place.cloud);
             let labels = of.map_or(0, |labels| labels.version);
-            let attempt =
-                Attempt { create: create.clone(), labels, intended_at: at, last_sent: at };
-            recorded.in_doubt.insert(create.token.clone(), attempt);
+            let extras = recorded.extras.get(&create.pool).copied();
+            let (create, intended_at, last_sent) = (create.clone(), at, at);
+            let attempt = Attempt { create, labels, extras, intended_at, last_sent };
+            recorded.in_doubt.insert(attempt.create.token.clone(), attempt);
         }
         Event::CreateResent { token } => {
             if let Some(attempt) = recorded.in_doubt.get_mut(token) {
@@ -51,10 +52,15 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         Event::Created { token, machines, missing, surplus } => {
             let Some(attempt) = recorded.in_doubt.remove(token) else { return };
-            let Attempt { create, labels, .. } = attempt;
+            let Attempt { create, labels, extras, .. } = attempt;
             for new in machines {
                 let pool = new.pool.as_ref().unwrap_or(&create.pool).clone();
-                record(recorded, new.slot).state = filled_by(new, pool, create.template, labels);
+                let extras = match pool == create.pool {
+                    true => extras,
+                    false => recorded.extras.get(&pool).copied(),
+                };
+                record(recorded, new.slot).state =
+                    filled_by(new, pool, create.template, labels, (extras, None));
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
             learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
@@ -78,8 +84,14 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             set_ending(recorded, slots, false);
         }
         Event::Vacated { gone } => {
-            let ended = |one: &Vacated| one.at.map_or(at, |told| told.min(at));
-            spend::closed(recorded, gone.iter().map(|one| (one.slot, &one.machine, ended(one))));
+            let ended = |told: Option<Timestamp>| told.map_or(at, |told| told.min(at));
+            let closed = gone.iter().map(|one| spend::Closed {
+                slot: one.slot,
+                machine: &one.machine,
+                ended: ended(one.at),
+                deleted: ended(one.deleted),
+            });
+            spend::closed(recorded, closed);
             signals::gone(recorded, gone, at);
             spot::gone(recorded, gone, at);
             learn::gone(recorded, gone, at);
@@ -89,15 +101,22 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 let Some(record) = recorded.slots.get_mut(&vacated.slot) else { continue };
                 let slot = SlotId { name: vacated.slot, generation: record.generation };
                 match &record.state {
-                    SlotState::Filled { machine, pool, launched_at, price, template, .. }
-                        if *machine == vacated.machine =>
-                    {
+                    SlotState::Filled {
+                        machine,
+                        pool,
+                        launched_at,
+                        price,
+                        template,
+                        extras,
+                        ..
+                    } if *machine == vacated.machine => {
                         let departed = Departed {
                             slot,
                             pool: pool.clone(),
                             launched_at: *launched_at,
                             price: *price,
                             template: *template,
+                            extras: *extras,
                             at,
                         };
                         recorded.departed.insert(machine.clone(), departed);
@@ -165,14 +184,21 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
         }
         Event::Released { machines } => {
-            spend::closed(recorded, machines.iter().map(|one| (one.slot, &one.machine, at)));
+            let closed = machines.iter().map(|one| spend::Closed {
+                slot: one.slot,
+                machine: &one.machine,
+                ended: at,
+                deleted: at,
+            });
+            spend::closed(recorded, closed);
             handover::release(recorded, machines, at);
         }
         Event::Fallback { step } => spot::stepped(&mut recorded.spot, *step, at),
         Event::Cheaper { pools } => spot::cheaper(&mut recorded.spot, pools, at),
         Event::Moving { moving } => spot::moving(&mut recorded.spot, moving, at),
-        Event::Priced { prices, commitments } => {
+        Event::Priced { prices, commitments, extras } => {
             spend::priced(recorded, prices, at);
+            spend::beside(recorded, extras, at);
             prices::fold_prices(recorded, prices);
             if let Some(bought) = commitments {
                 recorded.commitments.clone_from(bought);
@@ -196,8 +222,9 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         }
         // So does an end: the machines are on record as ending.
         Event::DestroyUnknown { slots: _, code: _ } => {}
-        Event::RoundStarted { heard, .. } => {
+        Event::RoundStarted { heard, worth, .. } => {
             signals::heard(recorded, heard, at);
+            prices::fold_worth(recorded, worth);
             recorded.looked = Some(at);
         }
         Event::TemplateMeant { cloud: _, template, fields, whole } => {

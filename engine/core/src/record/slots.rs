@@ -1,7 +1,8 @@
 //! Slots of the record: found, filled.
 
 use fleet_model::{
-    Digest, NewMachine, PoolId, Recorded, SlotHealth, SlotId, SlotRecord, SlotState,
+    Digest, Extras, NewMachine, PoolId, Recorded, SlotHealth, SlotId, SlotRecord, SlotState,
+    Timestamp,
 };
 
 /// The machine on record in a slot, if it is still the one that was meant.
@@ -29,13 +30,16 @@ pub(super) fn fill_vacant(
     labels: u32,
 ) -> Option<PoolId> {
     let pool = new.pool.clone()?;
+    let was = recorded.departed.get(&new.machine);
+    // What it cost until it was written down as gone is counted already.
+    let beside = was.map_or((None, None), |was| (was.extras, Some(was.at)));
     let record = record(recorded, new.slot);
     if record.state != SlotState::Vacant {
         return None;
     }
     record.generation = new.slot.generation;
     record.attempt = 0;
-    record.state = filled_by(new, pool.clone(), template, labels);
+    record.state = filled_by(new, pool.clone(), template, labels, beside);
     recorded.departed.remove(&new.machine);
     Some(pool)
 }
@@ -46,6 +50,7 @@ pub(super) fn filled_by(
     pool: PoolId,
     template: Digest,
     labels: u32,
+    (extras, extras_since): (Option<Extras>, Option<Timestamp>),
 ) -> SlotState {
     SlotState::Filled {
         machine: new.machine.clone(),
@@ -59,5 +64,7 @@ pub(super) fn filled_by(
         replace: false,
         health: SlotHealth::default(),
         drained: false,
+        extras,
+        extras_since,
     }
 }

@@ -1,7 +1,12 @@
-//! What machines have cost up to the last moment that nothing can change any more: what budgets are counted
-//! from. A machine that runs is settled when the price of its pool moves, and when it is gone.
+//! What machines have cost up to the last moment that nothing can change any more, with all that comes beside them:
+//! what budgets are counted from. A machine that runs is settled when the price of its pool moves, what comes beside
+//! it when that changes, and both when it is gone.
 
-use fleet_model::{MachineId, PoolId, PriceStep, Recorded, SlotName, SlotState, Timestamp};
+use fleet_model::{
+    Cloud, CostKind, Extra, Extras, ExtrasStep, MachineId, NoPrice, PoolId, PriceStep, Recorded,
+    SlotName, SlotState, Timestamp, Uncounted, UncountedUntil,
+};
+use fleet_money::extras::rule;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 
@@ -35,20 +40,105 @@ pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep], at: Timestam
     recorded.spent = spent;
 }
 
-/// Machines are gone, or somebody else's, since a moment.
-pub(super) fn closed<'a>(
-    recorded: &mut Recorded,
-    gone: impl Iterator<Item = (SlotName, &'a MachineId, Timestamp)>,
-) {
-    for (slot, machine, at) in gone {
+/// Something else comes beside machines: up to there they are paid for with what came before.
+pub(super) fn beside(recorded: &mut Recorded, steps: &[ExtrasStep], at: Timestamp) {
+    for ExtrasStep { slots, extras: now } in steps {
+        for slot in slots {
+            let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+            let SlotState::Filled { pool, launched_at, extras, extras_since, .. } =
+                &mut record.state
+            else {
+                continue;
+            };
+            if record.generation != slot.generation {
+                continue;
+            }
+            let (before, cloud) = (extras.replace(*now), pool.place.cloud);
+            let began = extras_since.replace(at).unwrap_or(*launched_at);
+            settle(recorded, before, cloud, began, [at; 3]);
+        }
+    }
+}
+
+/// A machine that is gone, or somebody else's.
+pub(super) struct Closed<'a> {
+    /// The slot that it filled.
+    pub(super) slot: SlotName,
+    /// Which machine.
+    pub(super) machine: &'a MachineId,
+    /// Since when.
+    pub(super) ended: Timestamp,
+    /// Since when its disk is, too.
+    pub(super) deleted: Timestamp,
+}
+
+/// Machines are gone, or somebody else's.
+pub(super) fn closed<'a>(recorded: &mut Recorded, gone: impl Iterator<Item = Closed<'a>>) {
+    for Closed { slot, machine, ended, deleted } in gone {
         let state = recorded.slots.get(&slot).map(|record| &record.state);
-        let Some(SlotState::Filled { machine: there, pool, launched_at, price, .. }) = state else {
+        let Some(SlotState::Filled {
+            machine: there,
+            pool,
+            launched_at,
+            price,
+            extras,
+            extras_since,
+            ..
+        }) = state
+        else {
             continue;
         };
         if there == machine {
-            let (began, hourly) = recorded.unsettled(pool, *launched_at, *price);
-            let at = launched_at.checked_add(LEAST).map_or(at, |least| at.max(least));
+            let (launched_at, extras) = (*launched_at, *extras);
+            let (began, hourly) = recorded.unsettled(pool, launched_at, *price);
+            let at = launched_at.checked_add(LEAST).map_or(ended, |least| ended.max(least));
+            let (cloud, since) = (pool.place.cloud, extras_since.unwrap_or(launched_at));
             recorded.spent.add(hourly.unwrap_or_default(), began, at);
+            let until = CostKind::BESIDE.map(|kind| {
+                let end = if kind == CostKind::Disk { deleted } else { ended };
+                let there = u64::try_from(end.duration_since(launched_at).as_millis());
+                let billed = rule(cloud, kind).map_or(0, |rule| rule.billed(there.unwrap_or(0)));
+                let billed = SignedDuration::from_millis(i64::try_from(billed).unwrap_or(0));
+                launched_at.checked_add(billed).unwrap_or(end)
+            });
+            settle(recorded, extras, cloud, since, until);
         }
+    }
+}
+
+/// Adds what came beside a machine from a moment on, each until its own end.
+fn settle(
+    recorded: &mut Recorded,
+    extras: Option<Extras>,
+    cloud: Cloud,
+    from: Timestamp,
+    until: [Timestamp; 3],
+) {
+    let unknown = CostKind::BESIDE.map(|kind| (kind, Extra::Unknown(NoPrice::NotRecorded)));
+    let each = extras.map_or(unknown, Extras::each);
+    for ((kind, extra), until) in each.into_iter().zip(until) {
+        match extra {
+            Extra::Hourly(price) | Extra::About(price) if price.0 > 0 => {
+                recorded.spent_beside.entry(kind).or_default().add(price, from, until);
+            }
+            Extra::Hourly(_) | Extra::About(_) => {}
+            Extra::Unknown(because) => {
+                let what = Uncounted { kind, because, cloud, machines: 1 };
+                leave_out(&mut recorded.uncounted, what, until);
+            }
+        }
+    }
+}
+
+fn leave_out(uncounted: &mut Vec<UncountedUntil>, what: Uncounted, until: Timestamp) {
+    let same = |one: &&mut UncountedUntil| {
+        (one.what.kind, one.what.because, one.what.cloud) == (what.kind, what.because, what.cloud)
+    };
+    match uncounted.iter_mut().find(same) {
+        Some(one) => {
+            one.what.machines = one.what.machines.saturating_add(what.machines);
+            one.until = one.until.max(until);
+        }
+        None => uncounted.push(UncountedUntil { what, until }),
     }
 }

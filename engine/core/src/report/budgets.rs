@@ -26,6 +26,7 @@ pub(crate) fn budgets(decision: &Decision<'_>) -> Vec<BudgetLine> {
             cap: left.cap,
             limit: left.limit,
             spent: left.spent,
+            spent_on: left.spent_on,
             set_aside,
             until,
             forecast: left.rest.map(|rest| left.spent + cost(after, rest)),

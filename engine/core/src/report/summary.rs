@@ -1,5 +1,6 @@
 //! What a decision means, for people and programs.
 
+use crate::budget;
 use crate::clock;
 use crate::decide::{Decision, by_hand, stuck};
 use crate::holdings::{Holding, Standing, template_digests};
@@ -100,6 +101,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         template_changes: template_changes(inputs),
         outlook,
         budgets: budgets(decision),
+        budget_uncounted: budget::uncounted(decision.inputs),
     }
 }
 

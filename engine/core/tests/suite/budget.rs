@@ -2,7 +2,7 @@
 //! doubt, looks are missed, and a meter of the test's own counts what it all costs.
 
 use crate::world::{Row, catalog, checked, desired, inputs, obey};
-use fleet_core::{fold, plan, prices_seen};
+use fleet_core::{fold, plan, prices_seen, worth};
 use fleet_model::*;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
@@ -42,10 +42,12 @@ impl Purse {
         let hourly: f64 = live
             .map(|machine| {
                 let offering = world.offerings.iter().find(|o| o.pool == machine.pool());
-                match (machine.market, on_demand.get(&machine.id)) {
+                let beside = offering.map_or(0.0, |o| o.extras.known().as_f64());
+                let price = match (machine.market, on_demand.get(&machine.id)) {
                     (Market::OnDemand, Some(price)) => *price,
                     _ => offering.and_then(|o| o.price).unwrap_or_default().as_f64(),
-                }
+                };
+                price + beside
             })
             .sum();
         self.all += hourly * seconds as f64 / 3600.0;
@@ -83,13 +85,16 @@ fn live(seed: u64) -> Result<(), String> {
     let start = begin(&mut dice, &zone);
     // From money for hours to money for weeks; the base alone may be too dear.
     let hours = 2 + dice.below(70);
-    let month = base * 110 * 745 / 100 + target * 40 * hours / 100;
+    // Some have disks and addresses, which may cost as much as their machines.
+    let beside = if dice.percent(60) { 1 + dice.below(40) } else { 0 };
+    let month = base * (110 + beside) * 745 / 100 + target * (40 + beside) * hours / 100;
     if dice.percent(70) {
         spec.budget.calendar_month = Some(MicroUsd::dollars(month.max(1)));
     } else {
         spec.expires = Some(start + SignedDuration::from_hours(48 + dice.below(60) as i64));
-        spec.budget.lifetime =
-            Some(MicroUsd::dollars(base * 2 * 108 + target * 40 * hours / 100 + 1));
+        spec.budget.lifetime = Some(MicroUsd::dollars(
+            base * 2 * (108 + beside) + target * (40 + beside) * hours / 100 + 1,
+        ));
     }
     if dice.percent(20) {
         spec.budget.at_cap = AtCap::Hold;
@@ -100,6 +105,9 @@ fn live(seed: u64) -> Result<(), String> {
     let caps = spec.budget.clone();
     let expires = spec.expires;
     let mut world = inputs(spec, &catalog);
+    for offering in &mut world.offerings {
+        offering.extras = beside_of(beside * 10_000);
+    }
     (world.now, world.observed.taken_at) = (start, start);
     let purse = Purse::default();
     let mut life =
@@ -124,6 +132,24 @@ fn live(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
+/// A disk and an address.
+fn beside_of(micros: u64) -> Extras {
+    let address = Extra::Hourly(MicroUsd(micros / 8));
+    Extras { disk: Extra::About(MicroUsd(micros - micros / 8)), address, ..Extras::default() }
+}
+
+/// What apply writes down before the first step.
+fn round(world: &Inputs, planned: &fleet_core::Planned) -> Event {
+    Event::RoundStarted {
+        spec: planned.plan.premises.spec,
+        create: 0,
+        destroy: 0,
+        hourly_after: MicroUsd(0),
+        heard: Vec::new(),
+        worth: worth(world, &planned.plan),
+    }
+}
+
 impl Life {
     /// Plans and obeys. Some launches are in doubt: they are there, and nobody knows.
     fn look(&mut self, expires: Option<Timestamp>) -> MicroUsd {
@@ -142,6 +168,8 @@ impl Life {
             after = planned.report.cost.hourly_after;
             let rests = planned.plan.is_empty();
             let known: Vec<MachineId> = self.world.observed.machines.keys().cloned().collect();
+            let round = round(&self.world, &planned);
+            fold(&mut self.world.recorded, &round, self.world.now);
             obey(&mut self.world, &planned, 0);
             for (id, machine) in &self.world.observed.machines {
                 if !known.contains(id) {
@@ -242,6 +270,97 @@ fn a_plan_says_how_far_the_money_reaches() {
     assert_eq!(line.forecast, Some(hourly * 504));
     assert_eq!(line.set_aside, MicroUsd(960_000) * 504);
     assert_eq!(line.used_up_at, None);
+}
+
+#[test]
+fn disks_addresses_and_traffic_are_spent_and_named() {
+    let mut spec = desired(4, 1, Unit::Instances);
+    spec.budget.calendar_month = Some(MicroUsd::dollars(1000));
+    let mut world = inputs(spec, &catalog(&ROWS));
+    world.now = "2027-03-11T00:00:00Z".parse().expect("a moment");
+    world.observed.taken_at = world.now;
+    let mut extras = Extras { egress: Extra::Hourly(MicroUsd(20_000)), ..beside_of(400_000) };
+    world.offerings.iter_mut().for_each(|offering| offering.extras = extras);
+    let planned = checked(&world);
+    let opened = round(&world, &planned);
+    let now = world.now;
+    fold(&mut world.recorded, &opened, now);
+    obey(&mut world, &planned, 36_000);
+    let all = world.observed.machines.len() as u64;
+    assert!(all > 2, "{all}");
+    // The traffic is shared out anew: written down with the next look, and from then on.
+    extras.egress = Extra::Hourly(MicroUsd(40_000));
+    world.offerings.iter_mut().for_each(|offering| offering.extras = extras);
+    let priced = prices_seen(&world).expect("news");
+    let now = world.now;
+    fold(&mut world.recorded, &priced, now);
+    assert_eq!(prices_seen(&world), None, "told once");
+    world.now = now + SignedDuration::from_hours(5);
+    world.observed.taken_at = world.now;
+    let line = plan(&world).report.budgets[0];
+    // 15 hours of each; a second more is counted of what runs.
+    let near = |got: MicroUsd, micros: u64| got.0 >= micros && got.0 < micros + 1_000;
+    let on = line.spent_on;
+    assert!(near(on.disk, all * 15 * 350_000), "{on:?}");
+    assert!(near(on.address, all * 15 * 50_000), "{on:?}");
+    assert!(near(on.egress, all * (10 * 20_000 + 5 * 40_000)), "{on:?}");
+    assert_eq!(line.spent, on.total());
+    let after = plan(&world).report.cost.hourly_after;
+    let rest = world.now.duration_since(line.until.expect("an end")).as_secs().unsigned_abs();
+    let rest = u128::from(after.0) * u128::from(rest) / 3600;
+    let forecast = line.forecast.expect("a forecast") - line.spent;
+    assert!(rest.abs_diff(forecast.0.into()) <= 1, "{forecast} {rest}");
+    // Gone machines stay counted, with their disks until nothing of them was left.
+    let spent = line.spent;
+    for machine in world.observed.machines.values_mut() {
+        machine.state = MachineState::Terminated;
+    }
+    world.desired.capacity = CapacityGoal { unit: Unit::Instances, ..CapacityGoal::default() };
+    let planned = plan(&world);
+    let now = world.now;
+    let gone = planned.plan.vacate.clone();
+    assert_eq!(gone.len() as u64, all, "{:?}", planned.plan);
+    fold(&mut world.recorded, &Event::Vacated { gone }, now);
+    world.now = now + SignedDuration::from_hours(5);
+    let after = plan(&world).report.budgets[0];
+    assert!(after.spent.0.abs_diff(spent.0) < 4_000, "{} {spent}", after.spent);
+    assert!(near(after.spent_on.disk, all * 15 * 350_000), "{after:?}");
+}
+
+#[test]
+fn what_was_not_written_down_is_said_and_never_nought() {
+    let mut spec = desired(4, 1, Unit::Instances);
+    spec.budget.calendar_month = Some(MicroUsd::dollars(1000));
+    let mut world = inputs(spec, &catalog(&ROWS));
+    world.now = "2027-03-11T00:00:00Z".parse().expect("a moment");
+    world.observed.taken_at = world.now;
+    world.offerings.iter_mut().for_each(|offering| offering.extras = beside_of(400_000));
+    // A journal of an older version: no round says what came beside.
+    let planned = checked(&world);
+    obey(&mut world, &planned, 3_600);
+    let report = plan(&world).report;
+    assert_eq!(report.budgets[0].spent_on.disk, MicroUsd(0));
+    let told = |report: &Report, kind| {
+        let all = report.budget_uncounted.iter().filter(|one| one.kind == kind);
+        all.map(|one| (one.because, one.machines)).collect::<Vec<_>>()
+    };
+    let machines: u32 = told(&report, CostKind::Disk).iter().map(|(_, machines)| machines).sum();
+    let all = world.observed.machines.len() as u64;
+    assert!(all > 2 && u64::from(machines) == all, "{machines} {all}");
+    assert!(told(&report, CostKind::Disk).iter().all(|(why, _)| *why == NoPrice::NotRecorded));
+    // From the next look on it is known, and what was before stays said.
+    let priced = prices_seen(&world).expect("news");
+    let now = world.now;
+    fold(&mut world.recorded, &priced, now);
+    world.now = now + SignedDuration::from_hours(1);
+    world.observed.taken_at = world.now;
+    let report = plan(&world).report;
+    assert!(report.budgets[0].spent_on.disk >= MicroUsd(all * 350_000));
+    let machines: u32 = told(&report, CostKind::Disk).iter().map(|(_, machines)| machines).sum();
+    assert_eq!(u64::from(machines), all);
+    // In the month after that it is over.
+    world.now = "2027-04-11T00:00:00Z".parse().expect("a moment");
+    assert_eq!(plan(&world).report.budget_uncounted, []);
 }
 
 #[test]

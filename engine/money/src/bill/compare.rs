@@ -4,7 +4,7 @@ use super::{Bill, Billed, BilledMachine, NanoUsd, Window, same_name};
 use crate::Spend;
 use crate::ledger::{Lost, Sink};
 use crate::meter::Charge;
-use fleet_model::{Cloud, Labels};
+use fleet_model::{Cloud, CostKind, Labels};
 use std::collections::BTreeMap;
 
 /// Times that differ by less are rounding.
@@ -17,6 +17,8 @@ pub struct Machines {
     window: Window,
     fleet: String,
     found: BTreeMap<String, Recorded>,
+    /// What came beside machines: no bill says of which machine a disk or an address was.
+    beside: BTreeMap<(Cloud, CostKind), Spend>,
 }
 
 #[derive(Debug, Clone)]
@@ -32,7 +34,13 @@ struct Recorded {
 impl Machines {
     /// None yet; only what is in a stretch of time.
     pub fn new(bill: &Bill, window: Window) -> Self {
-        Machines { grain: bill.grain, window, fleet: String::new(), found: BTreeMap::new() }
+        Machines {
+            grain: bill.grain,
+            window,
+            fleet: String::new(),
+            found: BTreeMap::new(),
+            beside: BTreeMap::new(),
+        }
     }
 
     /// What comes next is of this fleet.
@@ -43,6 +51,15 @@ impl Machines {
 
 impl Sink for Machines {
     fn charge(&mut self, charge: Charge<'_>, _: Option<&Labels>) {
+        if !charge.is_machine() {
+            let inside = charge.split_at(self.window.from).1;
+            let inside = inside.and_then(|charge| charge.split_at(self.window.to).0);
+            if let Some((charge, amount)) = inside.and_then(|one| Some((one, one.amount()?))) {
+                let key = (charge.life.pool.place.cloud, charge.kind);
+                *self.beside.entry(key).or_default() += amount;
+            }
+            return;
+        }
         let name = charge.machine().as_str();
         let machine = self.found.entry(same_name(name)).or_insert_with(|| Recorded {
             name: name.into(),
@@ -129,6 +146,19 @@ pub struct Comparison {
     pub unpriced: u64,
     /// Machines in journals of clouds that the bill is not of.
     pub elsewhere: BTreeMap<Cloud, u64>,
+    /// Disks, addresses and traffic, each in one sum: no difference of a machine, whatever they say.
+    pub beside: Vec<ComparedBeside>,
+}
+
+/// What bill and journals say of all that is of one kind and came beside machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComparedBeside {
+    /// What.
+    pub kind: CostKind,
+    /// What the bill asks in rows with a fleet's tag; `None`: it has no such row.
+    pub billed: Option<NanoUsd>,
+    /// What the journals say.
+    pub spent: Spend,
 }
 
 impl Comparison {
@@ -188,11 +218,25 @@ pub fn compare(bill: &Bill, machines: &Machines, tolerance: NanoUsd) -> Comparis
             out.only_recorded.push((ours.name.clone(), ours.fleet.clone(), ms, spent));
         }
     }
+    out.beside =
+        CostKind::BESIDE.into_iter().filter_map(|kind| beside(bill, machines, kind)).collect();
     let dearest = |differs: &Differs| std::cmp::Reverse(apart(differs.billed.cost, differs.spent));
     out.differ.sort_by_key(dearest);
     out.only_billed.sort_by_key(|one| std::cmp::Reverse(one.total().cost));
     out.only_recorded.sort_by_key(|one| std::cmp::Reverse(one.3));
     out
+}
+
+/// The sums of a kind; `None` if there is nothing of it on either side.
+fn beside(bill: &Bill, machines: &Machines, kind: CostKind) -> Option<ComparedBeside> {
+    let inside = |(begins, cost): (&i64, &NanoUsd)| machines.window.has(*begins).then_some(*cost);
+    let rows = bill.beside.get(&kind).into_iter().flatten().filter_map(inside);
+    let billed = rows.reduce(|a, b| NanoUsd(a.0 + b.0));
+    let ours = machines.beside.iter();
+    let ours = ours.filter(|((cloud, of), _)| *of == kind && bill.clouds.contains(cloud));
+    let spent: Spend = ours.map(|(_, spent)| *spent).sum();
+    let some = billed.is_some() || spent > Spend::default();
+    some.then_some(ComparedBeside { kind, billed, spent })
 }
 
 fn total(machine: &Recorded) -> (u64, Spend) {

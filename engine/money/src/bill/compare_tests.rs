@@ -142,3 +142,61 @@ fn a_bill_without_machines_lacks_those_of_the_journals() {
     assert_eq!(found(&disks, ms(50)), (false, 0, 0));
     assert_eq!(found(&others, i64::MIN), (false, 0, 1));
 }
+
+/// Disks and addresses have names of their own on a bill: no machine differs because of them, and no machine of the
+/// bill is one of them.
+#[test]
+fn what_comes_beside_machines_is_compared_in_sums() {
+    let mut journal = vec![(
+        0,
+        event(
+            r#"{"event":"roundStarted","spec":"00000000000000000000000000000000","create":1,"destroy":0,"hourlyAfter":1,
+            "worth":[{"pool":"aws/us-east-1/us-east-1a/m7i.2xlarge/on-demand","unit":"vcpus",
+            "extras":{"disk":{"hourly":250000},"address":{"hourly":5000},"egress":{"unknown":"route"}}}]}"#,
+        ),
+    )];
+    journal.extend(life("aws", "burst-0", 0..4));
+    let head = "ResourceId,ChargePeriodStart,ChargePeriodEnd,EffectiveCost,ConsumedQuantity,ConsumedUnit,ProviderName,Tags,ServiceCategory,SkuMeter\n";
+    let row = |id: &str, hour, cost: &str, tag: &str, what: &str| {
+        let (from, to) = (at(hour), at(hour + 1));
+        let tags = if tag.is_empty() {
+            String::new()
+        } else {
+            format!("\"{{\"\"fleet\"\":\"\"{tag}\"\"}}\"")
+        };
+        format!("{id},{from},{to},{cost},1,Hours,AWS,{tags},{what}\n")
+    };
+    let mut bill = String::from(head);
+    for hour in 0..4 {
+        bill += &row("i-burst-0", hour, "1", "web", "Compute,BoxUsage");
+        bill += &row("vol-1", hour, "0.2", "web", "Storage,EBS Volume");
+        // Of somebody else, and of no fleet.
+        bill += &row("vol-2", hour, "7", "", "Storage,EBS Volume");
+        bill += &row("bucket", hour, "7", "web", "Storage,Object Requests");
+        // Under the name of the machine, and not what it costs.
+        bill += &row("i-burst-0", hour, "0.5", "web", "Compute,DataTransfer-Out-Bytes");
+    }
+    let bill = Bill::read(bill.as_bytes()).expect("a bill");
+    assert_eq!((bill.rows, bill.machine_rows), (20, 4));
+    let check = |from, to, expect: [(CostKind, Option<i128>, u64); 3]| {
+        let mut machines = Machines::new(&bill, bill.window(from, to, ms(100)));
+        machines.of_fleet("web");
+        let mut ledger = Ledger::default();
+        for (hour, entry) in journal.clone() {
+            ledger.take(entry, at(hour), &mut machines);
+        }
+        let found = compare(&bill, &machines, NanoUsd(10_000_000));
+        assert!(!found.differs() && found.agree == 1, "{found:?}");
+        let sums = found.beside.iter();
+        let sums = sums.map(|one| (one.kind, one.billed.map(|nano| nano.0), one.spent.micros().0));
+        assert_eq!(sums.collect::<Vec<_>>(), expect);
+    };
+    use CostKind::{Address, Disk, Egress};
+    let nano = |micros: i128| Some(micros * 1_000);
+    let all =
+        [(Disk, nano(800_000), 1_000_000), (Address, None, 20_000), (Egress, nano(2_000_000), 0)];
+    check(ms(0), ms(4), all);
+    let half =
+        [(Disk, nano(400_000), 500_000), (Address, None, 10_000), (Egress, nano(1_000_000), 0)];
+    check(ms(0), ms(2), half);
+}

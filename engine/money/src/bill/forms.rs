@@ -4,8 +4,9 @@
 use super::NanoUsd;
 use super::bad::{BadBill, BadRow};
 use super::cells::{amount, fleet_of, moment};
+use super::kinds::beside;
 use super::read::{DAY, HOUR};
-use fleet_model::Cloud;
+use fleet_model::{Cloud, CostKind};
 use std::fmt;
 
 /// The form of a bill.
@@ -30,6 +31,15 @@ impl Form {
             Form::Gcp => "gcp",
             Form::Azure => "azure",
         }
+    }
+
+    /// Whether a row of some kind is about what was used: no tax, credit or fee.
+    fn is_usage(self, kind: Option<&str>) -> bool {
+        kind.is_none_or(|kind| match self {
+            Form::Focus | Form::Azure => kind.eq_ignore_ascii_case("usage"),
+            Form::AwsCur => ["Usage", "DiscountedUsage", "SavingsPlanCoveredUsage"].contains(&kind),
+            Form::Gcp => kind == "regular",
+        })
     }
 
     /// The cloud whose bills have this form; `None`: those of several.
@@ -67,6 +77,8 @@ pub(super) struct Columns {
     unit: Option<usize>,
     kind: Option<usize>,
     what: Option<usize>,
+    /// What else says what a row is about, where the column of `what` is wide.
+    detail: Vec<usize>,
     tags: Option<usize>,
     currency: Option<usize>,
     /// Whose service it is, where a form is of several clouds.
@@ -76,8 +88,10 @@ pub(super) struct Columns {
     billed: Option<usize>,
 }
 
-/// A row about a machine.
+/// A row about a machine, or about what came beside a fleet's machines.
 pub(super) struct Row {
+    pub(super) kind: CostKind,
+    /// Nothing for what is no machine: disks and addresses have names of their own.
     pub(super) machine: String,
     pub(super) fleet: Option<String>,
     pub(super) start: i64,
@@ -189,6 +203,12 @@ impl Columns {
             unit,
             kind,
             what,
+            detail: match form {
+                Form::Focus => {
+                    all(&["ServiceSubcategory", "SkuMeter", "ChargeDescription", "x_UsageType"])
+                }
+                Form::AwsCur | Form::Gcp | Form::Azure => Vec::new(),
+            },
             tags,
             currency,
             provider,
@@ -202,17 +222,24 @@ impl Columns {
         record.get(self.provider?).map(str::trim).filter(|name| !name.is_empty())
     }
 
-    /// A row, if it is about what a machine costs.
+    /// A row, if it is about what a machine costs, or what came beside a fleet's machines.
     pub(super) fn row(&self, record: &csv::StringRecord) -> Result<Option<Row>, BadRow> {
         let at = |column: usize| record.get(column).unwrap_or_default().trim();
         let some = |column: Option<usize>| column.map(at).filter(|text| !text.is_empty());
-        let Some(machine) = self.machine.iter().map(|column| at(*column)).find(|id| !id.is_empty())
-        else {
-            return Ok(None);
+        let machine = self.machine.iter().map(|column| at(*column)).find(|id| !id.is_empty());
+        let (kind, what) = (some(self.kind), some(self.what));
+        let detail: Vec<&str> = self.detail.iter().map(|column| at(*column)).collect();
+        let fleet = some(self.tags).and_then(fleet_of);
+        let is_used = self.form.is_usage(kind);
+        let beside = beside(self.form, what.unwrap_or_default(), &detail).filter(|_| is_used);
+        let (kind, machine) = match (beside, machine) {
+            (Some(kind), _) if fleet.is_some() => (kind, ""),
+            (Some(_), _) => return Ok(None),
+            (None, Some(machine)) if self.is_machine(machine, kind, what) => {
+                (CostKind::Machine, machine)
+            }
+            (None, _) => return Ok(None),
         };
-        if !self.is_machine(machine, some(self.kind), some(self.what)) {
-            return Ok(None);
-        }
         let start = moment(at(self.start))?;
         let end = match some(self.end) {
             Some(end) => moment(end)?,
@@ -244,8 +271,7 @@ impl Columns {
             }
             None => None,
         };
-        let fleet = some(self.tags).and_then(fleet_of);
-        Ok(Some(Row { machine: machine.to_owned(), fleet, start, end, cost, ms }))
+        Ok(Some(Row { kind, machine: machine.to_owned(), fleet, start, end, cost, ms }))
     }
 
     /// Whether a row is about a machine itself: not its disk, its traffic, a tax or a fee.

@@ -4,7 +4,7 @@ use super::bad::{BadBill, BadRow};
 use super::forms::{Columns, Row};
 use super::lines::Counted;
 use super::{Bill, Billed, BilledMachine, Form, same_name};
-use fleet_model::Cloud;
+use fleet_model::{Cloud, CostKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 
@@ -46,6 +46,8 @@ impl Bill {
     }
 
     fn of(form: Form, rows: u64, providers: Providers, found: Vec<Row>) -> Self {
+        let (found, others): (Vec<Row>, Vec<Row>) =
+            found.into_iter().partition(|row| row.kind == CostKind::Machine);
         let longest = found.iter().map(|row| row.end - row.start).max().unwrap_or(HOUR);
         let grain = if longest > HOUR || form == Form::Azure { DAY } else { HOUR };
         let mut bill = Bill {
@@ -54,10 +56,15 @@ impl Bill {
             rows,
             machine_rows: found.len() as u64,
             clouds: form.cloud().map_or_else(|| providers.clouds(), |one| BTreeSet::from([one])),
+            beside: BTreeMap::new(),
             machines: BTreeMap::new(),
             from: found.iter().map(|row| row.start).min().unwrap_or(0),
             to: found.iter().map(|row| row.end).max().unwrap_or(0),
         };
+        for row in others {
+            let at = row.start.div_euclid(grain) * grain;
+            bill.beside.entry(row.kind).or_default().entry(at).or_default().0 += row.cost.0;
+        }
         for row in found {
             let machine: &mut BilledMachine =
                 bill.machines.entry(same_name(&row.machine)).or_default();

@@ -43,7 +43,7 @@ impl Window {
     }
 
     /// Whether the hour, or day, that begins at a moment is in it. The first may have begun before.
-    fn has(&self, begins: i64) -> bool {
+    pub(super) fn has(&self, begins: i64) -> bool {
         !self.is_empty() && begins.saturating_add(self.grain) > self.from && begins < self.to
     }
 }

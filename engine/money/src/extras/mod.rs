@@ -4,12 +4,14 @@
 //! [`Sent`]. Where no price is known, the answer is the reason, never nought.
 
 mod address;
+mod billed;
 mod disk;
 mod page;
 mod places;
 mod sent;
 mod traffic;
 
+pub use billed::{RULES, Rule, Until, rule};
 pub use page::page;
 pub use sent::Sent;
 pub use traffic::{Way, Ways};

@@ -3,7 +3,7 @@
 use super::Source;
 use super::disk::Billed;
 use super::traffic::{Band, From, To};
-use super::{address, disk, traffic};
+use super::{RULES, Until, address, disk, traffic};
 use fleet_model::{Cloud, MicroUsd, thousands};
 
 /// Every price, with its source.
@@ -80,9 +80,47 @@ pub fn page() -> String {
             &cited(row.source),
         ]));
     }
+    out.push_str(BILLED);
+    for rule in &RULES {
+        let step = match rule.step {
+            1 => "none".to_owned(),
+            step => in_words(step),
+        };
+        out.push_str(&line([
+            rule.cloud.map_or("any", |cloud| cloud.as_str()),
+            rule.kind.as_str(),
+            &step,
+            &if rule.least == 0 { "–".to_owned() } else { in_words(rule.least) },
+            match rule.until {
+                Until::Deleted => "deleted",
+                Until::MachineEnds => "the machine ends",
+            },
+            rule.reading.unwrap_or_default(),
+            rule.source,
+        ]));
+    }
     out.push_str(UNKNOWN);
     out
 }
+
+fn in_words(ms: u64) -> String {
+    match ms {
+        1_000 => "a second".to_owned(),
+        60_000 => "a minute".to_owned(),
+        3_600_000 => "an hour".to_owned(),
+        ms => format!("{ms} ms"),
+    }
+}
+
+const BILLED: &str = "
+## For how long
+
+What was spent ([tasks/cost.md](tasks/cost.md)) counts each from the launch of its machine on, at the price that was
+written down then. What a cloud's page leaves open is read the dearer way.
+
+| cloud | what | steps | at least | until | reading | source |
+|---|---|---|---|---|---|---|
+";
 
 const INTRODUCTION: &str = "\
 # Prices beside the machine

@@ -242,8 +242,13 @@ mod tests {
             image: None,
         };
         let sent = Timestamp::UNIX_EPOCH;
-        let attempt =
-            Attempt { create: create.clone(), labels: 0, intended_at: sent, last_sent: sent };
+        let attempt = Attempt {
+            create: create.clone(),
+            labels: 0,
+            extras: None,
+            intended_at: sent,
+            last_sent: sent,
+        };
         let look = |seconds: i64, slots: &[(&str, SlotId)]| {
             let taken_at = Timestamp::from_second(seconds).unwrap_or(sent);
             let machines: Vec<Machine> =

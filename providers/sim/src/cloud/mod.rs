@@ -25,6 +25,7 @@ use crate::event::{Born, Event, Launched, Refusal};
 use crate::fault::Fault;
 use crate::pools::Pool;
 use crate::settings::Preset;
+use crate::tariff;
 use crate::time::{Ms, later};
 use crate::tx::Tx;
 use crate::world::{Deed, World};
@@ -129,6 +130,7 @@ fn carry_out(tx: &mut Tx<'_>, order: Order<'_>) -> Launch {
         labels: labels_of(request),
         template: create.template,
         price: pool.price(&settings, now),
+        tariff: Some(tariff::of(&create.pool, request.template)),
         vcpus: pool.vcpus.unwrap_or(1),
         done,
         born: born.collect(),
