@@ -293,6 +293,7 @@ pub struct EarlyEnds {
 /// How a slot stands.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "is")]
+#[expect(clippy::large_enum_variant, reason = "nearly every slot is filled")]
 pub enum SlotState {
     /// Nobody fills it: refused, or its machine is observed to be gone.
     Vacant,

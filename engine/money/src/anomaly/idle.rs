@@ -3,7 +3,7 @@
 use super::{Anomaly, WORTH_A_WORD, Window, part};
 use crate::Spend;
 use crate::meter::Charge;
-use fleet_model::{Busy, MachineId};
+use fleet_model::{Busy, CostKind, MachineId};
 use std::collections::BTreeMap;
 
 /// A machine that is less busy is idle, in hundredths.
@@ -56,7 +56,9 @@ impl Idle {
 
     pub(super) fn charge(&mut self, charge: &Charge<'_>) {
         let work = self.0.entry(charge.machine().clone()).or_default();
-        work.ran += charge.ms();
+        if charge.kind == CostKind::Machine {
+            work.ran += charge.ms();
+        }
         work.cost += charge.amount().unwrap_or_default();
     }
 
@@ -73,13 +75,14 @@ impl Idle {
     pub(super) fn found(&self, spent: Spend) -> Option<Anomaly> {
         let (mut machines, mut idle_ms, mut cost) = (0, 0, Spend::default());
         for work in self.0.values() {
-            let idle = u128::from(work.idle.min(work.ran));
+            let (idle, ran) = (u128::from(work.idle.min(work.ran)), u128::from(work.ran));
             if idle == 0 {
                 continue;
             }
             machines += 1;
             idle_ms += idle;
-            cost += Spend::from_raw(work.cost.raw() * idle / u128::from(work.ran));
+            // With its disk and its address, as far as those were paid for.
+            cost += Spend::from_raw(work.cost.raw() * idle / ran);
         }
         (part(cost, spent) >= WORTH_A_WORD).then_some(Anomaly::Idle { machines, idle_ms, cost })
     }
