@@ -121,7 +121,7 @@ fn draw(chance: &mut Chance) -> Desired {
     // Disks that may cost as much as their machines; where there is none, the image decides, and nobody knows.
     if chance.percent(70) {
         let size_gib = Some(chance.between(10, 200) as u32 * 10);
-        let disk = Some(Disk { size_gib, ..Disk::default() });
+        let disk = Some(Disk { size_gib, kind: None, encrypted: true });
         let template = Template { disk, ..Template::default() };
         let of = |rule: &CloudRule| (rule.cloud, template.clone());
         wish.templates = wish.placement.clouds.iter().map(of).collect();
