@@ -9,7 +9,7 @@ use crate::market::choice::Choice;
 use crate::market::moves::Bench;
 use crate::market::need::{Need, Portfolio};
 use crate::market::portfolio::portfolio;
-use crate::market::survey::{HedgeInputs, MOVED_WORK, START_PAID_IN, Stand, Survey, is_fresh};
+use crate::market::survey::{HedgeInputs, START_PAID_IN, Stand, Survey, is_fresh};
 use crate::place::{Taken, Usage};
 use fleet_model::{Hedge, Market, Units};
 use std::collections::BTreeSet;
@@ -72,7 +72,7 @@ fn decide(
         settled: survey.settled.0.div_ceil(grain.0) as usize,
         most: most_on_demand.0.div_ceil(grain.0) as usize,
         start: reference * ahead / START_PAID_IN,
-        moved: MOVED_WORK * reference / START_PAID_IN,
+        moving: survey.fare(given.inventory),
         missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
         inertia: INERTIA * reference,
     };

@@ -132,9 +132,11 @@ struct Best {
 
 impl Best {
     fn consider(&mut self, search: &Search<'_>, change: f64, step: Move) {
-        // Asked only where it can matter: moving never saves anything by itself.
-        if change < self.change + search.need.moved * search.need.wanted as f64 {
-            let change = change + search.need.moved * more_moved(search, self.moved, step);
+        // Asked only where it can matter: moving never saves more than it cost up to now.
+        let fare = search.need.moving;
+        let before = fare.of(self.moved.both());
+        if change < self.change + before {
+            let change = change + fare.of(then_moved(search, self.moved, step)) - before;
             if change < self.change {
                 (self.change, self.step) = (change, Some(step));
             }
@@ -142,8 +144,8 @@ impl Best {
     }
 }
 
-/// How much more is moved after a step.
-fn more_moved(search: &Search<'_>, before: Moved, step: Move) -> f64 {
+/// How much is moved after a step.
+fn then_moved(search: &Search<'_>, before: Moved, step: Move) -> f64 {
     let then = search.on_demand.saturating_add_signed(step.on_demand);
     let mut after = before.with(search.need.held, 1, (search.on_demand, then));
     let size = step.size as isize;
@@ -153,7 +155,7 @@ fn more_moved(search: &Search<'_>, before: Moved, step: Move) -> f64 {
         let then = count.saturating_add_signed(more);
         after = after.with(choice.held, choice.weight, (count, then));
     }
-    after.both() - before.both()
+    after.both()
 }
 
 /// Where the search stands, and what every question about a step is answered from.

@@ -1,5 +1,7 @@
 //! What is asked of a portfolio, and what it comes to.
 
+use crate::market::moved::Fare;
+
 /// The most that is counted out, in units of the search.
 pub(super) const SMALL: usize = 512;
 
@@ -18,8 +20,8 @@ pub struct Need {
     pub most: usize,
     /// What starting one more on demand costs, spread over the hours that must pay for it.
     pub start: f64,
-    /// What it costs to end one that is held for a new one, spread over the same hours.
-    pub moved: f64,
+    /// What it costs to end some that are held for new ones, spread over the same hours.
+    pub moving: Fare,
     /// What one missing costs per hour.
     pub missing: f64,
     /// How much better a new beginning must be than what is held, per hour.

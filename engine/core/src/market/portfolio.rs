@@ -116,7 +116,7 @@ fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize
     let paid: f64 = some.map(|(choice, count)| choice.cost(*count)).sum();
     let left = need.wanted.saturating_sub(on_demand) as f64;
     let missing = at_size::missing(left, at_size::moments(choices, &counts));
-    let moved = need.moved * Moved::of(choices, &counts, (need.held, on_demand)).both();
+    let moved = need.moving.of(Moved::of(choices, &counts, (need.held, on_demand)).both());
     let cost = paid + need.bought(on_demand) + need.missing * missing + moved;
     let (missing, whole) = at_size::outcome(choices, &counts, left);
     Portfolio { counts, on_demand, cost, missing, whole }
@@ -126,6 +126,7 @@ fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize
 mod tests {
     use super::*;
     use crate::market::choice::Step;
+    use crate::market::moved::Fare;
     use crate::market::need::SMALL;
 
     /// A pool at a third of the on-demand price, of which one slot in twenty is lost meanwhile.
@@ -142,7 +143,7 @@ mod tests {
             settled: 0,
             most: wanted,
             start: 0.0,
-            moved: 0.0,
+            moving: Fare::FREE,
             missing,
             inertia: 0.0,
         }

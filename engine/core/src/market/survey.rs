@@ -6,6 +6,7 @@ use crate::market::boot;
 use crate::market::choice::{Choice, Step};
 use crate::market::evidence::refreshed;
 use crate::market::learn;
+use crate::market::moved::Fare;
 use crate::market::need::SMALL;
 use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
@@ -19,7 +20,9 @@ pub(super) const START_PAID_IN: f64 = 3.0;
 /// replaced.
 const WORK: f64 = 0.2;
 /// The same of a machine that we end ourselves for another one: less, since the other is up by then.
-pub(super) const MOVED_WORK: f64 = 0.1;
+const MOVED_WORK: f64 = 0.1;
+/// One in so many of what is on record ends at a look, unless somebody allows more.
+const ENDED_AT_ONCE: u32 = 10;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
 
@@ -114,6 +117,32 @@ impl<'a> Survey<'a> {
         let choice = |stand| choice(given, stand, grain, reference, hedge);
         let choices = stands.iter().map(choice).collect();
         Survey { wanted, hedge, stands, choices, settled, grain, per_grain, reference }
+    }
+}
+
+impl Survey<'_> {
+    /// What it costs to end machines for others.
+    pub(super) fn fare(&self, inventory: &Inventory) -> Fare {
+        let (mut paid, mut units, mut machines) = (0.0, 0.0, 0.0);
+        let held = self.stands.iter().filter(|stand| !stand.holdings.is_empty());
+        for stand in held.filter(|stand| stand.price.is_finite()) {
+            let count = stand.holdings.len() as f64;
+            paid += count * stand.price;
+            units += count * (stand.weight.0.div_ceil(self.grain.0)) as f64;
+            machines += count;
+        }
+        // Where no spot is held, what is moved is on demand.
+        let (price, size) = match machines > 0.0 {
+            true => (paid / units, units / machines),
+            false => (self.reference, 1.0),
+        };
+        let hours = f64::from(self.hedge.reconcile_every_seconds) / 3600.0;
+        let at_once = f64::from((inventory.recorded_live / ENDED_AT_ONCE).max(1));
+        Fare {
+            work: MOVED_WORK * self.reference / START_PAID_IN,
+            overlap: price * hours / START_PAID_IN,
+            at_once: at_once * size,
+        }
     }
 }
 
