@@ -243,29 +243,36 @@ fn no_such_source_is_an_error_with_a_hint() {
 fn replicas_and_a_person_share_a_fleet_and_one_acts_at_a_time() {
     let place = Place::new(1, Preset::Calm, Duration::from_millis(300));
     std::fs::create_dir(place.path("fleets")).expect("a folder");
-    for nth in 0..4 {
-        place.write(&format!("fleets/f{nth}.yaml"), &spec(&format!("f{nth}"), 4));
-    }
+    let write = |target: u32| {
+        for nth in 0..4 {
+            place.write(&format!("fleets/f{nth}.yaml"), &spec(&format!("f{nth}"), target));
+        }
+    };
+    let all_have = |target: u32| place.live().len() == 4 * target as usize;
+    let mut target = 4;
+    write(target);
     let one = Running::start(&place, "fleets", &["--replica", "one"]);
     let _two = Running::start(&place, "fleets", &["--replica", "two"]);
-    // Calls take their time, so a person meets a controller at work, and is told who that is.
+    // Calls take their time, so a person meets a controller at work, and is told who that is. Whoever comes when
+    // all is done gives them more to do.
     let mut told = false;
     until("somebody is told who is at work", || {
+        if all_have(target) {
+            target += 1;
+            write(target);
+        }
         for nth in 0..4 {
             let output = place.run(&["apply", "--yes", &format!("fleets/f{nth}.yaml")]);
             told |= output.status.code() == Some(6)
                 && text(&output.stderr).contains("fleet controller, replica");
         }
-        told || place.live().len() == 16
+        told
     });
-    until("sixteen machines", || place.live().len() == 16);
-    assert!(told, "nobody ever met a controller at work");
+    until("every machine", || all_have(target));
     // One dies; the other takes its fleets.
     drop(one);
-    for nth in 0..4 {
-        place.write(&format!("fleets/f{nth}.yaml"), &spec(&format!("f{nth}"), 5));
-    }
-    until("twenty machines, by the other one", || place.live().len() == 20);
+    write(target + 1);
+    until("one more of each fleet, by the other one", || all_have(target + 1));
     let histories: Vec<String> =
         (0..4).map(|nth| place.expect(0, &["history", &format!("f{nth}")])).collect();
     assert!(histories.iter().all(|history| history.contains("replica two")), "{histories:?}");

@@ -142,7 +142,7 @@ impl FocusRows {
         let fleet = self.fleet.clone();
         let pool = &charge.life.pool;
         let place = &pool.place;
-        let (provider, service) = names(place.cloud);
+        let (provider, service) = (called(place.cloud), kinds::service(place.cloud, charge.kind));
         let of = kinds::of(charge.kind);
         let nothing = || "0.0".to_owned();
         let list = match charge.waived {
@@ -302,13 +302,13 @@ impl Sink for FocusRows {
     }
 }
 
-/// The cloud as it calls itself, and its service.
-fn names(cloud: Cloud) -> (&'static str, &'static str) {
+/// The cloud as it calls itself.
+fn called(cloud: Cloud) -> &'static str {
     match cloud {
-        Cloud::Aws => ("AWS", "Amazon Elastic Compute Cloud"),
-        Cloud::Gcp => ("Google Cloud", "Compute Engine"),
-        Cloud::Azure => ("Microsoft", "Virtual Machines"),
-        Cloud::Lambda => ("Lambda", "On-Demand Cloud"),
+        Cloud::Aws => "AWS",
+        Cloud::Gcp => "Google Cloud",
+        Cloud::Azure => "Microsoft",
+        Cloud::Lambda => "Lambda",
     }
 }
 

@@ -4,10 +4,10 @@
 //! The id of a commitment is ours: a spec names what the bill covers, not the contract. What was paid for it is
 //! no row, because nobody knows when that was asked; `EffectiveCost` spreads it over the hours.
 
-use super::{COLUMNS, FocusRows, HOUR, decimal, names, stamp, tags_of};
+use super::{COLUMNS, FocusRows, HOUR, called, decimal, kinds, stamp, tags_of};
 use crate::covered::Held;
 use crate::meter::Charge;
-use fleet_model::{Cloud, Commitment, InstanceType, MicroUsd};
+use fleet_model::{Cloud, Commitment, CostKind, InstanceType, MicroUsd};
 
 /// The seven columns `CommitmentDiscount…`, in their order.
 pub(super) type Columns = [String; 7];
@@ -71,7 +71,7 @@ impl FocusRows {
         ms: u128,
     ) {
         let Commitment { cloud, region, instance_type, .. } = commitment;
-        let (provider, service) = names(*cloud);
+        let (provider, service) = (called(*cloud), kinds::service(*cloud, CostKind::Machine));
         let id = id(&self.fleet, *cloud, region, instance_type);
         let (cost, quantity) = (cost(hourly, ms), decimal(ms, HOUR as u128, 9));
         let month = self.days.day(from).0.first_of_month();

@@ -1,6 +1,6 @@
 //! What FOCUS calls machines and what comes beside them.
 
-use fleet_model::CostKind;
+use fleet_model::{Cloud, CostKind};
 
 /// Words of FOCUS for one kind.
 pub(super) struct Words {
@@ -39,5 +39,28 @@ pub(super) fn of(kind: CostKind) -> Words {
         CostKind::Egress => {
             beside("Networking", "Network Connectivity", "Data Transfer Out", "egress", true)
         }
+    }
+}
+
+/// `ServiceName`. FOCUS wants one category for each name, so what comes beside machines has names of its own,
+/// also where a cloud's own bill lists it under that of its machines.
+pub(super) fn service(cloud: Cloud, kind: CostKind) -> &'static str {
+    match (cloud, kind) {
+        (Cloud::Aws, CostKind::Machine) => "Amazon Elastic Compute Cloud",
+        (Cloud::Aws, CostKind::Disk) => "Amazon Elastic Block Store",
+        (Cloud::Aws, CostKind::Address) => "Amazon Virtual Private Cloud",
+        (Cloud::Aws, CostKind::Egress) => "AWS Data Transfer",
+        (Cloud::Gcp, CostKind::Machine) => "Compute Engine",
+        (Cloud::Gcp, CostKind::Disk) => "Persistent Disk",
+        (Cloud::Gcp, CostKind::Address) => "Virtual Private Cloud",
+        (Cloud::Gcp, CostKind::Egress) => "Networking",
+        (Cloud::Azure, CostKind::Machine) => "Virtual Machines",
+        (Cloud::Azure, CostKind::Disk) => "Storage",
+        (Cloud::Azure, CostKind::Address) => "Virtual Network",
+        (Cloud::Azure, CostKind::Egress) => "Bandwidth",
+        (Cloud::Lambda, CostKind::Machine) => "On-Demand Cloud",
+        (Cloud::Lambda, CostKind::Disk) => "Storage of On-Demand Cloud",
+        (Cloud::Lambda, CostKind::Address) => "Addresses of On-Demand Cloud",
+        (Cloud::Lambda, CostKind::Egress) => "Traffic of On-Demand Cloud",
     }
 }
