@@ -1,6 +1,6 @@
 //! What a machine costs beside its own price: its disk, its public address, its share of the traffic.
 
-use crate::{Cloud, MicroUsd};
+use crate::{Cloud, MicroUsd, Units};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -56,6 +56,23 @@ impl Extra {
         match self {
             Extra::Hourly(_) | Extra::About(_) => None,
             Extra::Unknown(why) => Some(why),
+        }
+    }
+
+    /// A share of a whole, where more shares in it than it was reckoned for. Rounded down: all shares together are
+    /// not more than the whole.
+    pub fn shared(self, meant: Units, standing: Units) -> Self {
+        if standing <= meant {
+            return self;
+        }
+        let part = |price: MicroUsd| {
+            let part = u128::from(price.0) * u128::from(meant.0) / u128::from(standing.0);
+            MicroUsd(u64::try_from(part).unwrap_or(u64::MAX))
+        };
+        match self {
+            Extra::Hourly(price) => Extra::Hourly(part(price)),
+            Extra::About(price) => Extra::About(part(price)),
+            Extra::Unknown(_) => self,
         }
     }
 

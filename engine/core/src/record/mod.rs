@@ -1,5 +1,6 @@
 //! What the journal says: events folded into a record, and the guards and breakers that follow from it.
 
+mod beside;
 mod breaker;
 mod fold;
 pub(crate) mod guards;
