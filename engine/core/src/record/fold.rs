@@ -10,6 +10,10 @@ use fleet_model::{
 };
 use std::collections::BTreeSet;
 
+/// Number of the fold: raised whenever it makes something else of the same records, or more of them than before.
+/// Snapshots carry it. One by another fold is not believed: what that left out would be missing for ever.
+pub const FOLD: u32 = 1;
+
 /// Blocks that are over stay on record for so long: the clock of a writer may have been ahead.
 const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
 

@@ -14,7 +14,7 @@ mod spend;
 pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};
-pub use fold::fold;
+pub use fold::{FOLD, fold};
 pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub(crate) use labels::{clouds, template_meant};
 pub use labels::{labels_meant, labels_version, templates_meant};
