@@ -126,6 +126,10 @@ pub enum NoPrice {
     Volume,
     /// Nobody wrote down what it cost when it was launched.
     NotRecorded,
+    /// Somebody else launched the machine, and nobody told what it has.
+    Adopted,
+    /// Nobody knows what machines of the type count for, and so what their share is.
+    UnknownType,
 }
 
 impl NoPrice {
@@ -139,7 +143,9 @@ impl NoPrice {
             | NoPrice::Route
             | NoPrice::Internet
             | NoPrice::Volume
-            | NoPrice::NotRecorded => true,
+            | NoPrice::NotRecorded
+            | NoPrice::Adopted
+            | NoPrice::UnknownType => true,
             NoPrice::ImageDecides | NoPrice::SubnetDecides => false,
         }
     }

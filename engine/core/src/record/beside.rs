@@ -4,6 +4,7 @@ use crate::offers::{extras_by, find_offering, weight};
 use fleet_model::{
     Extras, ExtrasStep, Inputs, MachineState, PoolId, SlotId, SlotRecord, SlotState, Units,
 };
+use fleet_money::extras::foreign;
 use std::collections::BTreeMap;
 
 /// A disk and an address cost what they cost at the launch; traffic is shared out anew with every target, and among
@@ -16,24 +17,27 @@ pub(super) fn extras_seen(inputs: &Inputs) -> Vec<ExtrasStep> {
     let slots = inputs.recorded.slots.iter().filter(|(_, record)| runs(inputs, record));
     let running: Vec<_> = slots
         .filter_map(|(name, record)| match &record.state {
-            SlotState::Filled { pool, template, extras, .. } => {
+            SlotState::Filled { pool, template, extras, adopted, .. } => {
                 let now = *pools.entry(pool).or_insert_with(|| now(inputs, pool));
                 let slot = SlotId { name: *name, generation: record.generation };
-                Some((slot, pool, template, extras, now?))
+                let made = adopted.is_none().then_some(template);
+                Some((slot, pool, made, extras, now?))
             }
             SlotState::InDoubt { .. } | SlotState::Vacant => None,
         })
         .collect();
     let standing = Units(running.iter().map(|(.., now)| now.weight.0).sum());
-    for (slot, pool, template, written, Now { extras: now, .. }) in running {
+    for (slot, pool, made, written, Now { extras: now, .. }) in running {
         let egress = now.egress.shared(inputs.desired.capacity.target, standing);
         let now = Extras { egress, ..now };
         let now = match written {
             Some(written) if written.egress == egress => continue,
             Some(written) => Extras { egress, ..*written },
-            None => match inputs.recorded.templates.get(template) {
-                Some(fields) => extras_by(now, fields, pool),
-                None => now,
+            // A machine that somebody else launched counts as made from the fleet's template, and has a disk of its own.
+            None => match made.map(|made| inputs.recorded.templates.get(made)) {
+                None => Extras { egress, ..foreign(pool.place.cloud) },
+                Some(Some(fields)) => extras_by(now, fields, pool),
+                Some(None) => now,
             },
         };
         match steps.iter_mut().find(|step| step.extras == now) {

@@ -1,7 +1,7 @@
 //! From the journal's events to what is recorded.
 
 use crate::market::{learn, signals};
-use crate::record::slots::{fill_vacant, filled, filled_by, record};
+use crate::record::slots::{Counted, fill_vacant, filled, filled_by, record};
 use crate::record::{guards, handover, prices, rollout, spend, spot};
 use crate::seams;
 use fleet_model::{
@@ -63,8 +63,13 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     true => extras,
                     false => recorded.extras.get(&pool).copied(),
                 };
-                record(recorded, new.slot).state =
-                    filled_by(new, pool, create.template, labels, (extras, None));
+                record(recorded, new.slot).state = filled_by(
+                    new,
+                    pool,
+                    create.template,
+                    labels,
+                    Counted { extras, ..Counted::default() },
+                );
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
             learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
@@ -112,6 +117,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                         price,
                         template,
                         extras,
+                        adopted,
                         ..
                     } if *machine == vacated.machine => {
                         let departed = Departed {
@@ -121,6 +127,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                             price: *price,
                             template: *template,
                             extras: *extras,
+                            adopted: *adopted,
                             at,
                         };
                         recorded.departed.insert(machine.clone(), departed);
@@ -185,7 +192,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Thawed => recorded.freeze = None,
         Event::Renamed { from: _, to } => recorded.renamed = Some(to.clone()),
         Event::Adopted { machines, template, labels } => {
-            machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
+            let made = (*template, *labels);
+            machines.iter().for_each(|one| handover::adopt(recorded, one, made, at));
         }
         Event::Released { machines } => {
             let closed = machines.iter().map(|one| spend::Closed {
@@ -286,7 +294,7 @@ fn templates_in_use(recorded: &Recorded) -> impl Iterator<Item = Digest> {
 fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
     // Nobody wrote down what it carries; it is labelled anew. The next filling of the slot gets a
     // generation of its own all the same.
-    fill_vacant(recorded, machine, template, 0);
+    fill_vacant(recorded, machine, template, 0, None);
 }
 
 /// Slots that a request was proven not to fill: free again, and the next try is a new request.

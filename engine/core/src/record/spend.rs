@@ -23,7 +23,9 @@ pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep], at: Timestam
     }
     let mut spent = std::mem::take(&mut recorded.spent);
     for record in recorded.slots.values() {
-        let SlotState::Filled { pool, launched_at, price, .. } = &record.state else { continue };
+        let SlotState::Filled { pool, launched_at, price, adopted, .. } = &record.state else {
+            continue;
+        };
         let Some(steps) = moved.get(pool) else { continue };
         let (mut began, mut hourly) = recorded.unsettled(pool, *launched_at, *price);
         for step in steps {
@@ -31,13 +33,18 @@ pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep], at: Timestam
             // time before.
             let noticed = at.duration_since(step.since) < NOTICED;
             let dearer = hourly.max(Some(step.price).filter(|_| noticed));
-            spent.add(dearer.unwrap_or_default(), began, step.since);
+            spent.add(dearer.unwrap_or_default(), ours(began, *adopted), step.since);
             if step.since > began {
                 (began, hourly) = (step.since, Some(step.price));
             }
         }
     }
     recorded.spent = spent;
+}
+
+/// What somebody else paid for is not counted.
+fn ours(began: Timestamp, adopted: Option<Timestamp>) -> Timestamp {
+    adopted.map_or(began, |adopted| began.max(adopted))
 }
 
 /// Something else comes beside machines: up to there they are paid for with what came before.
@@ -83,6 +90,7 @@ pub(super) fn closed<'a>(recorded: &mut Recorded, gone: impl Iterator<Item = Clo
             price,
             extras,
             extras_since,
+            adopted,
             ..
         }) = state
         else {
@@ -91,6 +99,7 @@ pub(super) fn closed<'a>(recorded: &mut Recorded, gone: impl Iterator<Item = Clo
         if there == machine {
             let (launched_at, extras) = (*launched_at, *extras);
             let (began, hourly) = recorded.unsettled(pool, launched_at, *price);
+            let began = ours(began, *adopted);
             let at = launched_at.checked_add(LEAST).map_or(ended, |least| ended.max(least));
             let (cloud, since) = (pool.place.cloud, extras_since.unwrap_or(launched_at));
             recorded.spent.add(hourly.unwrap_or_default(), began, at);
@@ -117,6 +126,9 @@ fn settle(
     let unknown = CostKind::BESIDE.map(|kind| (kind, Extra::Unknown(NoPrice::NotRecorded)));
     let each = extras.map_or(unknown, Extras::each);
     for ((kind, extra), until) in each.into_iter().zip(until) {
+        if until <= from {
+            continue;
+        }
         match extra {
             Extra::Hourly(price) | Extra::About(price) if price.0 > 0 => {
                 recorded.spent_beside.entry(kind).or_default().add(price, from, until);
