@@ -26,6 +26,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             | Event::RoundEnded { .. }
             | Event::HealthSeen { .. }
             | Event::Priced { .. }
+            | Event::BusyTold { .. }
     ) {
         recorded.changes += 1;
     }

@@ -96,3 +96,13 @@ fn what_somebody_else_launched_counts_from_its_adoption_and_nobody_knows_its_dis
     let beside = world.recorded.spent_beside.keys().copied().collect::<Vec<_>>();
     assert_eq!(beside, [CostKind::Egress]);
 }
+
+#[test]
+fn a_saved_plan_holds_whatever_machines_say_of_their_work() {
+    let mut world = world();
+    adopt(&mut world);
+    let changes = world.recorded.changes;
+    let busy = Busy { machine: "i-1".into(), from: world.now - hours(1), to: world.now, percent: 7 };
+    write(&mut world, &Event::BusyTold { told: vec![busy] });
+    assert_eq!(world.recorded.changes, changes);
+}
