@@ -61,7 +61,9 @@ pub(super) fn beside(recorded: &mut Recorded, steps: &[ExtrasStep], at: Timestam
                 continue;
             }
             let (before, cloud) = (extras.replace(*now), pool.place.cloud);
-            let began = extras_since.replace(at).unwrap_or(*launched_at);
+            let began = extras_since.unwrap_or(*launched_at);
+            // The clock of whoever wrote this may be behind the one of the launch: nothing is counted twice.
+            *extras_since = Some(at.max(began));
             settle(recorded, before, cloud, began, [at; 3]);
         }
     }

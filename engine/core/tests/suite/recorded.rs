@@ -98,6 +98,22 @@ fn what_somebody_else_launched_counts_from_its_adoption_and_nobody_knows_its_dis
 }
 
 #[test]
+fn a_clock_that_is_behind_makes_nothing_count_twice() {
+    let mut world = world();
+    adopt(&mut world);
+    let began = world.now;
+    for later in [3, 1] {
+        let egress = Extra::Hourly(MicroUsd(1_000 * later));
+        let slots = vec!["base-0.1".parse().expect("a slot")];
+        let extras = vec![ExtrasStep { slots, extras: Extras { egress, ..Extras::default() } }];
+        world.now = began + hours(later as i64);
+        write(&mut world, &Event::Priced { prices: vec![], commitments: None, extras });
+    }
+    let since = world.recorded.running().next().map(|open| open.extras_since);
+    assert_eq!(since, Some(began + hours(3)));
+}
+
+#[test]
 fn a_saved_plan_holds_whatever_machines_say_of_their_work() {
     let mut world = world();
     adopt(&mut world);
