@@ -187,7 +187,7 @@ pub struct UncountedUntil {
     /// What, why, on which cloud and of how many machines that are gone.
     #[serde(flatten)]
     pub what: Uncounted,
-    /// When the last of them was gone.
+    /// When the last of them was gone; a row for each day.
     pub until: Timestamp,
 }
 

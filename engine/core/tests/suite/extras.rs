@@ -220,6 +220,13 @@ fn what_has_no_price_is_named() {
     world.desired.budget.hourly = Some(usd(100.0));
     assert_eq!(counts(&checked(&world)), (0, 0));
     let pool = "azure/westus/1/s.1/spot".parse().expect("a pool");
+    assert_eq!(extras_of(&spec, &pool, None).egress, Extra::Unknown(NoPrice::Route));
+    // Nor is the share of a type that the catalog lacks nothing.
+    let mut spec = spec;
+    spec.placement.traffic.data = None;
+    let egress = extras_of(&spec, &pool, None).egress;
+    assert_eq!(egress, Extra::Unknown(NoPrice::UnknownType));
+    spec.placement.traffic = Traffic::default();
     assert_eq!(extras_of(&spec, &pool, None).egress, Extra::default());
 }
 
