@@ -38,8 +38,10 @@ impl Controller {
             () = self.keep_beating(&mut members) => {}
             () = self.watch_out() => {}
             () = self.notify() => {}
+            () = self.write_use() => {}
             () = self.work() => {}
         }
+        self.write_use_now(true).await;
         // Others need not find out by themselves.
         if let Err(error) = members.leave().await {
             tracing::debug!(%error, "cannot say farewell");

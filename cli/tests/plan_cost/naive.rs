@@ -75,6 +75,12 @@ pub(crate) fn naive(
     let mut known = Known::default();
     let (paid_before, paid_after) =
         (covered(&machines, now, |one| one.before), covered(&machines, now, |one| one.after));
+    let shares = |there: fn(&One<'_>) -> bool| {
+        let there = machines.iter().filter(|one| there(one));
+        let weights: f64 = there.map(|one| weight(catalog, &one.pool, now.unit)).sum();
+        weights.max(now.target as f64)
+    };
+    let (shares_before, shares_after) = (shares(|one| one.before), shares(|one| one.after));
     for (at, one) in machines.iter().enumerate() {
         let (cloud, region) = (one.pool.place.cloud.as_str(), one.pool.place.region.as_str());
         let tier = match (one.group, one.pool.market) {
@@ -99,7 +105,9 @@ pub(crate) fn naive(
         add("disks", disk(one.made_by, &one.pool), one.before, one.after);
         add("public addresses", address(one.made_by, &one.pool), one.before, one.after);
         let weight = weight(catalog, &one.pool, now.unit);
-        add("traffic", traffic(now, cloud, region, weight), one.before, one.after);
+        let part = |shares: f64| traffic(now, cloud, region, weight / shares);
+        add("traffic", part(shares_after), false, one.after);
+        add("traffic", part(shares_before).or(Some(0.0)), one.before, false);
     }
     known
 }
@@ -225,7 +233,7 @@ fn address(wish: &Wish, pool: &PoolId) -> Option<f64> {
 }
 
 /// Dollars per hour for the part of the traffic that a machine has.
-fn traffic(wish: &Wish, cloud: &str, region: &str, weight: f64) -> Option<f64> {
+fn traffic(wish: &Wish, cloud: &str, region: &str, share: f64) -> Option<f64> {
     let machine = format!("{cloud}/{region}");
     let month = |gib: Option<u64>| gib.unwrap_or(0) as f64 * 730.0 / 24.0;
     let (out, back) = (month(wish.egress), month(wish.returned));
@@ -233,7 +241,7 @@ fn traffic(wish: &Wish, cloud: &str, region: &str, weight: f64) -> Option<f64> {
         None => send(&machine, "", out)?,
         Some(data) => send(data, &machine, out)? + send(&machine, data, back)?,
     };
-    Some(dollars / 730.0 * weight / wish.target as f64)
+    Some(dollars / 730.0 * share)
 }
 
 /// What it costs to send so many GiB from a place to another; to nowhere in particular: the internet.

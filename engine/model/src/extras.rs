@@ -1,6 +1,6 @@
 //! What a machine costs beside its own price: its disk, its public address, its share of the traffic.
 
-use crate::{Cloud, MicroUsd};
+use crate::{Cloud, MicroUsd, Units};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -59,6 +59,23 @@ impl Extra {
         }
     }
 
+    /// A share of a whole, where more shares in it than it was reckoned for. Rounded down: all shares together are
+    /// not more than the whole.
+    pub fn shared(self, meant: Units, standing: Units) -> Self {
+        if standing <= meant {
+            return self;
+        }
+        let part = |price: MicroUsd| {
+            let part = u128::from(price.0) * u128::from(meant.0) / u128::from(standing.0);
+            MicroUsd(u64::try_from(part).unwrap_or(u64::MAX))
+        };
+        match self {
+            Extra::Hourly(price) => Extra::Hourly(part(price)),
+            Extra::About(price) => Extra::About(part(price)),
+            Extra::Unknown(_) => self,
+        }
+    }
+
     fn is_nothing(&self) -> bool {
         *self == Extra::default()
     }
@@ -109,6 +126,10 @@ pub enum NoPrice {
     Volume,
     /// Nobody wrote down what it cost when it was launched.
     NotRecorded,
+    /// Somebody else launched the machine, and nobody told what it has.
+    Adopted,
+    /// Nobody knows what machines of the type count for, and so what their share is.
+    UnknownType,
 }
 
 impl NoPrice {
@@ -122,7 +143,9 @@ impl NoPrice {
             | NoPrice::Route
             | NoPrice::Internet
             | NoPrice::Volume
-            | NoPrice::NotRecorded => true,
+            | NoPrice::NotRecorded
+            | NoPrice::Adopted
+            | NoPrice::UnknownType => true,
             NoPrice::ImageDecides | NoPrice::SubnetDecides => false,
         }
     }

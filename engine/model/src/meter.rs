@@ -151,6 +151,9 @@ pub struct OpenLife {
     /// From here on that is counted.
     #[serde(default)]
     pub extras_since: Timestamp,
+    /// From here on its disk is, where that is later: it outlived a machine that came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_since: Option<Timestamp>,
     /// What runs on it, as far as that matters.
     #[serde(default)]
     pub product: Product,

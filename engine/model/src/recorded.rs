@@ -153,8 +153,11 @@ impl Recorded {
     /// Machines on record: what each costs that is not in `spent` and `spent_beside` yet.
     pub fn running(&self) -> impl Iterator<Item = Unsettled<'_>> {
         self.slots.values().filter_map(|record| match &record.state {
-            SlotState::Filled { pool, launched_at, price, extras, extras_since, .. } => {
+            SlotState::Filled {
+                pool, launched_at, price, extras, extras_since, adopted, ..
+            } => {
                 let (since, price) = self.unsettled(pool, *launched_at, *price);
+                let since = adopted.map_or(since, |adopted| since.max(adopted));
                 let extras_since = extras_since.unwrap_or(*launched_at);
                 Some(Unsettled { pool, since, price, extras: *extras, extras_since })
             }
@@ -162,7 +165,8 @@ impl Recorded {
         })
     }
 
-    /// From when on a machine of a pool is not in `spent`, and its price per hour since then.
+    /// From when on a machine of a pool is not in `spent`, and its price per hour since then. One that somebody else
+    /// launched is not counted before it was adopted.
     pub fn unsettled(
         &self,
         pool: &PoolId,
@@ -183,7 +187,7 @@ pub struct UncountedUntil {
     /// What, why, on which cloud and of how many machines that are gone.
     #[serde(flatten)]
     pub what: Uncounted,
-    /// When the last of them was gone.
+    /// When the last of them was gone; a row for each day.
     pub until: Timestamp,
 }
 
@@ -272,6 +276,9 @@ pub struct Departed {
     /// What came beside it, if that was written down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extras: Option<Extras>,
+    /// Since when it was of the fleet, if somebody else launched it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adopted: Option<Timestamp>,
     /// When it was written down as gone.
     pub at: Timestamp,
 }
@@ -337,6 +344,9 @@ pub enum SlotState {
         /// Since when, where that is later than its launch: what was before is in `spent_beside`.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         extras_since: Option<Timestamp>,
+        /// Since when it is of the fleet, if somebody else launched it: what was before is no cost of ours.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        adopted: Option<Timestamp>,
     },
 }
 

@@ -138,6 +138,7 @@ pub fn launched(
         units: launch.worth.and_then(|worth| worth.units),
         extras: launch.extras,
         extras_since: since,
+        disk_since: None,
         product: billing::product_of(launch.image),
         labels: launch.labels,
         relabelled: Vec::new(),
@@ -290,6 +291,9 @@ pub fn settle(meter: &mut Meter, before: Timestamp, sink: &mut impl FnMut(Charge
         if !old || life.since >= before || life.asked.is_some() {
             continue;
         }
+        // While it still has the labels of its first hour.
+        beside::so_far(life, before, sink);
+        life.extras_since = before.max(life.extras_since);
         if rule_of(life).from == From::Running && life.since == life.launched_at {
             let until = ms(life.launched_at) + HEAD;
             let steps = steps_of(meter, life);
@@ -300,8 +304,6 @@ pub fn settle(meter: &mut Meter, before: Timestamp, sink: &mut impl FnMut(Charge
             life.head = Some(Box::new(head));
         }
         stretches(meter, life, ms(life.since), End::open(before), sink);
-        beside::so_far(life, before, sink);
-        life.extras_since = before.max(life.extras_since);
         settled_to(meter, life, ms(before));
     }
     meter.lives = lives;

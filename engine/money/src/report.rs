@@ -145,8 +145,8 @@ pub struct Line {
     pub on_demand: Spend,
     /// What was spent on those themselves.
     pub spent_beside: Spend,
-    /// Of what was spent, what is an estimate: the end was not told, or it is traffic, of which only what is expected
-    /// is known.
+    /// Of what was spent, what is an estimate: the end was not told. Traffic, of which only what is expected is known, is
+    /// told apart in `beside`.
     pub estimated: Spend,
     /// What clouds did not ask for: machines that they took back early.
     pub waived: Spend,

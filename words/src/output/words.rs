@@ -74,6 +74,7 @@ words! {
         Machine "machine", ImageDecides "imageDecides", DiskKind "diskKind", DiskSize "diskSize",
         SubnetDecides "subnetDecides", Route "route",
         Internet "internet", Volume "volume", NotRecorded "notRecorded",
+        Adopted "adopted", UnknownType "unknownType",
     }
     /// A kind of request to a cloud.
     Operation of model::Operation { Look "look", Launch "launch", End "end", }

@@ -3,6 +3,9 @@
 use crate::text::{count, when};
 use fleet_model::{BudgetLine, Cap, MicroUsd, Timestamp};
 
+/// In micro-dollars.
+const CENT: u64 = 10_000;
+
 /// Why burst machines are destroyed for money.
 pub(super) fn over(limit: MicroUsd, cap: Cap) -> String {
     match cap {
@@ -63,7 +66,11 @@ pub fn line(line: &BudgetLine, now: Timestamp) -> String {
         .each()
         .into_iter()
         .filter(|(_, amount)| *amount > MicroUsd(0))
-        .map(|(kind, amount)| format!("{kind} {amount}"))
+        .map(|(kind, amount)| match amount {
+            // There is something, and nobody asks for hundredths of a cent of what was spent.
+            MicroUsd(..CENT) => format!("{kind} <$0.01"),
+            amount => format!("{kind} {amount}"),
+        })
         .collect();
     if named.len() > 1 {
         out.push_str(&format!(" ({})", named.join(", ")));
@@ -90,4 +97,35 @@ pub fn line(line: &BudgetLine, now: Timestamp) -> String {
         out.push_str(&format!("; at this rate {end} {forecast}"));
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fleet_model::ByKind;
+
+    #[test]
+    fn what_is_next_to_nothing_is_said_in_cents() {
+        let spent_on = ByKind {
+            machine: MicroUsd::dollars(5),
+            disk: MicroUsd(100),
+            egress: MicroUsd(20_000),
+            ..ByKind::default()
+        };
+        let spent = BudgetLine {
+            cap: Cap::CalendarMonth,
+            limit: MicroUsd::dollars(100),
+            spent: spent_on.total(),
+            spent_on,
+            set_aside: MicroUsd(0),
+            until: None,
+            forecast: None,
+            used_up_at: None,
+            hourly_limit: MicroUsd(0),
+        };
+        assert_eq!(
+            line(&spent, Timestamp::UNIX_EPOCH),
+            "$5.0201 of $100.00 spent this month (machines $5.00, disks <$0.01, traffic $0.02)"
+        );
+    }
 }

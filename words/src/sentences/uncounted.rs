@@ -39,6 +39,10 @@ pub fn why(because: NoPrice) -> &'static str {
         NoPrice::Internet => "no price is known from there to the internet",
         NoPrice::Volume => "no price is known for so much from there",
         NoPrice::NotRecorded => "what they cost at the launch was not written down",
+        NoPrice::Adopted => {
+            "somebody else launched them, and the journal does not tell what they have"
+        }
+        NoPrice::UnknownType => "nobody knows what machines of their type count for",
     }
 }
 
@@ -55,6 +59,8 @@ pub fn way_to_a_price(because: NoPrice) -> &'static str {
             "choose regions for whose traffic docs/prices.md has a price"
         }
         NoPrice::Volume => "expect less traffic (placement.egressGiBPerDay)",
+        NoPrice::Adopted => "see the bill; machines that are launched in their place are counted",
+        NoPrice::UnknownType => "give the type a weight (placement.weights)",
         NoPrice::NotRecorded => {
             "it is written down from the first look of this version on; see the bill for the time before"
         }

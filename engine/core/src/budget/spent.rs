@@ -4,8 +4,8 @@ use crate::budget::left::cost;
 use crate::budget::seams;
 use crate::offers::find_offering;
 use fleet_model::{
-    Attempt, ByKind, CostKind, Extra, Extras, Inputs, Market, MicroUsd, NoPrice, PoolId, Timestamp,
-    Uncounted,
+    Attempt, ByKind, CostKind, Create, Extra, Extras, Inputs, Market, MicroUsd, NoPrice, PoolId,
+    Timestamp, Uncounted,
 };
 use std::collections::BTreeMap;
 
@@ -40,11 +40,30 @@ pub(super) fn since(inputs: &Inputs, from: Option<Timestamp>) -> ByKind {
     all
 }
 
-/// What comes beside a machine of a launch in doubt, at the dearest of the pools that it names.
+/// What may come beside a machine of a launch in doubt: its cloud chooses among the pools that it names.
+fn may_come(inputs: &Inputs, attempt: &Attempt) -> Vec<Extras> {
+    let others = attempt.create.others.iter();
+    let others = others.map(|other| inputs.recorded.extras.get(&other.pool).copied());
+    std::iter::once(attempt.extras).chain(others).map(or_unknown).collect()
+}
+
+/// The dearest of it, kind by kind.
 fn dearest(inputs: &Inputs, attempt: &Attempt) -> Extras {
-    let others = attempt.create.others.iter().map(|other| &other.pool);
-    let others = others.filter_map(|pool| inputs.recorded.extras.get(pool).copied());
-    attempt.extras.into_iter().chain(others).max_by_key(|one| one.known()).unwrap_or_default()
+    let all = may_come(inputs, attempt);
+    let dearest = |of: fn(&Extras) -> Extra| {
+        all.iter().map(of).max_by_key(|extra| extra.hourly()).unwrap_or_default()
+    };
+    Extras {
+        disk: dearest(|one| one.disk),
+        address: dearest(|one| one.address),
+        egress: dearest(|one| one.egress),
+    }
+}
+
+/// What nobody wrote down is not known.
+fn or_unknown(extras: Option<Extras>) -> Extras {
+    let unknown = Extra::Unknown(NoPrice::NotRecorded);
+    extras.unwrap_or(Extras { disk: unknown, address: unknown, egress: unknown })
 }
 
 /// The price of a machine, which may have moved since it was last written down.
@@ -60,26 +79,41 @@ fn dearer(inputs: &Inputs, pool: &PoolId, written: MicroUsd) -> MicroUsd {
 pub(super) fn uncounted(inputs: &Inputs, from: Option<Timestamp>) -> Vec<Uncounted> {
     let recorded = &inputs.recorded;
     let mut all = BTreeMap::new();
+    let no_traffic = inputs.desired.placement.traffic.is_nothing();
     let mut leave_out = |what: Uncounted| {
         let Uncounted { kind, because, cloud, machines } = what;
-        *all.entry((kind, because, cloud)).or_default() += machines;
+        // A version before this one did not write down that none is expected.
+        let none = kind == CostKind::Egress && because == NoPrice::NotRecorded && no_traffic;
+        if !none {
+            *all.entry((kind, because, cloud)).or_default() += machines;
+        }
     };
     let gone = recorded.uncounted.iter();
     gone.filter(|one| from.is_none_or(|from| one.until > from)).for_each(|one| leave_out(one.what));
     for open in recorded.running() {
         let cloud = open.pool.place.cloud;
-        let unknown = CostKind::BESIDE.map(|kind| (kind, Extra::Unknown(NoPrice::NotRecorded)));
-        let machine = match open.price {
-            Some(_) => Extra::default(),
-            None => Extra::Unknown(NoPrice::Machine),
-        };
-        let beside = open.extras.map_or(unknown, Extras::each);
-        for (kind, extra) in [(CostKind::Machine, machine)].into_iter().chain(beside) {
-            if let Some(because) = extra.unknown() {
-                leave_out(Uncounted { kind, because, cloud, machines: 1 });
-            }
+        for (kind, because) in unknown(open.price.is_some(), &[or_unknown(open.extras)]) {
+            leave_out(Uncounted { kind, because, cloud, machines: 1 });
+        }
+    }
+    for attempt in recorded.in_doubt.values() {
+        let Create { pool, slots, price, others, .. } = &attempt.create;
+        let machines = u32::try_from(slots.len()).unwrap_or(u32::MAX);
+        let priced = price.is_some() && others.iter().all(|other| other.price.is_some());
+        for (kind, because) in unknown(priced, &may_come(inputs, attempt)) {
+            leave_out(Uncounted { kind, because, cloud: pool.place.cloud, machines });
         }
     }
     let one = |((kind, because, cloud), machines)| Uncounted { kind, because, cloud, machines };
     all.into_iter().map(one).collect()
+}
+
+/// What of a machine has no price, if any of this may come beside it; and why.
+fn unknown(priced: bool, beside: &[Extras]) -> Vec<(CostKind, NoPrice)> {
+    let machine = (!priced).then_some((CostKind::Machine, NoPrice::Machine));
+    let kind = |at: usize| {
+        let each = beside.iter().map(|one| one.each()[at]);
+        each.filter_map(|(kind, extra)| Some((kind, extra.unknown()?))).next()
+    };
+    machine.into_iter().chain((0..CostKind::BESIDE.len()).filter_map(kind)).collect()
 }

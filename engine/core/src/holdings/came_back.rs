@@ -18,7 +18,8 @@ pub(super) fn came_back(
 ) {
     let mut taken: BTreeSet<SlotName> = BTreeSet::new();
     for (id, departed, seen) in seen_again(inputs) {
-        let Departed { slot, pool, launched_at, price, template, extras: _, at: _ } = departed;
+        let Departed { slot, pool, launched_at, price, template, extras: _, adopted: _, at: _ } =
+            departed;
         let there = seen.state.is_live() && seen.state != MachineState::Stopping;
         let complete = inputs.observed.is_complete(&pool.place.scope());
         let notice = seen.notice.is_some_and(|notice| notice.kind == NoticeKind::Interruption);

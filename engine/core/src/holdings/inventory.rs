@@ -52,6 +52,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     // A plan counts what comes beside at the prices of now.
                     extras: _,
                     extras_since: _,
+                    adopted: _,
                 } => {
                     if !ending {
                         inventory.recorded_live += 1;

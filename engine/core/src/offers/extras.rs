@@ -20,7 +20,7 @@ pub fn add_extras(desired: &Desired, offerings: &mut [Offering]) {
         };
         last = Some((pool.place.clone(), way));
         let sent = sent(desired, pool.place.cloud, &plain);
-        let egress = way.map_or_else(Extra::default, |way| share(desired, kind, way));
+        let egress = way.map_or_else(Extra::default, |way| share(desired, Some(kind), way));
         offering.extras = Extras { egress, ..beside(&sent, pool) };
     }
 }
@@ -29,8 +29,8 @@ pub fn add_extras(desired: &Desired, offerings: &mut [Offering]) {
 pub fn extras_of(desired: &Desired, pool: &PoolId, kind: Option<&InstanceKind>) -> Extras {
     let plain = Template::default();
     let sent = sent(desired, pool.place.cloud, &plain);
-    let egress = way(desired, &pool.place).zip(kind);
-    let egress = egress.map_or_else(Extra::default, |(way, kind)| share(desired, kind, way));
+    let way = way(desired, &pool.place);
+    let egress = way.map_or_else(Extra::default, |way| share(desired, kind, way));
     Extras { egress, ..beside(&sent, pool) }
 }
 
@@ -51,12 +51,13 @@ fn way(desired: &Desired, place: &Place) -> Option<Result<Way, NoPrice>> {
     (!traffic.is_nothing()).then(|| Ways(traffic).from(place))
 }
 
-fn share(desired: &Desired, kind: &InstanceKind, way: Result<Way, NoPrice>) -> Extra {
+fn share(desired: &Desired, kind: Option<&InstanceKind>, way: Result<Way, NoPrice>) -> Extra {
     match way {
-        Ok(way) => {
-            let weight = weight(desired, kind).unwrap_or_default();
-            way.of(weight, desired.capacity.target)
-        }
+        Ok(way) if way.month == 0 => Extra::default(),
+        Ok(way) => match kind.and_then(|kind| weight(desired, kind)) {
+            Some(weight) => way.of(weight, desired.capacity.target),
+            None => Extra::Unknown(NoPrice::UnknownType),
+        },
         Err(why) => Extra::Unknown(why),
     }
 }

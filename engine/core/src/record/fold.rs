@@ -1,7 +1,7 @@
 //! From the journal's events to what is recorded.
 
 use crate::market::{learn, signals};
-use crate::record::slots::{fill_vacant, filled, filled_by, record};
+use crate::record::slots::{Counted, fill_vacant, filled, filled_by, record};
 use crate::record::{guards, handover, prices, rollout, spend, spot};
 use crate::seams;
 use fleet_model::{
@@ -9,6 +9,10 @@ use fleet_model::{
     NewMachine, PoolId, Recorded, SlotHealth, SlotId, SlotState, Timestamp, Token,
 };
 use std::collections::BTreeSet;
+
+/// Number of the fold: raised whenever it makes something else of the same records, or more of them than before.
+/// Snapshots carry it. One by another fold is not believed: what that left out would be missing for ever.
+pub const FOLD: u32 = 1;
 
 /// Blocks that are over stay on record for so long: the clock of a writer may have been ahead.
 const DAY: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
@@ -22,6 +26,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             | Event::RoundEnded { .. }
             | Event::HealthSeen { .. }
             | Event::Priced { .. }
+            | Event::BusyTold { .. }
     ) {
         recorded.changes += 1;
     }
@@ -59,8 +64,13 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                     true => extras,
                     false => recorded.extras.get(&pool).copied(),
                 };
-                record(recorded, new.slot).state =
-                    filled_by(new, pool, create.template, labels, (extras, None));
+                record(recorded, new.slot).state = filled_by(
+                    new,
+                    pool,
+                    create.template,
+                    labels,
+                    Counted { extras, ..Counted::default() },
+                );
             }
             let (got, price) = (machines.len(), machines.first().and_then(|new| new.price));
             learn::launched(recorded, &create.pool, (got, missing.len()), price, at);
@@ -108,6 +118,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                         price,
                         template,
                         extras,
+                        adopted,
                         ..
                     } if *machine == vacated.machine => {
                         let departed = Departed {
@@ -117,6 +128,7 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                             price: *price,
                             template: *template,
                             extras: *extras,
+                            adopted: *adopted,
                             at,
                         };
                         recorded.departed.insert(machine.clone(), departed);
@@ -181,7 +193,8 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
         Event::Thawed => recorded.freeze = None,
         Event::Renamed { from: _, to } => recorded.renamed = Some(to.clone()),
         Event::Adopted { machines, template, labels } => {
-            machines.iter().for_each(|one| handover::adopt(recorded, one, *template, *labels));
+            let made = (*template, *labels);
+            machines.iter().for_each(|one| handover::adopt(recorded, one, made, at));
         }
         Event::Released { machines } => {
             let closed = machines.iter().map(|one| spend::Closed {
@@ -282,7 +295,7 @@ fn templates_in_use(recorded: &Recorded) -> impl Iterator<Item = Digest> {
 fn readopt(recorded: &mut Recorded, machine: &NewMachine, template: Digest) {
     // Nobody wrote down what it carries; it is labelled anew. The next filling of the slot gets a
     // generation of its own all the same.
-    fill_vacant(recorded, machine, template, 0);
+    fill_vacant(recorded, machine, template, 0, None);
 }
 
 /// Slots that a request was proven not to fill: free again, and the next try is a new request.

@@ -7,8 +7,13 @@ use fleet_model::{
 };
 
 /// A machine that somebody else launched fills a slot, if nobody else does.
-pub(super) fn adopt(recorded: &mut Recorded, new: &NewMachine, template: Digest, labels: u32) {
-    if let Some(pool) = fill_vacant(recorded, new, template, labels) {
+pub(super) fn adopt(
+    recorded: &mut Recorded,
+    new: &NewMachine,
+    (template, labels): (Digest, u32),
+    at: Timestamp,
+) {
+    if let Some(pool) = fill_vacant(recorded, new, template, labels, Some(at)) {
         recorded.released.remove(&new.machine);
         learn::adopted(recorded, &pool);
     }

@@ -1,5 +1,6 @@
 //! What the journal says: events folded into a record, and the guards and breakers that follow from it.
 
+mod beside;
 mod breaker;
 mod fold;
 pub(crate) mod guards;
@@ -13,7 +14,7 @@ mod spend;
 pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};
-pub use fold::fold;
+pub use fold::{FOLD, fold};
 pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
 pub(crate) use labels::{clouds, template_meant};
 pub use labels::{labels_meant, labels_version, templates_meant};

@@ -1,11 +1,11 @@
 //! What the ledger needs of the journal besides launches and ends: prices that moved, what machines are
 //! worth, and when they ended by their cloud's own word.
 
-use crate::offers::{extras_by, find_offering, weight};
+use crate::offers::{find_offering, weight};
+use crate::record::beside::extras_seen;
 use fleet_model::{
-    Action, Event, Extras, ExtrasStep, Inputs, MachineId, MachineState, Market, MicroUsd, OnRecord,
-    Plan, PoolId, PriceStep, PricedAt, Recorded, Scope, SlotId, SlotState, Timestamp, Vacated,
-    Worth,
+    Action, Event, Inputs, MachineId, MachineState, Market, MicroUsd, OnRecord, Plan, PoolId,
+    PriceStep, PricedAt, Recorded, Scope, SlotState, Timestamp, Vacated, Worth,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -92,48 +92,6 @@ pub fn prices_seen(inputs: &Inputs) -> Option<Event> {
     let extras = extras_seen(inputs);
     let news = !prices.is_empty() || commitments.is_some() || !extras.is_empty();
     news.then_some(Event::Priced { prices, commitments, extras })
-}
-
-/// What comes beside machines, where it is not what is on record. A disk and an address cost what they cost at the
-/// launch; traffic is shared out anew with every target. Of machines that were launched before it was written down,
-/// or by somebody else, all of it is news. Machines that do not run are left alone: one that is gone ended before this
-/// look, and is settled by its end.
-fn extras_seen(inputs: &Inputs) -> Vec<ExtrasStep> {
-    let mut steps: Vec<ExtrasStep> = Vec::new();
-    let mut pools: BTreeMap<&PoolId, Option<Extras>> = BTreeMap::new();
-    for (name, record) in &inputs.recorded.slots {
-        let SlotState::Filled { machine, pool, template, extras: written, .. } = &record.state
-        else {
-            continue;
-        };
-        let seen = inputs.observed.machines.get(machine).map(|seen| seen.state);
-        if !matches!(seen, Some(MachineState::Pending | MachineState::Running)) {
-            continue;
-        }
-        let Some(now) = *pools.entry(pool).or_insert_with(|| extras_in(inputs, pool)) else {
-            continue;
-        };
-        let now = match written {
-            Some(written) if written.egress == now.egress => continue,
-            Some(written) => Extras { egress: now.egress, ..*written },
-            None => match inputs.recorded.templates.get(template) {
-                Some(fields) => extras_by(now, fields, pool),
-                None => now,
-            },
-        };
-        let slot = SlotId { name: *name, generation: record.generation };
-        match steps.iter_mut().find(|step| step.extras == now) {
-            Some(step) => step.slots.push(slot),
-            None => steps.push(ExtrasStep { slots: vec![slot], extras: now }),
-        }
-    }
-    steps
-}
-
-/// What comes beside a machine of a pool now; `None`: nothing is known of the pool.
-fn extras_in(inputs: &Inputs, pool: &PoolId) -> Option<Extras> {
-    let offered = find_offering(inputs, pool).map(|offering| offering.extras);
-    offered.or_else(|| Some(inputs.held_pools.get(pool)?.extras))
 }
 
 /// Keeps what comes beside machines of the pools that a round launches from, until the next round says otherwise.

@@ -28,20 +28,37 @@ pub(super) fn fill_vacant(
     new: &NewMachine,
     template: Digest,
     labels: u32,
+    adopted: Option<Timestamp>,
 ) -> Option<PoolId> {
     let pool = new.pool.clone()?;
     let was = recorded.departed.get(&new.machine);
     // What it cost until it was written down as gone is counted already.
-    let beside = was.map_or((None, None), |was| (was.extras, Some(was.at)));
+    let counted = match (was, adopted) {
+        (_, Some(_)) | (None, None) => Counted { adopted, since: adopted, extras: None },
+        (Some(was), None) => {
+            Counted { adopted: was.adopted, since: Some(was.at), extras: was.extras }
+        }
+    };
     let record = record(recorded, new.slot);
     if record.state != SlotState::Vacant {
         return None;
     }
     record.generation = new.slot.generation;
     record.attempt = 0;
-    record.state = filled_by(new, pool.clone(), template, labels, beside);
+    record.state = filled_by(new, pool.clone(), template, labels, counted);
     recorded.departed.remove(&new.machine);
     Some(pool)
+}
+
+/// From when on a machine is counted, and with what beside it.
+#[derive(Default)]
+pub(super) struct Counted {
+    /// What comes beside; `None`: nobody wrote it down.
+    pub(super) extras: Option<Extras>,
+    /// Since when that counts, if not since its launch.
+    pub(super) since: Option<Timestamp>,
+    /// Since when it is of the fleet, if somebody else launched it.
+    pub(super) adopted: Option<Timestamp>,
 }
 
 /// A slot with a machine of which nothing is known yet.
@@ -50,7 +67,7 @@ pub(super) fn filled_by(
     pool: PoolId,
     template: Digest,
     labels: u32,
-    (extras, extras_since): (Option<Extras>, Option<Timestamp>),
+    Counted { extras, since: extras_since, adopted }: Counted,
 ) -> SlotState {
     SlotState::Filled {
         machine: new.machine.clone(),
@@ -66,5 +83,6 @@ pub(super) fn filled_by(
         drained: false,
         extras,
         extras_since,
+        adopted,
     }
 }

@@ -9,9 +9,12 @@ use fleet_model::{
 use fleet_money::extras::rule;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// No cloud bills less than this.
 const LEAST: SignedDuration = SignedDuration::from_mins(1);
+/// No month reaches further back.
+const KEPT_DAYS: i64 = 33;
 /// A price that moved so lately may have moved earlier.
 const NOTICED: SignedDuration = SignedDuration::from_hours(1);
 
@@ -23,7 +26,9 @@ pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep], at: Timestam
     }
     let mut spent = std::mem::take(&mut recorded.spent);
     for record in recorded.slots.values() {
-        let SlotState::Filled { pool, launched_at, price, .. } = &record.state else { continue };
+        let SlotState::Filled { pool, launched_at, price, adopted, .. } = &record.state else {
+            continue;
+        };
         let Some(steps) = moved.get(pool) else { continue };
         let (mut began, mut hourly) = recorded.unsettled(pool, *launched_at, *price);
         for step in steps {
@@ -31,13 +36,18 @@ pub(super) fn priced(recorded: &mut Recorded, prices: &[PriceStep], at: Timestam
             // time before.
             let noticed = at.duration_since(step.since) < NOTICED;
             let dearer = hourly.max(Some(step.price).filter(|_| noticed));
-            spent.add(dearer.unwrap_or_default(), began, step.since);
+            spent.add(dearer.unwrap_or_default(), ours(began, *adopted), step.since);
             if step.since > began {
                 (began, hourly) = (step.since, Some(step.price));
             }
         }
     }
     recorded.spent = spent;
+}
+
+/// What somebody else paid for is not counted.
+fn ours(began: Timestamp, adopted: Option<Timestamp>) -> Timestamp {
+    adopted.map_or(began, |adopted| began.max(adopted))
 }
 
 /// Something else comes beside machines: up to there they are paid for with what came before.
@@ -54,8 +64,10 @@ pub(super) fn beside(recorded: &mut Recorded, steps: &[ExtrasStep], at: Timestam
                 continue;
             }
             let (before, cloud) = (extras.replace(*now), pool.place.cloud);
-            let began = extras_since.replace(at).unwrap_or(*launched_at);
-            settle(recorded, before, cloud, began, [at; 3]);
+            let began = extras_since.unwrap_or(*launched_at);
+            // The clock of whoever wrote this may be behind the one of the launch: nothing is counted twice.
+            *extras_since = Some(at.max(began));
+            settle(recorded, before, Some(*now), cloud, began, [at; 3]);
         }
     }
 }
@@ -83,6 +95,7 @@ pub(super) fn closed<'a>(recorded: &mut Recorded, gone: impl Iterator<Item = Clo
             price,
             extras,
             extras_since,
+            adopted,
             ..
         }) = state
         else {
@@ -91,6 +104,7 @@ pub(super) fn closed<'a>(recorded: &mut Recorded, gone: impl Iterator<Item = Clo
         if there == machine {
             let (launched_at, extras) = (*launched_at, *extras);
             let (began, hourly) = recorded.unsettled(pool, launched_at, *price);
+            let began = ours(began, *adopted);
             let at = launched_at.checked_add(LEAST).map_or(ended, |least| ended.max(least));
             let (cloud, since) = (pool.place.cloud, extras_since.unwrap_or(launched_at));
             recorded.spent.add(hourly.unwrap_or_default(), began, at);
@@ -101,15 +115,17 @@ pub(super) fn closed<'a>(recorded: &mut Recorded, gone: impl Iterator<Item = Clo
                 let billed = SignedDuration::from_millis(i64::try_from(billed).unwrap_or(0));
                 launched_at.checked_add(billed).unwrap_or(end)
             });
-            settle(recorded, extras, cloud, since, until);
+            settle(recorded, extras, None, cloud, since, until);
         }
     }
 }
 
-/// Adds what came beside a machine from a moment on, each until its own end.
+/// Adds what came beside a machine from a moment on, each until its own end. What goes on without a price is said of
+/// the machine that runs, and not here as well.
 fn settle(
     recorded: &mut Recorded,
     extras: Option<Extras>,
+    next: Option<Extras>,
     cloud: Cloud,
     from: Timestamp,
     until: [Timestamp; 3],
@@ -117,11 +133,15 @@ fn settle(
     let unknown = CostKind::BESIDE.map(|kind| (kind, Extra::Unknown(NoPrice::NotRecorded)));
     let each = extras.map_or(unknown, Extras::each);
     for ((kind, extra), until) in each.into_iter().zip(until) {
+        if until <= from {
+            continue;
+        }
         match extra {
             Extra::Hourly(price) | Extra::About(price) if price.0 > 0 => {
                 recorded.spent_beside.entry(kind).or_default().add(price, from, until);
             }
             Extra::Hourly(_) | Extra::About(_) => {}
+            Extra::Unknown(_) if next.is_some_and(|next| next.each().contains(&(kind, extra))) => {}
             Extra::Unknown(because) => {
                 let what = Uncounted { kind, because, cloud, machines: 1 };
                 leave_out(&mut recorded.uncounted, what, until);
@@ -130,15 +150,23 @@ fn settle(
     }
 }
 
+/// Months are asked for: a row for each day, and one for all that is older than any month.
 fn leave_out(uncounted: &mut Vec<UncountedUntil>, what: Uncounted, until: Timestamp) {
-    let same = |one: &&mut UncountedUntil| {
-        (one.what.kind, one.what.because, one.what.cloud) == (what.kind, what.because, what.cloud)
-    };
-    match uncounted.iter_mut().find(same) {
-        Some(one) => {
-            one.what.machines = one.what.machines.saturating_add(what.machines);
-            one.until = one.until.max(until);
+    let day = |at: Timestamp| at.as_second().div_euclid(86_400);
+    let oldest = day(until) - KEPT_DAYS;
+    let mut rows: BTreeMap<_, UncountedUntil> = BTreeMap::new();
+    for one in uncounted.drain(..).chain([UncountedUntil { what, until }]) {
+        let Uncounted { kind, because, cloud, machines } = one.what;
+        match rows.entry((kind, because, cloud, day(one.until).max(oldest))) {
+            Entry::Vacant(row) => {
+                row.insert(one);
+            }
+            Entry::Occupied(mut row) => {
+                let row = row.get_mut();
+                row.what.machines = row.what.machines.saturating_add(machines);
+                row.until = row.until.max(one.until);
+            }
         }
-        None => uncounted.push(UncountedUntil { what, until }),
     }
+    uncounted.extend(rows.into_values());
 }

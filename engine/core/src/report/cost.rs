@@ -5,7 +5,7 @@ use crate::holdings::{Holding, Standing};
 use crate::offers::{Covered, commitment_for, find_offering};
 use fleet_model::{
     Change, Cloud, Cost, CostKind, CostLine, Extra, Extras, MicroUsd, NoPrice, PoolId, Tier,
-    Uncounted,
+    Uncounted, Units,
 };
 use std::collections::BTreeMap;
 
@@ -21,20 +21,28 @@ pub(crate) struct Money {
 pub(crate) fn money(decision: &Decision<'_>) -> Money {
     let mut bill = Bill::default();
     let (mut uncounted, mut uncounted_before) = (Uncountable::new(), Uncountable::new());
+    let target = decision.inputs.desired.capacity.target;
+    let (standing, stays) = sharing(decision);
     for holding in &decision.inventory.holdings {
         if holding.standing != Standing::Ending {
-            let machine = Machines::of(holding);
+            let mut machine = Machines::of(holding);
+            machine.extras.egress = machine.extras.egress.shared(target, standing);
             let price = holding.own_bill().unwrap_or_default();
             bill.add(&machine, price, |change| &mut change.before);
             leave_out(&mut uncounted_before, &machine);
         }
     }
-    for (machines, price) in after(decision) {
+    for (mut machines, price) in after(decision) {
+        machines.extras.egress = machines.extras.egress.shared(target, stays);
         bill.add(&machines, price, |change| &mut change.after);
         leave_out(&mut uncounted, &machines);
     }
-    let mut cost = totals(decision);
-    cost.hourly_before = bill.lines.values().map(|(change, _)| change.before).sum();
+    let mut total = Change::default();
+    for (change, _) in bill.lines.values() {
+        total.before += change.before;
+        total.after += change.after;
+    }
+    let cost = totals(decision, total);
     let line =
         |((tier, pool, kind), (change, about)): ((Tier, PoolId, CostKind), (Change, bool))| {
             CostLine { tier, pool, kind, change, about }
@@ -121,6 +129,21 @@ fn after<'a>(decision: &'a Decision<'_>) -> Vec<(Machines<'a>, MicroUsd)> {
     all
 }
 
+/// What shares in the traffic now, and afterwards. Where that is more than the target, as long as machines that are
+/// too many stand, each sends less: the spec expects so much of the fleet and not of each machine.
+fn sharing(decision: &Decision<'_>) -> (Units, Units) {
+    let (mut standing, mut stays) = (0, 0);
+    for (at, holding) in decision.inventory.holdings.iter().enumerate() {
+        let sends = |is: bool| u64::from(is && holding.standing != Standing::Stopped);
+        standing += holding.weight.0 * sends(holding.standing != Standing::Ending);
+        let is_kept = holding.standing.stands() && !decision.choice.victims.contains_key(&at);
+        stays += holding.weight.0 * sends(is_kept);
+    }
+    let taken = decision.choice.taken.values().flat_map(|taken| &taken.counts);
+    let new = taken.map(|(&at, &count)| decision.candidate(at).weight.0 * u64::from(count));
+    (Units(standing), Units(stays + new.sum::<u64>()))
+}
+
 /// Lines under construction.
 #[derive(Default)]
 struct Bill {
@@ -168,7 +191,7 @@ fn listed(uncounted: Uncountable) -> Vec<Uncounted> {
     uncounted.into_iter().map(one).collect()
 }
 
-fn totals(decision: &Decision<'_>) -> Cost {
+fn totals(decision: &Decision<'_>, total: Change) -> Cost {
     let mut on_demand = MicroUsd(0);
     let mut dearer = MicroUsd(0);
     let mut cheaper = MicroUsd(0);
@@ -198,11 +221,13 @@ fn totals(decision: &Decision<'_>) -> Cost {
             on_demand += (list + candidate.beside) * u64::from(count);
         }
     }
+    // The choice counts each machine as one of a fleet that stands as it is meant.
+    let twice = decision.choice.usage.spend.saturating_sub(total.after);
     Cost {
-        hourly_before: MicroUsd(0),
-        hourly_after: decision.choice.usage.spend,
-        hourly_at_present: (decision.choice.usage.spend + dearer).saturating_sub(cheaper),
-        hourly_on_demand: on_demand,
+        hourly_before: total.before,
+        hourly_after: total.after,
+        hourly_at_present: (total.after + dearer).saturating_sub(cheaper),
+        hourly_on_demand: on_demand.saturating_sub(twice),
         hourly_limit: decision.inputs.desired.budget.hourly,
         unpriced,
         committed: decision.choice.usage.committed.iter().map(Covered::used).sum(),

@@ -24,10 +24,11 @@ pub(crate) struct Expected {
     pub(crate) missing: f64,
 }
 
-/// Puts what is believed to each spot pool, and sums it up.
+/// Puts what is believed to each spot pool, and sums it up beside what the plan costs per hour.
 pub(crate) fn outlook(
     decision: &Decision<'_>,
     lines: &mut [PoolLine],
+    planned: MicroUsd,
 ) -> Option<(Outlook, Expected)> {
     let inputs = decision.inputs;
     let siblings = Siblings::new(inputs);
@@ -36,7 +37,7 @@ pub(crate) fn outlook(
     let mut expected = Expected::default();
     let replaced_after = inputs.desired.placement.hedge.unwrap_or(Hedge::at(0)).missing_hours();
     // What of the price is saved, unasked, by launches that are not granted.
-    let mut refused = Odds::new(decision.choice.usage.spend.0 as f64, STEPS);
+    let mut refused = Odds::new(planned.0 as f64, STEPS);
     for line in lines.iter_mut().filter(|line| line.pool.market == Market::Spot) {
         any = true;
         let held = (line.keep + line.destroy) as usize;
@@ -75,7 +76,6 @@ pub(crate) fn outlook(
     let hedge = decision.inputs.desired.placement.hedge;
     let while_missing = hedge.map_or(READY, Hedge::missing_hours);
     let at_target = |every: f64| share(at_target((whole, while_missing), lost, every));
-    let planned = decision.choice.usage.spend;
     let hourly = |likely: f64| planned - MicroUsd(refused.below(1.0 - likely) as u64);
     let outlook = Outlook {
         fill: share(fill),

@@ -80,7 +80,7 @@ pub(crate) fn report(decision: &Decision<'_>, plan: &Plan) -> Report {
         notices.push(Notice::FewerZones { zones, wanted });
     }
     let mut pools = pool_lines(decision);
-    let (outlook, expected) = outlook(decision, &mut pools).unzip();
+    let (outlook, expected) = outlook(decision, &mut pools, cost.hourly_after).unzip();
     cost.range = expected.map(|expected| range(decision, &pools, &cost, expected));
     Report {
         unit: inputs.desired.capacity.unit,

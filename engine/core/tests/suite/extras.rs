@@ -2,7 +2,7 @@
 
 use crate::laws::{cases, wishes, worlds};
 use crate::world::*;
-use fleet_core::{add_extras, check, extras_of, plan};
+use fleet_core::{add_extras, check, extras_of, fold, plan, prices_seen};
 use fleet_model::*;
 use proptest::prelude::*;
 
@@ -220,6 +220,13 @@ fn what_has_no_price_is_named() {
     world.desired.budget.hourly = Some(usd(100.0));
     assert_eq!(counts(&checked(&world)), (0, 0));
     let pool = "azure/westus/1/s.1/spot".parse().expect("a pool");
+    assert_eq!(extras_of(&spec, &pool, None).egress, Extra::Unknown(NoPrice::Route));
+    // Nor is the share of a type that the catalog lacks nothing.
+    let mut spec = spec;
+    spec.placement.traffic.data = None;
+    let egress = extras_of(&spec, &pool, None).egress;
+    assert_eq!(egress, Extra::Unknown(NoPrice::UnknownType));
+    spec.placement.traffic = Traffic::default();
     assert_eq!(extras_of(&spec, &pool, None).egress, Extra::default());
 }
 
@@ -257,4 +264,54 @@ fn the_range_is_as_documented() {
     world.desired.capacity =
         CapacityGoal { on_demand: Units::whole(10), spot: Units(0), ..world.desired.capacity };
     assert_eq!(checked(&world).report.cost.range, None);
+}
+
+#[test]
+fn fewer_machines_do_not_send_more_before_the_others_are_gone() {
+    let mut wish = desired(10, 10, Unit::Instances);
+    let expected = Traffic { data: None, egress_milli_gib: 1_000_000, returned_milli_gib: 0 };
+    wish.placement.traffic = expected;
+    wish.placement.clouds = vec![CloudRule::anywhere(Cloud::Aws)];
+    wish.max_destroy = Share::ALL;
+    let mut world = inputs(wish, &catalog(TWO_CLOUDS));
+    let spec = world.desired.clone();
+    add_extras(&spec, &mut world.offerings);
+    let planned = checked(&world);
+    let whole = of(&planned.report, CostKind::Egress).after;
+    obey(&mut world, &planned, 600);
+    let look = |world: &mut Inputs| {
+        if let Some(priced) = prices_seen(world) {
+            let now = world.now;
+            fold(&mut world.recorded, &priced, now);
+        }
+        let all = world.recorded.running().filter_map(|open| open.extras?.egress.hourly());
+        let all: Vec<MicroUsd> = all.collect();
+        (all.len(), all.into_iter().sum::<MicroUsd>())
+    };
+    // Each share is rounded.
+    let near = |sum: MicroUsd| sum.0.abs_diff(whole.0) <= 10;
+    assert!(matches!(look(&mut world), (10, sum) if near(sum)));
+    // The target is lowered; the machines stand until the next plan is obeyed.
+    let mut wish = world.desired.clone();
+    wish.capacity.target = Units::whole(1);
+    wish.capacity.on_demand = Units::whole(1);
+    respec(&mut world, wish.clone(), &catalog(TWO_CLOUDS));
+    add_extras(&wish, &mut world.offerings);
+    let seen = look(&mut world);
+    assert!(seen.0 == 10 && near(seen.1), "{seen:?} of {whole}");
+    assert_eq!(prices_seen(&world), None, "told once");
+    // One apply destroys one of them; the others wait.
+    for stand in (1..10).rev() {
+        let planned = checked(&world);
+        let Change { before, after } = of(&planned.report, CostKind::Egress);
+        assert!(near(before) && near(after), "{stand}: {before} {after} of {whole}");
+        obey(&mut world, &planned, 600);
+        let gone = plan(&world).plan.vacate;
+        assert_eq!(gone.len(), 1);
+        let now = world.now;
+        fold(&mut world.recorded, &Event::Vacated { gone }, now);
+        let seen = look(&mut world);
+        assert!(seen.0 == stand && near(seen.1), "{seen:?} of {whole}");
+    }
+    assert!(checked(&world).plan.is_empty());
 }

@@ -13,6 +13,7 @@ mod optimum;
 mod orphans;
 mod reality;
 mod rebalance;
+mod recorded;
 mod rollout;
 mod work;
 mod world;

@@ -28,8 +28,8 @@ impl std::ops::AddAssign for Told {
 /// A machine in the window, in milliseconds.
 #[derive(Debug, Default)]
 struct Work {
-    /// What was told before this is not told again.
-    until: i64,
+    /// What was told, in order: the same time is not told again. Replicas write in any order.
+    known: Vec<(i64, i64)>,
     told: u64,
     idle: u64,
     ran: u64,
@@ -43,11 +43,9 @@ pub(super) struct Idle(BTreeMap<MachineId, Work>);
 impl Idle {
     pub(super) fn told(&mut self, busy: &Busy, Window { from, to }: Window) {
         let work = self.0.entry(busy.machine.clone()).or_default();
-        let begin = busy.from.as_millisecond().max(work.until).max(from);
+        let begin = busy.from.as_millisecond().max(from);
         let end = busy.to.as_millisecond().min(to);
-        work.until = work.until.max(end);
-        // Nothing of it is in the window, or all of it was told before.
-        let Some(ms) = u64::try_from(end - begin).ok().filter(|ms| *ms > 0) else { return };
+        let ms = news(&mut work.known, begin, end);
         work.told += ms;
         if busy.percent < IDLE_BELOW {
             work.idle += ms;
@@ -85,5 +83,37 @@ impl Idle {
             cost += Spend::from_raw(work.cost.raw() * idle / ran);
         }
         (part(cost, spent) >= WORTH_A_WORD).then_some(Anomaly::Idle { machines, idle_ms, cost })
+    }
+}
+
+/// How much of a stretch was not known before. It is from here on.
+fn news(known: &mut Vec<(i64, i64)>, begin: i64, end: i64) -> u64 {
+    if begin >= end {
+        return 0;
+    }
+    // Those that it meets become one with it.
+    let first = known.partition_point(|(_, to)| *to < begin);
+    let last = known.partition_point(|(from, _)| *from <= end);
+    let met = &known[first..last];
+    let before: i64 = met.iter().map(|(from, to)| (*to).min(end) - (*from).max(begin)).sum();
+    let from = met.first().map_or(begin, |(from, _)| begin.min(*from));
+    let to = met.last().map_or(end, |(_, to)| end.max(*to));
+    known.splice(first..last, [(from, to)]);
+    u64::try_from(end - begin - before).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_moment_counts_once_in_whatever_order_it_is_told() {
+        let mut known = Vec::new();
+        let mut told = |from, to| news(&mut known, from, to);
+        assert_eq!((told(10, 20), told(30, 40), told(0, 5)), (10, 10, 5));
+        assert_eq!((told(10, 20), told(12, 18), told(7, 7)), (0, 0, 0));
+        assert_eq!((told(15, 35), told(5, 10)), (10, 5));
+        assert_eq!(told(-5, 50), 15);
+        assert_eq!(known, [(-5, 50)]);
     }
 }

@@ -16,7 +16,7 @@ pub use page::page;
 pub use sent::Sent;
 pub use traffic::{Way, Ways};
 
-use fleet_model::{Extra, Extras, HOURS_PER_MONTH, MicroUsd, PoolId};
+use fleet_model::{Cloud, Extra, Extras, HOURS_PER_MONTH, MicroUsd, NoPrice, PoolId};
 
 /// Where a price comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,18 @@ pub fn beside(sent: &Sent<'_>, pool: &PoolId) -> Extras {
         disk: disk::price(sent, pool),
         address: address::price(sent, pool),
         egress: Extra::default(),
+    }
+}
+
+/// The same for a machine that somebody else launched: its disk and its address are what they were then.
+pub fn foreign(cloud: Cloud) -> Extras {
+    match cloud {
+        Cloud::Aws | Cloud::Azure | Cloud::Gcp => {
+            let unknown = Extra::Unknown(NoPrice::Adopted);
+            Extras { disk: unknown, address: unknown, egress: Extra::default() }
+        }
+        // In the price of every machine.
+        Cloud::Lambda => Extras::default(),
     }
 }
 

@@ -56,23 +56,24 @@ pub(super) fn running(
 
 /// Gives out the rest of a machine that is gone: `machine` is when that ended, `disk` when nothing of it was left.
 pub(super) fn rest(life: &OpenLife, machine: End, disk: End, sink: &mut impl FnMut(Charge<'_>)) {
+    give(life, |kind| billed(life, machine, disk, kind), sink);
+}
+
+/// Until when something is billed of a machine that is gone.
+fn billed(life: &OpenLife, machine: End, disk: End, kind: CostKind) -> End {
     let launched = ms(life.launched_at);
-    let ends = |kind| {
-        let Some(rule) = rule(life.pool.place.cloud, kind) else { return machine };
-        let end = match rule.until {
-            Until::Deleted => disk,
-            Until::MachineEnds => machine,
-        };
-        let there = u64::try_from(end.to - launched).unwrap_or_default();
-        let billed = i64::try_from(rule.billed(there)).unwrap_or(i64::MAX);
-        End { to: launched.saturating_add(billed), ..end }
+    let Some(rule) = rule(life.pool.place.cloud, kind) else { return machine };
+    let end = match rule.until {
+        Until::Deleted => disk,
+        Until::MachineEnds => machine,
     };
-    give(life, ends, sink);
+    let there = u64::try_from(end.to - launched).unwrap_or_default();
+    let billed = i64::try_from(rule.billed(there)).unwrap_or(i64::MAX);
+    End { to: launched.saturating_add(billed), ..end }
 }
 
 fn give(life: &OpenLife, ends: impl Fn(CostKind) -> End, sink: &mut impl FnMut(Charge<'_>)) {
     let unknown = CostKind::BESIDE.map(|kind| (kind, Extra::Unknown(NoPrice::NotRecorded)));
-    let from = ms(life.extras_since);
     for (kind, extra) in life.extras.map_or(unknown, Extras::each) {
         let hourly = extra.hourly();
         if hourly.is_some_and(|price| price.0 == 0) {
@@ -80,7 +81,8 @@ fn give(life: &OpenLife, ends: impl Fn(CostKind) -> End, sink: &mut impl FnMut(C
         }
         let End { to, how, estimated } = ends(kind);
         let (about, because) = (extra.is_about(), extra.unknown().unwrap_or(NoPrice::Machine));
-        let mut at = from;
+        let disk_since = life.disk_since.filter(|_| kind == CostKind::Disk);
+        let mut at = ms(disk_since.map_or(life.extras_since, |since| since.max(life.extras_since)));
         while at < to {
             let later = life.relabelled.iter().map(|(since, _)| ms(*since));
             let next = later.filter(|since| *since > at).min().map_or(to, |next| next.min(to));
@@ -106,5 +108,8 @@ fn give(life: &OpenLife, ends: impl Fn(CostKind) -> End, sink: &mut impl FnMut(C
 
 /// From here on it is counted, if the machine comes back that was written down as gone.
 pub(super) fn counted_until(life: &mut OpenLife, machine: End, disk: End) {
-    life.extras_since = stamp(machine.to.min(disk.to)).max(life.extras_since);
+    let since = |kind| stamp(billed(life, machine, disk, kind).to);
+    let (disk, others) = (since(CostKind::Disk), since(CostKind::Egress));
+    life.disk_since = Some(disk.max(life.disk_since.unwrap_or(disk)));
+    life.extras_since = others.max(life.extras_since);
 }

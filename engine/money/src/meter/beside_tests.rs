@@ -130,6 +130,36 @@ fn traffic_is_shared_out_anew_and_what_comes_back_was_there_all_the_time() {
 }
 
 #[test]
+fn a_disk_that_outlived_its_machine_is_paid_once_if_the_machine_comes_back() {
+    for (pool, counted) in [(AWS, 60), (AZURE, 60)] {
+        let (mut meter, new) = start(pool, known(Extra::default()));
+        // Its end is told; of its disk nobody says anything until nothing of it is seen any more.
+        let mut got = end(&mut meter, &new, [Some(30 * MIN), None], counted * MIN);
+        returned(&mut meter, &new);
+        accrued(&meter, at(2 * HOUR), &mut told(&mut got));
+        let of = |kind| -> Vec<(i64, i64)> {
+            let of = got.iter().filter(|one| one.0 == kind);
+            of.map(|one| (one.1 / MIN, one.2 / MIN)).collect()
+        };
+        assert_eq!(of(CostKind::Disk), [(0, counted), (counted, 120)]);
+        assert_eq!(of(CostKind::Address), [(0, 30), (30, 120)]);
+    }
+}
+
+#[test]
+fn the_first_hour_keeps_the_labels_that_it_had() {
+    let (mut meter, _) = start(AWS, known(Extra::default()));
+    relabelled(&mut meter, &[slot()], 1, at(30 * MIN));
+    let mut got = Vec::new();
+    settle(&mut meter, at(50 * HOUR), &mut |charge: Charge<'_>| {
+        if charge.kind == CostKind::Disk {
+            got.push((charge.labels, (charge.from - T0) / MIN, (charge.to - T0) / MIN));
+        }
+    });
+    assert_eq!(got, [(0, 0, 30), (1, 30, 50 * 60)]);
+}
+
+#[test]
 fn what_is_settled_is_not_counted_twice() {
     let (mut meter, new) = start(AWS, known(Extra::default()));
     let mut got = Vec::new();

@@ -8,6 +8,7 @@ use crate::calls::Appended;
 use crate::state::names::{journal_folder, record_names};
 use crate::state::record::{self, BadRecord, Record};
 use crate::state::seams;
+use crate::state::snapshot::{self, Found};
 use crate::state::store::{Store, StoreError};
 use fleet_core::fold;
 use fleet_model::{Event, FleetName, FleetUid, JOURNAL_FORMAT, Recorded};
@@ -19,8 +20,6 @@ use tokio::sync::oneshot;
 
 /// A snapshot is written when this many records would have to be replayed.
 const SNAPSHOT_EVERY: u64 = 16;
-/// Snapshots kept: the last, and one before it in case the last is damaged.
-const SNAPSHOTS_KEPT: usize = 2;
 /// Records read at once.
 const READS_AT_ONCE: usize = 32;
 
@@ -84,6 +83,8 @@ enum Refusal {
 struct Writer {
     recorded: Recorded,
     snapshot: u64,
+    /// Snapshots that are of no use: the next one takes their place.
+    useless: Vec<String>,
     broken: Option<Refusal>,
 }
 
@@ -94,14 +95,16 @@ impl Journal {
         fleet: &FleetName,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, JournalError> {
-        let (recorded, snapshot) = replay(store, fleet).await?;
+        let Replayed { recorded, snapshot, useless } = replay(store, fleet).await?;
+        let uid = Mutex::new(recorded.uid.clone());
+        let writer = Writer { recorded, snapshot, useless, broken: None };
         Ok(Journal {
             store: store.clone(),
             fleet: fleet.clone(),
             clock,
             queue: Mutex::new(Vec::new()),
-            uid: Mutex::new(recorded.uid.clone()),
-            writer: tokio::sync::Mutex::new(Writer { recorded, snapshot, broken: None }),
+            uid,
+            writer: tokio::sync::Mutex::new(writer),
         })
     }
 
@@ -243,14 +246,9 @@ impl Journal {
         if seq < writer.snapshot + SNAPSHOT_EVERY {
             return Ok(());
         }
-        let Ok(bytes) = record::seal(&writer.recorded) else { return Ok(()) };
-        let folder = snapshot_folder(&self.fleet);
-        self.store.create(&format!("{folder}/{seq:012}"), bytes).await?;
+        let useless = std::mem::take(&mut writer.useless);
+        snapshot::write(&self.store, &self.fleet, &writer.recorded, useless).await?;
         writer.snapshot = seq;
-        let names = self.store.list(&folder, None).await?;
-        for old in names.iter().rev().skip(SNAPSHOTS_KEPT) {
-            self.store.remove(&format!("{folder}/{old}")).await?;
-        }
         Ok(())
     }
 }
@@ -259,13 +257,18 @@ pub(super) fn record_name(fleet: &FleetName, seq: u64) -> String {
     format!("{}/{seq:012}", journal_folder(fleet))
 }
 
-pub(super) fn snapshot_folder(fleet: &FleetName) -> String {
-    format!("fleets/{fleet}/snapshot")
+/// What is recorded of a fleet.
+struct Replayed {
+    recorded: Recorded,
+    /// The number of the snapshot that it was read from.
+    snapshot: u64,
+    /// Newer snapshots, which are of no use.
+    useless: Vec<String>,
 }
 
-/// What is recorded of a fleet, and the number of the snapshot it was read from.
-async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), JournalError> {
-    let mut recorded = last_snapshot(store, fleet).await?.unwrap_or_default();
+async fn replay(store: &Store, fleet: &FleetName) -> Result<Replayed, JournalError> {
+    let Found { recorded, useless } = snapshot::last(store, fleet).await?;
+    let mut recorded = recorded.unwrap_or_default();
     let snapshot = recorded.seq;
     if snapshot > 0 && store.read(&record_name(fleet, snapshot)).await?.is_none() {
         return Err(JournalError::Damaged {
@@ -292,7 +295,7 @@ async fn replay(store: &Store, fleet: &FleetName) -> Result<(Recorded, u64), Jou
         }
         recorded.seq = record.seq;
     }
-    Ok((recorded, snapshot))
+    Ok(Replayed { recorded, snapshot, useless })
 }
 
 /// Whence a journal moves here of which the first record has not come yet: it comes last.
@@ -303,20 +306,6 @@ fn arriving(fleet: &FleetName, snapshot: u64, records: &[Record]) -> Option<Flee
         Event::Renamed { from, to } if to == fleet => Some(from.clone()),
         _ => None,
     })
-}
-
-/// The newest snapshot that can be read. A damaged one is passed over: the records are all there.
-async fn last_snapshot(store: &Store, fleet: &FleetName) -> Result<Option<Recorded>, StoreError> {
-    let folder = snapshot_folder(fleet);
-    for name in store.list(&folder, None).await?.iter().rev() {
-        let Some(bytes) = store.read(&format!("{folder}/{name}")).await? else { continue };
-        let parsed = record::body(&bytes).ok().map(serde_json::from_slice::<Recorded>);
-        if let Some(Ok(recorded)) = parsed {
-            return Ok(Some(recorded));
-        }
-        tracing::warn!(%fleet, snapshot = %name, "snapshot cannot be read; replaying the journal");
-    }
-    Ok(None)
 }
 
 async fn read_records(

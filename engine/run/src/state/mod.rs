@@ -15,6 +15,7 @@ mod pages;
 mod record;
 mod remote;
 mod seams;
+mod snapshot;
 mod store;
 mod store_errors;
 

@@ -5,9 +5,10 @@
 //! copy without it is no journal yet. Only then does the old one go, its last record last. A run that dies
 //! anywhere in between leaves either a copy or an original that says what is to be done.
 
-use crate::state::journal::{JournalError, record_name, snapshot_folder};
+use crate::state::journal::{JournalError, record_name};
 use crate::state::names::journal_folder;
 use crate::state::record;
+use crate::state::snapshot;
 use crate::state::store::{Store, StoreError};
 use fleet_model::{Event, FleetName};
 use futures::{StreamExt, TryStreamExt, stream};
@@ -98,7 +99,7 @@ async fn one(
 /// Removes everything under a name that moved: of the journal the last record last, and after it what is
 /// no journal.
 pub(crate) async fn erase(store: &Store, fleet: &FleetName) -> Result<(), StoreError> {
-    remove_all(store, &snapshot_folder(fleet)).await?;
+    remove_all(store, &snapshot::folder(fleet)).await?;
     let mut names = store.list(&journal_folder(fleet), None).await?;
     let last = names.pop();
     remove(store, &journal_folder(fleet), names).await?;
