@@ -87,6 +87,9 @@ fn saved(line: &Line) -> (String, String) {
     }
 }
 
+/// Which of the figures are those of kinds.
+const KINDS: std::ops::Range<usize> = 1..5;
+
 fn cells(line: &Line) -> Vec<Cell> {
     let unit = per_unit(line);
     let unit_hours = unit.map_or_else(String::new, |(_, ms, _)| hours(ms));
@@ -163,15 +166,22 @@ pub(crate) fn text(page: &Page<'_>) -> String {
         "interrupted",
         "lost",
     ];
-    table.styled(DIM, heads.iter().map(left).chain(figures.iter().map(right)));
+    // A kind that cost nothing anywhere has no column.
+    let kinds = cells(&total);
+    let shown = &|at: usize| !(KINDS.contains(&at) && kinds[at].is_empty());
+    let some = |all: Vec<Cell>| {
+        all.into_iter().enumerate().filter(move |(at, _)| shown(*at)).map(|(_, one)| one)
+    };
+    let figures = figures.iter().map(right).collect();
+    table.styled(DIM, heads.iter().map(left).chain(some(figures)));
     for (key, line) in &lines {
         let names = key.iter().map(|part| left(clean_line(&part.to_string())));
-        table.row(names.chain(cells(line)));
+        table.row(names.chain(some(cells(line))));
     }
     if lines.len() > 1 {
         let names =
             std::iter::once("total".to_owned()).chain(heads.iter().skip(1).map(|_| String::new()));
-        table.styled(BOLD, names.map(left).chain(cells(&total)));
+        table.styled(BOLD, names.map(left).chain(some(cells(&total))));
     }
     out.push_str(&table.render("  "));
     if let Some(small) = super::cost_chart::small(page) {

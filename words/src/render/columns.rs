@@ -35,6 +35,11 @@ fn visible(text: &str) -> String {
 }
 
 impl Cell {
+    /// Whether it says nothing.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
     /// The same in a colour.
     pub fn style(mut self, style: Style) -> Self {
         self.style = style;
