@@ -105,7 +105,7 @@ impl Waiting {
             let much = told.waits.len() >= MOST && !told.tried;
             !told.waits.is_empty() && (all || long || much)
         };
-        let due = waiting.iter_mut().filter(|(_, told)| due(&told));
+        let due = waiting.iter_mut().filter(|(_, told)| due(told));
         due.map(|(fleet, told)| (fleet.clone(), std::mem::take(&mut told.waits))).collect()
     }
 

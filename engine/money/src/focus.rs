@@ -419,7 +419,7 @@ mod tests {
             ",Usage,,Disk Capacity of m7i.large spot in us-east-1,Usage-Based,",
             // A disk does not follow the market, and its own name is not known.
             ",Standard,USD,",
-            ",us-east-1,us-east-1,,,,Storage,Amazon Elastic Compute Cloud,Block Storage,",
+            ",us-east-1,us-east-1,,,,Storage,Amazon Elastic Block Store,Block Storage,",
             ",i-1",
         ] {
             assert!(disk.contains(part), "{part}: {disk}");
