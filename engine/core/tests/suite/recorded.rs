@@ -70,7 +70,7 @@ fn what_somebody_else_launched_counts_from_its_adoption_and_nobody_knows_its_dis
     let priced = prices_seen(&world).expect("news");
     write(&mut world, &priced);
     assert_eq!(prices_seen(&world), None, "told once");
-    world.now = world.now + hours(5);
+    world.now += hours(5);
     world.observed.taken_at = world.now;
     let report = plan(&world).report;
     let on = report.budgets[0].spent_on;
@@ -143,7 +143,7 @@ fn a_launch_in_doubt_counts_at_the_dearest_of_each_kind_and_says_what_it_does_no
     let one = Extras { disk: hourly(300_000), address: hourly(1_000), egress: hourly(0) };
     let other = Extras { disk: none, address: hourly(9_000), egress: hourly(0) };
     doubt(&mut world, [Some(one), Some(other)]);
-    world.now = world.now + hours(1);
+    world.now += hours(1);
     let report = plan(&world).report;
     let on = report.budgets[0].spent_on;
     let near = |got: MicroUsd, micros: u64| got.0 >= micros && got.0 < micros + 1_000;
@@ -174,7 +174,7 @@ fn machines_without_a_price_are_those_of_the_month_each_once() {
     for day in 1..5 {
         let seen = prices_seen(&world).expect("news");
         write(&mut world, &seen);
-        world.now = world.now + hours(24);
+        world.now += hours(24);
         for offering in &mut world.offerings {
             offering.extras.egress = Extra::Hourly(MicroUsd(day));
         }
