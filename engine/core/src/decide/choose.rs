@@ -63,7 +63,7 @@ fn burst_first(situation: Situation<'_>, quota: Quota, choice: &Choice) -> Optio
 fn make_room(situation: Situation<'_>, quota: Quota) -> Option<Choice> {
     let Situation { inventory, .. } = situation;
     // A few at a time: the budget may have room for one more, and not for all of them.
-    let few = quota.any.min((inventory.recorded_live / 10).max(1));
+    let few = quota.any.min(inventory.ends_at_once());
     let wish = choose_with(situation, Quota { any: few, ..quota }, Replace::AtOnce);
     let limited = wish.usage.limit.is_some();
     if !limited || wish.replaced.is_empty() || wish.usage.is_over() {

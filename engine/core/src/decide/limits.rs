@@ -29,7 +29,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     // What is to be destroyed is: now, or when it is listed.
     let unseen = unseen(situation, &free);
     let asked = wanted as u32 + unseen;
-    let left = (inventory.recorded_live / 10).max(1).saturating_sub(limits.already_destroyed);
+    let left = inventory.ends_at_once().saturating_sub(limits.already_destroyed);
     let allowed = seams::may_destroy(left, inputs.desired.capacity.target);
     let exact = limits.allow_destroy.map(|n| n.saturating_sub(limits.already_destroyed));
     // What the user's own lower target asks for has a limit of its own.

@@ -110,7 +110,7 @@ impl Removals<'_> {
             (std::cmp::Reverse(per_unit), holding.launched_at, *at)
         });
         let tenth = Units(self.inputs.desired.capacity.spot.0 / 10);
-        let most = (self.inventory.recorded_live / 10).max(1) as usize;
+        let most = self.inventory.ends_at_once() as usize;
         let mut some = Vec::new();
         let mut units = Units(0);
         for (at, holding) in movable {

@@ -46,7 +46,7 @@ impl Removals<'_> {
         let seen = &self.inputs.recorded.spot.cheaper;
         let burst = self.group(Group::Burst).count() as u32;
         let mut left = most_now(self.inputs, rule, burst);
-        let live = (self.inventory.recorded_live / 10).max(1);
+        let live = self.inventory.ends_at_once();
         left = left.map(|left| left.min(live));
         let room = allowance.min(Units(wanted.0 / 10).max(self.smallest_spot()));
         let mut found = Rebalanced::default();

@@ -117,3 +117,10 @@ pub(crate) struct Inventory {
     /// Machines that are there, and that nobody sees yet.
     pub(crate) unseen: u32,
 }
+
+impl Inventory {
+    /// How many machines of what is on record end at a look, unless somebody allows more.
+    pub(crate) fn ends_at_once(&self) -> u32 {
+        (self.recorded_live / 10).max(1)
+    }
+}

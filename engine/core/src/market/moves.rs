@@ -107,7 +107,9 @@ pub(super) fn best_move(
     going.fill(search.choices, size, |at| counts[at].checked_sub(size));
     let look = Look { search, pools, size, have, spares, all, others, coming, going, active };
     let least = LEAST * search.need.missing;
-    let mut best = Best { change: -least, step: None, moved: search.moved() };
+    let moved = search.moved();
+    let fare = search.need.moving.of(moved.both());
+    let mut best = Best { change: -least, step: None, moved, fare };
     look.on_demand_alone(&mut best);
     // What one more of each pool that holds some would change, for moves between those.
     added.clear();
@@ -126,17 +128,17 @@ pub(super) fn best_move(
 struct Best {
     change: f64,
     step: Option<Move>,
-    /// Before the step.
+    /// Before the step, and what that costs.
     moved: Moved,
+    fare: f64,
 }
 
 impl Best {
     fn consider(&mut self, search: &Search<'_>, change: f64, step: Move) {
         // Asked only where it can matter: moving never saves more than it cost up to now.
-        let fare = search.need.moving;
-        let before = fare.of(self.moved.both());
-        if change < self.change + before {
-            let change = change + fare.of(then_moved(search, self.moved, step)) - before;
+        if change < self.change + self.fare {
+            let then = search.need.moving.of(then_moved(search, self.moved, step));
+            let change = change + then - self.fare;
             if change < self.change {
                 (self.change, self.step) = (change, Some(step));
             }

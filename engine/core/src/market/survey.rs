@@ -21,8 +21,6 @@ pub(super) const START_PAID_IN: f64 = 3.0;
 const WORK: f64 = 0.2;
 /// The same of a machine that we end ourselves for another one: less, since the other is up by then.
 const MOVED_WORK: f64 = 0.1;
-/// One in so many of what is on record ends at a look, unless somebody allows more.
-const ENDED_AT_ONCE: u32 = 10;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
 
@@ -137,7 +135,7 @@ impl Survey<'_> {
             false => (self.reference, 1.0),
         };
         let hours = f64::from(self.hedge.reconcile_every_seconds) / 3600.0;
-        let at_once = f64::from((inventory.recorded_live / ENDED_AT_ONCE).max(1));
+        let at_once = f64::from(inventory.ends_at_once());
         Fare {
             work: MOVED_WORK * self.reference / START_PAID_IN,
             overlap: price * hours / START_PAID_IN,

@@ -33,6 +33,19 @@ fn write(world: &mut Inputs, event: &Event) {
     fold(&mut world.recorded, event, now);
 }
 
+/// The only machine is there no longer.
+fn vanish(world: &mut Inputs) {
+    let gone = vec![Vacated {
+        slot: "base-0".parse().expect("a slot"),
+        machine: "i-1".into(),
+        how: Departure::Vanished,
+        started: None,
+        at: None,
+        deleted: None,
+    }];
+    write(world, &Event::Vacated { gone });
+}
+
 /// Takes in a machine that somebody launched two days ago.
 fn adopt(world: &mut Inputs) {
     let pool: PoolId = "aws/us-east-1/a/m.1/on-demand".parse().expect("a pool");
@@ -83,15 +96,7 @@ fn what_somebody_else_launched_counts_from_its_adoption_and_nobody_knows_its_dis
     let unknown = [CostKind::Disk, CostKind::Address].map(|kind| (kind, NoPrice::Adopted, 1));
     assert_eq!(told, unknown);
     // The same once it is gone.
-    let gone = vec![Vacated {
-        slot: "base-0".parse().expect("a slot"),
-        machine: "i-1".into(),
-        how: Departure::Vanished,
-        started: None,
-        at: None,
-        deleted: None,
-    }];
-    write(&mut world, &Event::Vacated { gone });
+    vanish(&mut world);
     assert_eq!(world.recorded.spent.since(None), MicroUsd::dollars(5));
     let beside = world.recorded.spent_beside.keys().copied().collect::<Vec<_>>();
     assert_eq!(beside, [CostKind::Egress]);
@@ -180,15 +185,7 @@ fn machines_without_a_price_are_those_of_the_month_each_once() {
         }
     }
     assert_eq!(machines(&world), 1);
-    let gone = vec![Vacated {
-        slot: "base-0".parse().expect("a slot"),
-        machine: "i-1".into(),
-        how: Departure::Vanished,
-        started: None,
-        at: None,
-        deleted: None,
-    }];
-    write(&mut world, &Event::Vacated { gone });
+    vanish(&mut world);
     world.observed.machines.clear();
     assert_eq!(machines(&world), 1);
     world.now = "2027-04-02T00:00:00Z".parse().expect("a moment");
