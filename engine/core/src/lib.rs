@@ -46,17 +46,19 @@ pub use report::{
 
 use fleet_model::Inputs;
 
-/// The plan and what is held back, without the report: for replays, which read no more and plan by the
-/// ten thousand.
-pub fn plan_alone(inputs: &Inputs) -> (fleet_model::Plan, Vec<fleet_model::Hold>) {
-    let decision = decide::decide(inputs, false);
-    (plan::steps(&decision), decision.held)
+/// The plan without the report, for replays: they plan by the ten thousand, have nobody to ask before
+/// machines end, and carry a plan out at once or never.
+pub fn plan_alone(inputs: &Inputs) -> fleet_model::Plan {
+    let decision = decide::decide_with(inputs, false, decide::Consent::Given);
+    let premises = plan::premises_of_the_moment(inputs, decision.choice.usage.spend);
+    plan::steps(&decision, premises)
 }
 
 /// Decides. Total: what cannot be done is in the report.
 pub fn plan(inputs: &Inputs) -> Planned {
     let decision = decide::decide(inputs, false);
-    let plan = plan::steps(&decision);
+    let premises = premises(inputs, decision.choice.usage.spend);
+    let plan = plan::steps(&decision, premises);
     let report = report::report(&decision, &plan);
     Planned { plan, report }
 }

@@ -146,16 +146,7 @@ impl Engine {
 
     /// Plans, allowing what the plan itself asks to end: a recording has nobody to ask.
     fn plan(&mut self) -> Plan {
-        self.inputs.limits = Limits::default();
-        let (mut plan, held) = plan_alone(&self.inputs);
-        let limit = held.iter().find_map(|hold| match hold {
-            Hold::DestroyLimit { wanted, .. } => Some(*wanted),
-            _ => None,
-        });
-        if limit.is_some() {
-            self.inputs.limits.allow_destroy = limit;
-            (plan, _) = plan_alone(&self.inputs);
-        }
+        let plan = plan_alone(&self.inputs);
         let gone = plan.vacate.clone();
         for vacated in &gone {
             self.inputs.observed.machines.remove(&vacated.machine);

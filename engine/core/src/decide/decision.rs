@@ -11,6 +11,15 @@ use fleet_model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How many machines one plan may end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Consent {
+    /// As many as the limits of the inputs say.
+    Limited,
+    /// As many as it asks for.
+    Given,
+}
+
 /// What is decided from.
 #[derive(Clone, Copy)]
 pub(crate) struct Situation<'a> {

@@ -1,7 +1,7 @@
 //! From inputs to a decision.
 
 use crate::budget::allowance;
-use crate::decide::decision::{Decision, Limited, Situation};
+use crate::decide::decision::{Consent, Decision, Limited, Situation};
 use crate::decide::holds::{by_hand, frozen, held_by_hand, holds};
 use crate::decide::limits::within_limits;
 use crate::decide::relabel::to_relabel;
@@ -18,6 +18,11 @@ use fleet_model::{Departure, Inputs};
 /// Decides what to keep, what to launch and what to destroy. `certify` asks for a proof of how good it
 /// is.
 pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
+    decide_with(inputs, certify, Consent::Limited)
+}
+
+/// The same, with a word on what may end.
+pub(crate) fn decide_with(inputs: &Inputs, certify: bool, consent: Consent) -> Decision<'_> {
     let commitments = in_force(inputs);
     let mut inventory = inventory(inputs, &commitments);
     let prospects = Prospects::new(inputs, &inventory);
@@ -42,7 +47,7 @@ pub(crate) fn decide(inputs: &Inputs, certify: bool) -> Decision<'_> {
             let choice = keep_everything(situation);
             (choice, Limited { frozen: Some(hold), ..Limited::default() })
         }
-        None => within_limits(situation),
+        None => within_limits(situation, consent),
     };
     let (mut resend, mut relabel) = (Vec::new(), Vec::new());
     if !is_frozen {

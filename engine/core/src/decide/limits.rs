@@ -3,7 +3,7 @@
 use crate::budget::{Allowance, Limit};
 use crate::clock::is_over;
 use crate::decide::choose::{choose, choose_with};
-use crate::decide::decision::{Choice, Limited, Outgoing, Situation};
+use crate::decide::decision::{Choice, Consent, Limited, Outgoing, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
 use crate::decide::removals::{Quota, Removals, is_used_up, keep_everything, target_lowered};
@@ -12,7 +12,7 @@ use crate::holdings::{Holding, Inventory};
 use fleet_model::{AtCap, Budget, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};
 
 /// Destroys no more machines than one apply may, unless a person allowed the exact number.
-pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
+pub(crate) fn within_limits(situation: Situation<'_>, consent: Consent) -> (Choice, Limited) {
     let Situation { inputs, inventory, .. } = situation;
     let limits = inputs.limits;
     let free = choose(situation, Quota::ALL);
@@ -53,7 +53,7 @@ pub(crate) fn within_limits(situation: Situation<'_>) -> (Choice, Limited) {
     let shed = shed.min(if limits.already_destroyed == 0 { most.max(1) } else { most });
     let mut limited = Limited::default();
     let within = asked.saturating_sub(besides + shed) <= allowed;
-    let choice = if within || exact == Some(asked) {
+    let choice = if within || exact == Some(asked) || consent == Consent::Given {
         free
     } else {
         let choice = choose(situation, Quota { any: allowed, lowered: besides, shed });

@@ -20,8 +20,8 @@ mod rollout;
 mod seams;
 mod together;
 
-pub(crate) use decision::Decision;
-pub(crate) use driver::decide;
+pub(crate) use decision::{Consent, Decision};
+pub(crate) use driver::{decide, decide_with};
 pub(crate) use holds::by_hand;
 pub(crate) use moves::moves;
 pub use placement::{Placement, placement};

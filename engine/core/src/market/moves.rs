@@ -12,6 +12,8 @@ use crate::market::shortage::{Losses, Pool};
 
 /// Less than this is nothing, as a share of what one missing costs: so much is lost to rounding.
 const LEAST: f64 = 1e-12;
+/// What may be lost to rounding of a bound.
+const ROUNDED: f64 = 1.0 + 1e-9;
 /// Moves between two pools that both hold machines look at what the others lose without both; so many are
 /// looked at closely, those that save most at first sight.
 const CLOSE_LOOKS: usize = 6;
@@ -134,14 +136,23 @@ struct Best {
 }
 
 impl Best {
+    /// Whether a step that changes so much may be the best: moving never saves more than it cost up to now.
+    fn may_be(&self, change: f64) -> bool {
+        change < self.change + self.fare
+    }
+
+    #[inline]
     fn consider(&mut self, search: &Search<'_>, change: f64, step: Move) {
-        // Asked only where it can matter: moving never saves more than it cost up to now.
-        if change < self.change + self.fare {
-            let then = search.need.moving.of(then_moved(search, self.moved, step));
-            let change = change + then - self.fare;
-            if change < self.change {
-                (self.change, self.step) = (change, Some(step));
-            }
+        if self.may_be(change) {
+            self.weigh(search, change, step);
+        }
+    }
+
+    fn weigh(&mut self, search: &Search<'_>, change: f64, step: Move) {
+        let then = search.need.moving.of(then_moved(search, self.moved, step));
+        let change = change + then - self.fare;
+        if change < self.change {
+            (self.change, self.step) = (change, Some(step));
         }
     }
 }
@@ -236,7 +247,7 @@ impl Look<'_> {
         let &Look { search, size, all, spares, .. } = self;
         let need = &search.need;
         let now = all.beyond(spares);
-        let mut closest = Closest(Vec::with_capacity(CLOSE_LOOKS));
+        let mut closest = Closest::default();
         for (from, (&at, others)) in self.active.iter().zip(self.others).enumerate() {
             let weight = search.choices[at].weight;
             let Some((slots, cost)) = self.going.of(at) else { continue };
@@ -277,13 +288,19 @@ impl Look<'_> {
                 let change = alone + cost - need.missing * saved;
                 best.consider(search, change, Move { add: Some(to), ..drop });
             }
-            for (to, change) in added.iter().enumerate() {
-                if to != from && change.is_finite() {
-                    closest.consider(Between { from, to, change: alone + change });
+            for (to, added) in added.iter().enumerate() {
+                let change = alone + added;
+                if change < closest.below && to != from {
+                    closest.insert(Between { from, to, change });
                 }
             }
         }
-        for between in closest.0 {
+        for between in closest.best {
+            // Most of them cannot be the best, whatever a closer look shows.
+            let at_most = need.missing * (self.cross_at_most(between) * ROUNDED + LEAST);
+            if at_most.is_finite() && !best.may_be(between.change - at_most) {
+                continue;
+            }
             let change = between.change + need.missing * self.cross(between, rest);
             let add = Some(self.active[between.to]);
             let step = Move { add, drop: Some(self.active[between.from]), size, on_demand: 0 };
@@ -293,22 +310,35 @@ impl Look<'_> {
 
     /// What is missing because slots of a move matter at once: those that go, and those that come.
     fn cross(&self, between: Between, rest: &mut Losses) -> f64 {
-        let &Look { search, pools, size, spares, .. } = self;
+        let pools = self.pools;
+        let (from, to) = (self.active[between.from], self.active[between.to]);
+        let third = self.active.iter().filter(|at| **at != from && **at != to);
+        let without_one = &self.others[between.from];
+        rest.fill_without(without_one, &pools[to], third.map(|&at| &pools[at]));
+        -self.saved_at_once(between, rest)
+    }
+
+    /// The most that it can be below nought. It is a sum of chances of what all others lose, and of those
+    /// something is known before the pool to which machines come is taken out of them.
+    fn cross_at_most(&self, between: Between) -> f64 {
+        let to = &self.pools[self.active[between.to]];
+        self.saved_at_once(between, &self.others[between.from]) * Losses::at_most_without(to)
+    }
+
+    /// What those that come save without those that go, beyond what they save beside them.
+    fn saved_at_once(&self, between: Between, others: &Losses) -> f64 {
+        let &Look { search, size, spares, .. } = self;
         let (from, to) = (self.active[between.from], self.active[between.to]);
         let (Some((going, _)), Some((coming, _))) = (self.going.of(from), self.coming.of(to))
         else {
             return 0.0;
         };
-        let third = self.active.iter().filter(|at| **at != from && **at != to);
-        let without_one = &self.others[between.from];
-        rest.fill_without(without_one, &pools[to], third.map(|&at| &pools[at]));
         let (source, target) = (search.choices[from].weight, search.choices[to].weight);
-        // What those that come save without those that go, and what they save beside them.
         let without = |spares: isize| {
             let fewer = spares - (size * source) as isize;
-            saved(going, source, fewer, |s| rest.beyond(s))
+            saved(going, source, fewer, |s| others.beyond(s))
         };
-        -saved(coming, target, spares, without)
+        saved(coming, target, spares, without)
     }
 }
 
@@ -341,16 +371,27 @@ struct Between {
 }
 
 /// The moves that save most at first sight, the best first.
-struct Closest(Vec<Between>);
+struct Closest {
+    best: Vec<Between>,
+    /// Only what changes less than this is among them.
+    below: f64,
+}
+
+impl Default for Closest {
+    fn default() -> Self {
+        Closest { best: Vec::with_capacity(CLOSE_LOOKS), below: f64::INFINITY }
+    }
+}
 
 impl Closest {
-    fn consider(&mut self, between: Between) {
-        let full = self.0.len() == CLOSE_LOOKS;
-        if full && self.0.last().is_some_and(|last| last.change <= between.change) {
-            return;
+    fn insert(&mut self, between: Between) {
+        let rank = self.best.partition_point(|other| other.change <= between.change);
+        self.best.truncate(CLOSE_LOOKS - 1);
+        self.best.insert(rank, between);
+        if let [.., last] = self.best[..]
+            && self.best.len() == CLOSE_LOOKS
+        {
+            self.below = last.change;
         }
-        let rank = self.0.partition_point(|other| other.change <= between.change);
-        self.0.truncate(CLOSE_LOOKS - 1);
-        self.0.insert(rank, between);
     }
 }

@@ -91,20 +91,32 @@ impl Losses {
             self.fill(others, most);
             return;
         }
-        let chances = &mut self.chances;
-        chances.clone_from(&all.chances);
+        let Losses { chances, mean, below } = self;
+        chances.clear();
+        below.clear();
         let per_whole = 1.0 / pool.whole;
-        for at in 0..=most {
-            let found = chances[at] * per_whole;
-            chances[at] = found;
-            for &(lost, chance) in &pool.losses {
-                let Some(then) = chances.get_mut(at + lost) else { break };
-                *then -= found * chance;
+        let (mut sum, mut of_sums, mut reaches) = (0.0, 0.0, 0);
+        for (at, &together) in all.chances.iter().enumerate() {
+            while pool.losses.get(reaches).is_some_and(|(lost, _)| *lost <= at) {
+                reaches += 1;
             }
+            let mut found = together;
+            for (lost, chance) in pool.losses[..reaches].iter().rev() {
+                found -= chances[at - lost] * chance;
+            }
+            found *= per_whole;
+            chances.push(found);
+            sum += found;
+            of_sums += sum;
+            below.push(of_sums);
         }
-        self.mean = all.mean - pool.mean;
-        self.below.resize(most + 1, 0.0);
-        self.sum_up();
+        *mean = all.mean - pool.mean;
+    }
+
+    /// The most by which a sum of chances can grow when a pool is taken out of what is lost: a chance of
+    /// what the others lose is in the sum of all together, times the chance that the pool is whole.
+    pub(super) fn at_most_without(pool: &Pool) -> f64 {
+        1.0 / pool.whole
     }
 
     fn sum_up(&mut self) {

@@ -1,12 +1,14 @@
 //! Where machines may stand, numbered.
 
-use fleet_model::{Inputs, Place, PoolId, Scope};
+use fleet_model::{Inputs, Place, PoolId};
 
 /// Zones and regions, numbered densely: counters become arrays.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Places {
     zones: Vec<Place>,
-    regions: Vec<Scope>,
+    /// The number of each zone's region.
+    region_of: Vec<u32>,
+    regions: usize,
 }
 
 impl Places {
@@ -23,9 +25,16 @@ impl Places {
         held.for_each(|pool| push(&pool.place));
         zones.sort();
         zones.dedup();
-        let mut regions: Vec<Scope> = zones.iter().map(Place::scope).collect();
-        regions.dedup();
-        Places { zones, regions }
+        let (mut region_of, mut last) = (Vec::with_capacity(zones.len()), None);
+        let mut regions = 0;
+        for region in zones.iter().map(Place::scope) {
+            if last.as_ref() != Some(&region) {
+                regions += 1;
+                last = Some(region);
+            }
+            region_of.push(regions as u32 - 1);
+        }
+        Places { zones, region_of, regions }
     }
 
     pub(crate) fn zones(&self) -> usize {
@@ -33,13 +42,12 @@ impl Places {
     }
 
     pub(crate) fn regions(&self) -> usize {
-        self.regions.len()
+        self.regions
     }
 
     /// The numbers of a place and of its region. Every place asked for was given to `new`.
     pub(crate) fn number(&self, place: &Place) -> Option<(u32, u32)> {
         let zone = self.zones.binary_search(place).ok()?;
-        let region = self.regions.binary_search(&place.scope()).ok()?;
-        Some((zone as u32, region as u32))
+        Some((zone as u32, self.region_of[zone]))
     }
 }

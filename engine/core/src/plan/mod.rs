@@ -15,6 +15,7 @@ pub use adopt::{Adoptee, Adoption, Unfit, adopt, unfit};
 pub use check::{Violation, check};
 pub use planned::Planned;
 pub use prune::{Pruning, prunes, unmanaged};
+pub(crate) use staleness::premises_of_the_moment;
 pub use staleness::{Stale, premises, same_steps, stale};
 pub(crate) use steps::steps;
 pub use walk::{StepState, Walk};

@@ -12,6 +12,9 @@ const LIFE: Duration = Duration::from_secs(3600);
 /// Prices of what is to be launched may rise by this many per cent before a plan is stale.
 const PRICE_TOLERANCE_PERCENT: u64 = 10;
 
+/// What is digested of what was seen.
+const OBSERVATION: &str = "observation/1";
+
 /// The premise that broke.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(missing_docs, reason = "each variant says it in its message")]
@@ -56,11 +59,16 @@ impl fmt::Display for Stale {
 
 /// What a plan made from these inputs stands on.
 pub fn premises(inputs: &Inputs, hourly_after: MicroUsd) -> Premises {
+    Premises { observation: observation(inputs), ..premises_of_the_moment(inputs, hourly_after) }
+}
+
+/// The same of a plan that is carried out at once or never: nobody asks later what was seen.
+pub(crate) fn premises_of_the_moment(inputs: &Inputs, hourly_after: MicroUsd) -> Premises {
     Premises {
         engine: ENGINE_VERSION.into(),
         spec: inputs.desired.digest,
         journal: inputs.recorded.changes,
-        observation: observation(inputs),
+        observation: digest(OBSERVATION, std::iter::empty()),
         hourly_after,
         decided_at: inputs.now,
         expires_at: inputs.now.checked_add(LIFE).unwrap_or(Timestamp::MAX),
@@ -153,5 +161,5 @@ fn observation(inputs: &Inputs) -> Digest {
     observed.gaps.iter().for_each(|gap| add(format_args!("gap {}", gap.scope)));
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let parts = starts.zip(&ends).map(|(start, &end)| &text.as_bytes()[start..end]);
-    digest("observation/1", parts)
+    digest(OBSERVATION, parts)
 }

@@ -3,11 +3,11 @@
 use crate::decide::Decision;
 use crate::holdings::{Holding, Standing, template_digests};
 use crate::offers::{Candidate, max_spot_price};
-use crate::plan::{staleness, token};
+use crate::plan::token;
 use fleet_model::{
     Action, CauseKind, Create, Departure, Desired, Destroy, Fulfilment, Group, Inputs, Market,
-    MicroUsd, Offering, OtherPool, Plan, PoolId, Readopt, SlotId, SlotName, SlotState, Step,
-    StepId, Vacated, Victim, Why,
+    MicroUsd, Offering, OtherPool, Plan, PoolId, Premises, Readopt, SlotId, SlotName, SlotState,
+    Step, StepId, Vacated, Victim, Why,
 };
 use petgraph::graph::DiGraph;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,8 +15,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Machines ended by one request.
 const MAX_PER_DESTROY: usize = 100;
 
-/// Turns a decision into a plan.
-pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
+/// Turns a decision into a plan that stands on some premises.
+pub(crate) fn steps(decision: &Decision<'_>, premises: Premises) -> Plan {
     let inputs = decision.inputs;
     let mut actions: Vec<(Action, Why)> = Vec::new();
     let limit = decision.choice.usage.limit.map(|limit| limit.hourly);
@@ -76,7 +76,7 @@ pub(crate) fn steps(decision: &Decision<'_>) -> Plan {
         fallback: decision.choice.fallback,
         cheaper: decision.choice.cheaper.clone(),
         moving: decision.choice.moving.clone(),
-        premises: staleness::premises(inputs, decision.choice.usage.spend),
+        premises,
     }
 }
 
