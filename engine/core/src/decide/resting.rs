@@ -1,7 +1,7 @@
 //! Groups that launch nothing for the time being.
 
 use crate::decide::seams;
-use crate::holdings::{Inventory, template_digests};
+use crate::holdings::Inventory;
 use crate::record::guards::{
     BOOT_FAILURES, BOOT_REST, HOUR, TRIES_PER_HOUR, after, failures, with_early_ends,
 };
@@ -18,7 +18,7 @@ fn boot_failures(inputs: &Inputs, inventory: &Inventory, group: Group) -> Option
     let ends = with_early_ends(failed, &inputs.recorded, &inventory.vacate, inputs.now);
     let rows = ends.get(&group)?;
     // A mended template is worth a try at once. A bad image on two clouds is one bad image.
-    let templates = template_digests(&inputs.desired);
+    let templates = &inventory.templates;
     let present = || rows.iter().filter(|row| templates.get(&row.cloud) == Some(&row.template));
     let failures = seams::failures_counted(present().map(|row| row.count).sum());
     let until = after(present().map(|row| row.last).max()?, BOOT_REST);

@@ -5,7 +5,7 @@
 
 use crate::clock::{opens, window_open};
 use crate::decide::seams;
-use crate::holdings::{Holding, Inventory, Standing, template_digests};
+use crate::holdings::{Holding, Inventory, Standing};
 use crate::record::guards::{failures, with_early_ends};
 use crate::record::{begun, step};
 use fleet_model::{
@@ -29,7 +29,7 @@ pub(crate) fn turn(inputs: &Inputs, inventory: &mut Inventory, budget: Units) ->
     if inputs.limits.destroy_all {
         return Turn::default();
     }
-    let templates = template_digests(&inputs.desired);
+    let templates = inventory.templates.clone();
     let old: Vec<usize> = outdated(inventory);
     let recorded = inputs.recorded.rollout.as_ref();
     if old.is_empty() {

@@ -3,8 +3,8 @@
 use crate::holdings::leftovers::Leftover;
 use crate::holdings::standing::Standing;
 use fleet_model::{
-    Digest, Extras, FailedMachine, Group, HealthNews, Hold, Labelled, MachineId, MicroUsd, Notice,
-    PoolId, Readopt, SlotId, Timestamp, Units, Vacated, Why,
+    Cloud, Digest, Extras, FailedMachine, Group, HealthNews, Hold, Labelled, MachineId, MicroUsd,
+    Notice, PoolId, Readopt, SlotId, Timestamp, Units, Vacated, Why,
 };
 use std::collections::BTreeMap;
 
@@ -90,6 +90,8 @@ impl Holding {
 pub(crate) struct Inventory {
     /// In the order of slots.
     pub(crate) holdings: Vec<Holding>,
+    /// The fingerprint of each cloud's template.
+    pub(crate) templates: BTreeMap<Cloud, Digest>,
     /// Slots whose machine is gone.
     pub(crate) vacate: Vec<Vacated>,
     /// What their clouds say of machines that are gone.

@@ -19,8 +19,9 @@ use std::collections::BTreeMap;
 
 /// Brings journal and clouds together.
 pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventory {
-    let mut inventory = Inventory::default();
-    let templates = template_digests(&inputs.desired);
+    let mut inventory =
+        Inventory { templates: template_digests(&inputs.desired), ..Inventory::default() };
+    inventory.holdings.reserve(inputs.recorded.slots.len());
     let mut pools: BTreeMap<PoolId, PoolFacts> = BTreeMap::new();
     let mut unknown_types: BTreeMap<PoolId, u32> = BTreeMap::new();
     for (&name, record) in &inputs.recorded.slots {
@@ -146,7 +147,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                         standing => standing,
                     };
                     let price = seen.and_then(|machine| machine.price).or(*price);
-                    let old = templates.get(&pool.place.cloud) != Some(template);
+                    let old = inventory.templates.get(&pool.place.cloud) != Some(template);
                     made_from = Some(*template);
                     let machine = Some(machine.clone());
                     (machine, pool.clone(), *launched_at, price, standing, old, *ending, *labels)

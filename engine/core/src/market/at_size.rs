@@ -231,7 +231,7 @@ impl Stairs {
         for stair in &self.stairs {
             let net = stair.step.cost - per_machine * stair.step.stays;
             let room = -net - dear * stair.first;
-            if net >= 0.0 || room <= 0.0 {
+            if room <= 0.0 {
                 reached = stair.before;
                 break;
             }

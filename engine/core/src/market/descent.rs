@@ -17,21 +17,25 @@ pub(super) fn descend(mut search: Search<'_>, bench: &mut Bench) -> Portfolio {
     let mut pools = search.pools();
     let largest = (search.need.wanted / SINGLE).max(1);
     let (mut size, mut steps) = (1, 0);
+    bench.begin(&search, size);
     for _ in 0..most {
         let Some(step) = best_move(&search, &pools, size, bench) else {
             if size == 1 {
                 break;
             }
             (size, steps) = (size / 2, 0);
+            bench.begin(&search, size);
             continue;
         };
         take(&mut search, step);
         for at in [step.add, step.drop].into_iter().flatten() {
             pools[at] = Pool::new(&search.choices[at], search.counts[at]);
+            bench.changed(&search, at);
         }
         steps += 1;
         if steps == STEPS && 2 * size <= largest {
             (size, steps) = (2 * size, 0);
+            bench.begin(&search, size);
         }
     }
     search.come_to(&pools)

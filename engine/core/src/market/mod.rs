@@ -3,6 +3,7 @@
 //! Beliefs come from what we saw ourselves: launches granted and refused, machines that live on,
 //! machines taken back. The objective weighs price, risk and shortage against each other.
 
+mod apart;
 mod at_size;
 pub mod belief;
 mod boot;

@@ -5,6 +5,7 @@
 //! search, and every question after that is a few lookups. They lie on a bench that all steps share:
 //! a replay looks at thousands of them in a second.
 
+use crate::market::apart::Apart;
 use crate::market::choice::{Choice, Step};
 use crate::market::moved::Moved;
 use crate::market::search::Search;
@@ -12,6 +13,7 @@ use crate::market::shortage::{Losses, Pool};
 
 /// Less than this is nothing, as a share of what one missing costs: so much is lost to rounding.
 const LEAST: f64 = 1e-12;
+const NO_SLOT: Step = Step { slots: 0, stays: 0.0, cost: 0.0 };
 /// What may be lost to rounding of a bound.
 const ROUNDED: f64 = 1.0 + 1e-9;
 /// Moves between two pools that both hold machines look at what the others lose without both; so many are
@@ -29,21 +31,39 @@ pub(super) struct Move {
     pub(super) on_demand: isize,
 }
 
+impl Bench {
+    /// Forgets the slots of pools: another search, or another number of machines at a time.
+    pub(super) fn begin(&mut self, search: &Search<'_>, size: usize) {
+        self.coming.clear(size, search.choices.len());
+        self.going.clear(size, search.choices.len());
+        (0..search.choices.len()).for_each(|at| self.changed(search, at));
+    }
+
+    /// The count of a pool is another one.
+    pub(super) fn changed(&mut self, search: &Search<'_>, at: usize) {
+        let (choice, count, size) = (&search.choices[at], search.counts[at], self.coming.size);
+        self.coming.look_up(at, choice, Some(count));
+        self.going.look_up(at, choice, count.checked_sub(size));
+    }
+}
+
 /// What is used again from step to step.
 #[derive(Default)]
 pub(super) struct Bench {
     all: Losses,
     /// Without each of the pools that hold something, in their order.
     others: Vec<Losses>,
+    apart: Apart,
     /// Without two of them.
     rest: Losses,
     coming: Slots,
     going: Slots,
-    /// Positions of the pools that hold something.
+    /// Positions of the pools that hold something, and of the others.
     active: Vec<usize>,
+    idle: Vec<usize>,
     /// What one more of each of them would change.
     added: Vec<f64>,
-    /// What is missing without some machines, by how many spares more there are. Not a number: unknown.
+    /// What is missing without some machines, with more and more of another pool.
     without: Vec<f64>,
 }
 
@@ -57,24 +77,26 @@ struct Slots {
 }
 
 impl Slots {
-    /// The slots after the first so many of each pool.
-    fn fill(&mut self, choices: &[Choice], size: usize, first: impl Fn(usize) -> Option<usize>) {
-        let none = Step { slots: 0, stays: 0.0, cost: 0.0 };
+    /// None, of so many pools.
+    fn clear(&mut self, size: usize, pools: usize) {
         self.size = size;
         self.slots.clear();
-        self.slots.resize(size * choices.len(), none);
+        self.slots.resize(size * pools, NO_SLOT);
         self.cost.clear();
-        self.cost.resize(choices.len(), None);
-        for (at, choice) in choices.iter().enumerate() {
+        self.cost.resize(pools, None);
+    }
+
+    /// The slots of a pool after the first so many.
+    fn look_up(&mut self, at: usize, choice: &Choice, first: Option<usize>) {
+        let size = self.size;
+        let first = first.filter(|first| first + size <= choice.most());
+        self.cost[at] = first.map(|first| {
             let slots = &mut self.slots[at * size..][..size];
-            let Some(first) = first(at).filter(|first| first + size <= choice.most()) else {
-                continue;
-            };
             for (nth, slot) in slots.iter_mut().enumerate() {
-                *slot = choice.slot(first + nth).unwrap_or(none);
+                *slot = choice.slot(first + nth).unwrap_or(NO_SLOT);
             }
-            self.cost[at] = Some(slots.iter().map(|slot| slot.cost).sum());
-        }
+            slots.iter().map(|slot| slot.cost).sum()
+        });
     }
 
     /// Those of a pool and what they cost together, if there are so many.
@@ -91,23 +113,21 @@ pub(super) fn best_move(
     bench: &mut Bench,
 ) -> Option<Move> {
     let counts = &search.counts;
-    // No step changes the number of spares by more than what comes and what goes.
+    // No question is about more spares than there are once all that comes has come.
     let heaviest = search.choices.iter().map(|choice| choice.weight).max().unwrap_or(1).max(1);
     let have = search.have();
     let spares = search.spares(search.left());
-    let most = usize::try_from(spares).unwrap_or(0) + 2 * size * heaviest;
-    let Bench { all, others, rest, coming, going, active, added, without } = bench;
+    let most = usize::try_from(spares).unwrap_or(0) + size * heaviest;
+    let Bench { all, others, rest, coming, going, active, idle, added, without, apart } = bench;
     active.clear();
-    active.extend((0..pools.len()).filter(|&at| counts[at] > 0));
+    idle.clear();
+    for (at, count) in counts.iter().enumerate() {
+        if *count > 0 { active.push(at) } else { idle.push(at) }
+    }
     all.fill(active.iter().map(|&at| &pools[at]), most);
     others.resize_with(others.len().max(active.len()), Losses::default);
-    for (others, &at) in others.iter_mut().zip(&*active) {
-        let rest = active.iter().filter(|other| **other != at).map(|&at| &pools[at]);
-        others.fill_without(all, &pools[at], rest);
-    }
-    coming.fill(search.choices, size, |at| Some(counts[at]));
-    going.fill(search.choices, size, |at| counts[at].checked_sub(size));
-    let look = Look { search, pools, size, have, spares, all, others, coming, going, active };
+    apart.fill(others, all, pools, active);
+    let look = Look { search, pools, size, have, spares, all, others, coming, going, active, idle };
     let least = LEAST * search.need.missing;
     let moved = search.moved();
     let fare = search.need.moving.of(moved.both());
@@ -119,7 +139,7 @@ pub(super) fn best_move(
     for (&at, others) in look.active.iter().zip(look.others) {
         added.push(look.add(at, others, room, &mut best));
     }
-    for at in (0..search.choices.len()).filter(|&at| counts[at] == 0) {
+    for &at in look.idle {
         look.add(at, look.all, room, &mut best);
     }
     look.drops(added, without, rest, &mut best);
@@ -141,6 +161,12 @@ impl Best {
         change < self.change + self.fare
     }
 
+    /// What a step changes together with what moving costs.
+    fn with_fare(&self, search: &Search<'_>, change: f64, step: Move) -> f64 {
+        let then = search.need.moving.of(then_moved(search, self.moved, step));
+        change + then - self.fare
+    }
+
     #[inline]
     fn consider(&mut self, search: &Search<'_>, change: f64, step: Move) {
         if self.may_be(change) {
@@ -149,8 +175,7 @@ impl Best {
     }
 
     fn weigh(&mut self, search: &Search<'_>, change: f64, step: Move) {
-        let then = search.need.moving.of(then_moved(search, self.moved, step));
-        let change = change + then - self.fare;
+        let change = self.with_fare(search, change, step);
         if change < self.change {
             (self.change, self.step) = (change, Some(step));
         }
@@ -184,6 +209,7 @@ struct Look<'a> {
     coming: &'a Slots,
     going: &'a Slots,
     active: &'a [usize],
+    idle: &'a [usize],
 }
 
 impl Look<'_> {
@@ -240,7 +266,7 @@ impl Look<'_> {
     fn drops(
         &self,
         added: &[f64],
-        known_without: &mut Vec<f64>,
+        without_these: &mut Vec<f64>,
         rest: &mut Losses,
         best: &mut Best,
     ) {
@@ -267,24 +293,19 @@ impl Look<'_> {
                 let change = paid - cost + need.missing * short;
                 best.consider(search, change, Move { on_demand: carried, ..drop });
             }
-            // Other pools ask for the same few numbers of spares.
-            known_without.clear();
-            let mut without = |at: isize| {
-                let more = (at - spares) as usize;
-                if more >= known_without.len() {
-                    known_without.resize(more + 1, f64::NAN);
-                }
-                if known_without[more].is_nan() {
-                    known_without[more] = without(at);
-                }
-                known_without[more]
-            };
-            for (to, other) in search.choices.iter().enumerate() {
-                if to == at || search.counts[to] > 0 {
-                    continue;
-                }
+            // Pools of one weight ask for the same few numbers of spares.
+            let mut weighed = 0;
+            for &to in self.idle {
                 let Some((first, cost)) = self.coming.of(to) else { continue };
-                let saved = saved(first, other.weight, spares, &mut without);
+                let other = search.choices[to].weight;
+                if other != weighed {
+                    weighed = other;
+                    without_these.clear();
+                    let more = (0..=size).map(|nth| without(spares + (nth * other) as isize));
+                    without_these.extend(more);
+                }
+                let pairs = first.iter().zip(without_these.windows(2));
+                let saved = pairs.map(|(slot, pair)| slot.stays * (pair[0] - pair[1])).sum::<f64>();
                 let change = alone + cost - need.missing * saved;
                 best.consider(search, change, Move { add: Some(to), ..drop });
             }
@@ -296,14 +317,15 @@ impl Look<'_> {
             }
         }
         for between in closest.best {
-            // Most of them cannot be the best, whatever a closer look shows.
+            let add = Some(self.active[between.to]);
+            let step = Move { add, drop: Some(self.active[between.from]), size, on_demand: 0 };
+            // Many of them cannot be the best, whatever a closer look shows.
             let at_most = need.missing * (self.cross_at_most(between) * ROUNDED + LEAST);
-            if at_most.is_finite() && !best.may_be(between.change - at_most) {
+            let at_least = best.with_fare(search, between.change - at_most, step);
+            if at_most.is_finite() && at_least >= best.change {
                 continue;
             }
             let change = between.change + need.missing * self.cross(between, rest);
-            let add = Some(self.active[between.to]);
-            let step = Move { add, drop: Some(self.active[between.from]), size, on_demand: 0 };
             best.consider(search, change, step);
         }
     }

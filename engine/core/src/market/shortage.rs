@@ -8,14 +8,14 @@ use crate::market::choice::Choice;
 
 /// A pool is taken out of a sum by division where it is whole more often than this. Below, the error of
 /// each term would grow into the next.
-const WHOLE: f64 = 0.6;
+pub(super) const WHOLE: f64 = 0.6;
 
 /// One pool in a sum: how much it loses, and how likely that is. What differs is listed, the least first.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Pool {
-    whole: f64,
-    losses: Vec<(usize, f64)>,
-    mean: f64,
+    pub(super) whole: f64,
+    pub(super) losses: Vec<(usize, f64)>,
+    pub(super) mean: f64,
 }
 
 impl Pool {
@@ -25,8 +25,9 @@ impl Pool {
             return Pool { whole: 1.0, ..Pool::default() };
         }
         let carried = count * choice.weight;
-        let mut losses: Vec<(usize, f64)> =
-            choice.survivors(count).map(|(survive, chance)| (carried - survive, chance)).collect();
+        let mut losses: Vec<(usize, f64)> = Vec::with_capacity(choice.steps().len() + 1);
+        let lost = choice.survivors(count).map(|(survive, chance)| (carried - survive, chance));
+        losses.extend(lost);
         losses.reverse();
         let mean = losses.iter().map(|(lost, chance)| *lost as f64 * chance).sum();
         let whole = match losses.first() {
@@ -41,10 +42,10 @@ impl Pool {
 /// Chances of losses up to some amount, and their mean, which knows of those beyond.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Losses {
-    chances: Vec<f64>,
-    mean: f64,
+    pub(super) chances: Vec<f64>,
+    pub(super) mean: f64,
     /// Sums of sums of chances, for questions about what is missing.
-    below: Vec<f64>,
+    pub(super) below: Vec<f64>,
 }
 
 impl Losses {
@@ -92,23 +93,24 @@ impl Losses {
             return;
         }
         let Losses { chances, mean, below } = self;
-        chances.clear();
-        below.clear();
+        chances.resize(most + 1, 0.0);
+        below.resize(most + 1, 0.0);
         let per_whole = 1.0 / pool.whole;
         let (mut sum, mut of_sums, mut reaches) = (0.0, 0.0, 0);
-        for (at, &together) in all.chances.iter().enumerate() {
+        for (at, together) in all.chances.iter().enumerate() {
             while pool.losses.get(reaches).is_some_and(|(lost, _)| *lost <= at) {
                 reaches += 1;
             }
-            let mut found = together;
+            let (known, rest) = chances.split_at_mut(at);
+            let mut found = *together;
             for (lost, chance) in pool.losses[..reaches].iter().rev() {
-                found -= chances[at - lost] * chance;
+                found -= known[at - lost] * chance;
             }
             found *= per_whole;
-            chances.push(found);
+            rest[0] = found;
             sum += found;
             of_sums += sum;
-            below.push(of_sums);
+            below[at] = of_sums;
         }
         *mean = all.mean - pool.mean;
     }

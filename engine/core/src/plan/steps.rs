@@ -1,7 +1,7 @@
 //! From what is chosen to steps in order: create before destroy.
 
 use crate::decide::Decision;
-use crate::holdings::{Holding, Standing, template_digests};
+use crate::holdings::{Holding, Standing};
 use crate::offers::{Candidate, max_spot_price};
 use crate::plan::token;
 use fleet_model::{
@@ -114,7 +114,7 @@ fn creates(
     let taken = decision.choice.taken.get(&group);
     let Some(taken) = taken.filter(|taken| !taken.counts.is_empty()) else { return };
     let inputs = decision.inputs;
-    let templates = template_digests(&inputs.desired);
+    let templates = &decision.inventory.templates;
     let why = why_create(decision, group);
     let mut slots = free_slots(inputs, &decision.vacate, &decision.inventory.readopt, group);
     let chosen = taken.counts.iter().map(|(&at, &count)| (decision.candidate(at), count));

@@ -119,11 +119,20 @@ impl fmt::Display for Evidence {
     }
 }
 
+/// Chance that a slot which was seen up never fell since.
+fn unbroken(run: &SlotRun, now: Timestamp, frailty: f64) -> f64 {
+    if run.up { ages::lasts(age(run), silence(run, now), frailty) } else { 0.0 }
+}
+
 /// The age that a slot has now, if it is up now.
 fn age_if_up(run: &SlotRun, now: Timestamp, frailty: f64) -> f64 {
+    age_then(run, now, unbroken(run, now, frailty))
+}
+
+/// The same, where the chance that it never fell is at hand.
+fn age_then(run: &SlotRun, now: Timestamp, unbroken: f64) -> f64 {
     let silent = silence(run, now);
     if run.up {
-        let unbroken = ages::lasts(age(run), silent, frailty);
         unbroken * (age(run) + silent) + (1.0 - unbroken) * silent / 2.0
     } else {
         // It came up at some time since it was seen down.
@@ -131,20 +140,25 @@ fn age_if_up(run: &SlotRun, now: Timestamp, frailty: f64) -> f64 {
     }
 }
 
-/// Both laws and their weights, for one pool at one moment.
+/// Both laws and their weights, for one pool at one moment and so many hours ahead.
 struct Outlook {
     frailty: f64,
-    rate: Rate,
+    ahead: f64,
+    /// Chance to last the next hour by the law of rates, and all of them: it is the same for all slots.
+    by_rate: (f64, f64),
     by_age: f64,
     /// Hours since the pool was last seen to fall, and how many slots are up.
     fall: Option<(f64, f64)>,
 }
 
 impl Outlook {
-    fn new(belief: &PoolBelief, prior: Prior, now: Timestamp) -> Self {
+    fn new(belief: &PoolBelief, prior: Prior, now: Timestamp, ahead: f64) -> Self {
+        let rate = rate(belief, prior, now);
+        let next = rate.lasts(ahead.min(NEXT));
         Outlook {
             frailty: frailty(belief, prior, now),
-            rate: rate(belief, prior, now),
+            ahead,
+            by_rate: (next, if ahead <= NEXT { next } else { rate.lasts(ahead) }),
             by_age: mix::weight(belief, hours_since(belief, now)),
             fall: belief.fell.map(|at| {
                 let up = belief.runs.iter().take_while(|run| run.up).map(|run| run.slots);
@@ -153,7 +167,7 @@ impl Outlook {
         }
     }
 
-    /// Chance that a slot of that age lasts `more` hours. Slots count from 1.
+    /// Chance that a slot of that age lasts all the hours ahead. Slots count from 1.
     ///
     /// Capacity falls again soon after it fell, and what stood through it is next: on every recording a
     /// slot of any age was ten times as likely to be lost in the half hour after a fall as six hours after
@@ -161,7 +175,7 @@ impl Outlook {
     ///
     /// Which law foretold the last hours better tells of the next one, and little of those after: there
     /// both count alike, each as far as the slot would have lasted an hour by it.
-    fn lasts(&self, age: f64, slot: f64, more: f64) -> f64 {
+    fn lasts(&self, age: f64, slot: f64) -> f64 {
         let (age, frailty) = match self.fall {
             Some((since, level)) if since < age => {
                 let depth = (slot / level.max(1.0)).min(1.0);
@@ -169,13 +183,13 @@ impl Outlook {
             }
             _ => (age, self.frailty),
         };
-        let both = |more: f64| (ages::lasts(age, more, frailty), self.rate.lasts(more));
-        let (by_age, by_rate) = both(more.min(NEXT));
+        let by_age = ages::lasts(age, self.ahead.min(NEXT), frailty);
+        let (by_rate, later_by_rate) = self.by_rate;
         let next = self.by_age * by_age + (1.0 - self.by_age) * by_rate;
-        if more <= NEXT {
+        if self.ahead <= NEXT {
             return next;
         }
-        let (later_by_age, later_by_rate) = both(more);
+        let later_by_age = ages::lasts(age, self.ahead, frailty);
         next * (later_by_age + later_by_rate) / (by_age + by_rate).max(f64::MIN_POSITIVE)
     }
 }
@@ -197,37 +211,36 @@ pub fn chances(
     ahead: f64,
     slots: usize,
 ) -> Vec<Chance> {
-    let outlook = Outlook::new(belief, prior, now);
+    let outlook = Outlook::new(belief, prior, now, ahead);
     let frailty = outlook.frailty;
     let mut all = Vec::with_capacity(slots);
     for run in &belief.runs {
         let silent = silence(run, now);
-        let known = if run.up { ages::lasts(age(run), silent, frailty) } else { 0.0 };
+        let known = unbroken(run, now, frailty);
         let forgotten = if run.up { 1.0 - known } else { 1.0 - ages::lasts(age(run), silent, 1.0) };
         let up = known + forgotten * prior.up;
         let more = (run.slots as usize).min(slots - all.len());
-        let age = age_if_up(run, now, frailty);
+        let age = age_then(run, now, known);
         // A few parts, each by its middle slot: the search costs time for every one.
         let part = more.div_ceil(PARTS).max(1);
         for start in (0..more).step_by(part) {
             let slots = part.min(more - start);
             let middle = (all.len() + 1) as f64 + (slots - 1) as f64 / 2.0;
-            let stays = outlook.lasts(age, middle, ahead);
+            let stays = outlook.lasts(age, middle);
             all.extend(std::iter::repeat_n(Chance { up, stays }, slots));
         }
     }
-    let unseen =
-        Chance { up: prior.up, stays: outlook.lasts(UNSEEN_AGE, all.len() as f64 + 1.0, ahead) };
+    let unseen = Chance { up: prior.up, stays: outlook.lasts(UNSEEN_AGE, all.len() as f64 + 1.0) };
     all.resize(slots, unseen);
     all
 }
 
 /// Chance that a machine in the first slot lasts so many hours, if it is up now.
 pub fn survival(belief: &PoolBelief, prior: Prior, now: Timestamp, hours: f64) -> f64 {
-    let outlook = Outlook::new(belief, prior, now);
+    let outlook = Outlook::new(belief, prior, now, hours);
     let first = belief.runs.first();
     let age = first.map_or(UNSEEN_AGE, |run| age_if_up(run, now, outlook.frailty));
-    outlook.lasts(age, 1.0, hours)
+    outlook.lasts(age, 1.0)
 }
 
 /// How many more hours half of the machines in a slot live, if it is up now.
