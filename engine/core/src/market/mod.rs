@@ -22,6 +22,7 @@ mod prospects;
 mod search;
 mod shortage;
 pub(crate) mod signals;
+mod slots;
 mod survey;
 mod throttle;
 

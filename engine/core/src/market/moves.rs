@@ -6,14 +6,14 @@
 //! a replay looks at thousands of them in a second.
 
 use crate::market::apart::Apart;
-use crate::market::choice::{Choice, Step};
+use crate::market::choice::Step;
 use crate::market::moved::Moved;
 use crate::market::search::Search;
 use crate::market::shortage::{Losses, Pool};
+use crate::market::slots::Slots;
 
 /// Less than this is nothing, as a share of what one missing costs: so much is lost to rounding.
 const LEAST: f64 = 1e-12;
-const NO_SLOT: Step = Step { slots: 0, stays: 0.0, cost: 0.0 };
 /// What may be lost to rounding of a bound.
 const ROUNDED: f64 = 1.0 + 1e-9;
 /// Moves between two pools that both hold machines look at what the others lose without both; so many are
@@ -31,22 +31,6 @@ pub(super) struct Move {
     pub(super) on_demand: isize,
 }
 
-impl Bench {
-    /// Forgets the slots of pools: another search, or another number of machines at a time.
-    pub(super) fn begin(&mut self, search: &Search<'_>, size: usize) {
-        self.coming.clear(size, search.choices.len());
-        self.going.clear(size, search.choices.len());
-        (0..search.choices.len()).for_each(|at| self.changed(search, at));
-    }
-
-    /// The count of a pool is another one.
-    pub(super) fn changed(&mut self, search: &Search<'_>, at: usize) {
-        let (choice, count, size) = (&search.choices[at], search.counts[at], self.coming.size);
-        self.coming.look_up(at, choice, Some(count));
-        self.going.look_up(at, choice, count.checked_sub(size));
-    }
-}
-
 /// What is used again from step to step.
 #[derive(Default)]
 pub(super) struct Bench {
@@ -61,47 +45,25 @@ pub(super) struct Bench {
     /// Positions of the pools that hold something, and of the others.
     active: Vec<usize>,
     idle: Vec<usize>,
-    /// What one more of each of them would change.
+    /// What one more of each that holds something would change.
     added: Vec<f64>,
     /// What is missing without some machines, with more and more of another pool.
     without: Vec<f64>,
 }
 
-/// The slots of each pool that a step would take or give, one pool after the other.
-#[derive(Default)]
-struct Slots {
-    size: usize,
-    slots: Vec<Step>,
-    /// What they cost together, where there are so many.
-    cost: Vec<Option<f64>>,
-}
-
-impl Slots {
-    /// None, of so many pools.
-    fn clear(&mut self, size: usize, pools: usize) {
-        self.size = size;
-        self.slots.clear();
-        self.slots.resize(size * pools, NO_SLOT);
-        self.cost.clear();
-        self.cost.resize(pools, None);
+impl Bench {
+    /// Forgets the slots of pools: another search, or another number of machines at a time.
+    pub(super) fn begin(&mut self, search: &Search<'_>, size: usize) {
+        self.coming.clear(size, search.choices.len());
+        self.going.clear(size, search.choices.len());
+        (0..search.choices.len()).for_each(|at| self.changed(search, at));
     }
 
-    /// The slots of a pool after the first so many.
-    fn look_up(&mut self, at: usize, choice: &Choice, first: Option<usize>) {
-        let size = self.size;
-        let first = first.filter(|first| first + size <= choice.most());
-        self.cost[at] = first.map(|first| {
-            let slots = &mut self.slots[at * size..][..size];
-            for (nth, slot) in slots.iter_mut().enumerate() {
-                *slot = choice.slot(first + nth).unwrap_or(NO_SLOT);
-            }
-            slots.iter().map(|slot| slot.cost).sum()
-        });
-    }
-
-    /// Those of a pool and what they cost together, if there are so many.
-    fn of(&self, at: usize) -> Option<(&[Step], f64)> {
-        Some((&self.slots[at * self.size..][..self.size], self.cost[at]?))
+    /// The count of a pool is another one.
+    pub(super) fn changed(&mut self, search: &Search<'_>, at: usize) {
+        let (choice, count, size) = (&search.choices[at], search.counts[at], self.coming.size);
+        self.coming.look_up(at, choice, Some(count));
+        self.going.look_up(at, choice, count.checked_sub(size));
     }
 }
 
