@@ -31,6 +31,7 @@ mod quote;
 mod readings;
 mod settings;
 mod sim;
+mod spells;
 mod store;
 mod tariff;
 #[cfg(test)]

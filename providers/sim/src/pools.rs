@@ -2,6 +2,7 @@
 
 use crate::chance::{below, mix, mix2, text, wander};
 use crate::settings::{Preset, Settings};
+use crate::spells::carried;
 use crate::tides::Tides;
 use crate::time::{BUCKET, Ms};
 use fleet_model::{
@@ -174,19 +175,15 @@ impl Pool<'_> {
         }
         let hash = mix2(settings.seed, self.hash);
         let size = |least: u64, span: u64| least + below(mix(hash ^ 1), span);
-        let value = wander(hash, now / BUCKET);
-        // Shallow pools come and go, and are empty about one time in eight. A lower bound far
-        // above zero keeps deep pools deep.
-        let tide = |size: u64, low: u64| {
-            (size * value.clamp(low, 56_000).saturating_sub(low)) / (56_000 - low)
-        };
+        let bucket = now / BUCKET;
         let capacity = match (self.accelerated, self.market) {
-            (true, Market::Spot) => tide(size(6, 19), 18_000),
-            (true, _) if self.cloud == Cloud::Lambda => tide(size(6, 19), 18_000),
+            (true, Market::Spot) => carried(hash, bucket, size(6, 19)),
+            (true, _) if self.cloud == Cloud::Lambda => carried(hash, bucket, size(6, 19)),
             (true, _) => size(4, 57),
+            // Deep pools stay deep: at least half of them is there.
             (false, Market::Spot) => {
                 let size = size(400, 4_600);
-                size / 2 + tide(size / 2, 0)
+                size / 2 + size / 2 * wander(hash, bucket).min(56_000) / 56_000
             }
             (false, _) => size(2_000, 18_000),
         };
