@@ -26,6 +26,7 @@ mod life;
 mod limit;
 mod line;
 mod pools;
+mod prices;
 mod provider;
 mod quote;
 mod readings;
