@@ -69,6 +69,11 @@ enum Command {
     /// Fails if the base was ever short, if less than 99 % of the target was there, or if a machine was
     /// moved twice without a cause. Without the recordings the simulated clouds draw their own markets.
     Month(month::Month),
+    /// Reconcile 50 GPU machines on three simulated clouds for a week, without and with `availability`
+    ///
+    /// Prints launches, what was present and what it cost, and how few launches were enough for somebody who
+    /// knew the future.
+    Week(month::Week),
     /// Let three replicas of the controller look after 100 fleets for a simulated day
     ///
     /// One is killed every half hour, and a commit that nobody can use comes every hour. Fails if a machine is
@@ -146,6 +151,7 @@ fn main() -> ExitCode {
         Command::Bench { filter } => bench::run(filter.as_deref()),
         Command::Markets(markets) => markets::run(&markets),
         Command::Month(month) => month::execute(&month),
+        Command::Week(week) => month::execute_week(&week),
         Command::Soak(handed) => soak::execute(handed.quick, &handed.options),
         Command::Api { requests } => api::execute(requests),
         Command::Package(package) => package::execute(&package),

@@ -26,11 +26,13 @@ mod life;
 mod limit;
 mod line;
 mod pools;
+mod prices;
 mod provider;
 mod quote;
 mod readings;
 mod settings;
 mod sim;
+mod spells;
 mod store;
 mod tariff;
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The moments of machines' lives, which no cloud tells and a judge wants to know.
+//! What no cloud tells and a judge wants to know: the moments of machines' lives, and what pools carry.
 
 use crate::sim::Sim;
 use crate::store::SimError;
-use crate::time::{Ms, stamp};
+use crate::time::{Ms, from_stamp, stamp};
 use fleet_model::{MachineId, MicroUsd, PoolId, SlotId, Timestamp};
 
 /// A machine from its launch to its end. Moments that are settled may lie ahead.
@@ -49,6 +49,15 @@ impl Sim {
                 })
             };
             world.vms.values().filter_map(life).collect()
+        })
+    }
+
+    /// How many machines of ours a pool carries at a moment, which may lie ahead; `None` if nobody sells it.
+    /// Faults are not known ahead of time.
+    pub fn carries(&self, pool: &PoolId, at: Timestamp) -> Result<Option<u32>, SimError> {
+        self.run(|tx| {
+            let found = tx.pools.find(pool)?;
+            Some(tx.pools.capacity(pool, &found, &tx.world.settings, from_stamp(at)))
         })
     }
 }

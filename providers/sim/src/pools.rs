@@ -1,9 +1,11 @@
 //! The catalog as a market: what each pool holds and costs at a moment.
 
 use crate::chance::{below, mix, mix2, text, wander};
+use crate::prices::{STEPS, moved};
 use crate::settings::{Preset, Settings};
+use crate::spells::carried;
 use crate::tides::Tides;
-use crate::time::{BUCKET, Ms};
+use crate::time::{BUCKET, EPOCH, Ms};
 use fleet_model::{
     Catalog, CatalogRow, Cloud, Market, MicroUsd, Obtainability, Place, PoolId, SignalSource,
 };
@@ -174,19 +176,15 @@ impl Pool<'_> {
         }
         let hash = mix2(settings.seed, self.hash);
         let size = |least: u64, span: u64| least + below(mix(hash ^ 1), span);
-        let value = wander(hash, now / BUCKET);
-        // Shallow pools come and go, and are empty about one time in eight. A lower bound far
-        // above zero keeps deep pools deep.
-        let tide = |size: u64, low: u64| {
-            (size * value.clamp(low, 56_000).saturating_sub(low)) / (56_000 - low)
-        };
+        let bucket = now / BUCKET;
         let capacity = match (self.accelerated, self.market) {
-            (true, Market::Spot) => tide(size(6, 19), 18_000),
-            (true, _) if self.cloud == Cloud::Lambda => tide(size(6, 19), 18_000),
+            (true, Market::Spot) => carried(hash, bucket, size(6, 19)),
+            (true, _) if self.cloud == Cloud::Lambda => carried(hash, bucket, size(6, 19)),
             (true, _) => size(4, 57),
+            // Deep pools stay deep: at least half of them is there.
             (false, Market::Spot) => {
                 let size = size(400, 4_600);
-                size / 2 + tide(size / 2, 0)
+                size / 2 + size / 2 * wander(hash, bucket).min(56_000) / 56_000
             }
             (false, _) => size(2_000, 18_000),
         };
@@ -200,9 +198,16 @@ impl Pool<'_> {
             return if self.market == Market::Spot { spot } else { on_demand };
         }
         let listed = spot?;
-        // 75 % to 125 % of the listed price.
-        let value = wander(mix2(settings.seed, self.hash ^ 0x9e1c_e500), now / BUCKET);
+        let hash = mix2(settings.seed, self.hash ^ 0x9e1c_e500);
+        let bucket = now / BUCKET;
+        // 75 % to 125 % of the listed price. CPU pools go there within hours, more than in any recording, so
+        // that a first hour shows what prices do. Accelerators begin there, and move as they were seen to.
+        let (value, steps) = match self.accelerated {
+            true => (wander(hash, EPOCH / BUCKET), moved(hash, self.cloud, bucket)),
+            false => (wander(hash, bucket), STEPS),
+        };
         let price = u128::from(listed.0) * (u128::from(value) + 98_304) / 131_072;
+        let price = price * u128::from(steps) / u128::from(STEPS);
         // Nobody pays more than on-demand, except where the catalog itself says so.
         let most = on_demand.map_or(u64::MAX, |on_demand| on_demand.max(listed).0);
         Some(MicroUsd(u64::try_from(price).unwrap_or(u64::MAX).min(most)))

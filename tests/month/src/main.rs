@@ -1,58 +1,71 @@
-//! A month in the life of a fleet: `cargo xtask month`.
+//! A month in the life of a fleet, or a week: `cargo xtask month`, `cargo xtask week`.
 //!
 //! The real loop (look, plan, apply, journal, lease), once an hour as from cron, with a user's spec and
 //! defaults, on the simulated clouds, whose spot markets follow recordings. One seed is one run, and runs
 //! the same each time.
 
+mod foresight;
 mod market;
 mod measures;
 mod moves;
 mod report;
 mod run;
+mod week;
 
 use fleet_core::eligible;
-use fleet_model::{Market, Timestamp};
+use fleet_model::{Catalog, Desired, Market, Timestamp};
 use fleet_replay::Trace;
 use fleet_spec::LoadOptions;
 use market::{MAPPING, Recorded};
 use report::{Asked, Month};
-use run::{BEGINS, HOUR, World};
+use run::{BEGINS, HOUR, Pace, World};
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+use week::Week;
 
 const USAGE: &str = "\
 Usage: fleet-month [--seed N] [--days N] [--spec FILE] [--traces DIR]
+       fleet-month week [--seed N] [--days N] [--spec FILE] [--every SPAN]
 
   --seed N      which world (1)
-  --days N      how long, 1 to 365 (30)
+  --days N      how long, 1 to 365 (30; a week: 7)
   --spec FILE   another fleet
-  --traces DIR  recordings; without them the simulated clouds draw their own markets";
+  --traces DIR  recordings; without them the simulated clouds draw their own markets
+  --every SPAN  from one reconcile to the next, `5m` to `1h` (1h)";
 
 struct Options {
+    /// A week on the market that the seed draws, not a month on a recorded one.
+    week: bool,
     seed: u64,
     days: u32,
     spec: PathBuf,
     traces: PathBuf,
+    every: Duration,
 }
 
 impl Options {
     /// Reads options; `None` if one makes no sense.
-    fn read(mut words: impl Iterator<Item = String>) -> Option<Self> {
+    fn read(words: impl Iterator<Item = String>) -> Option<Self> {
         let here = Path::new(env!("CARGO_MANIFEST_DIR"));
         let shared = std::env::var_os("FLEET_SHARED_DATA");
         let shared = shared.map_or_else(|| here.join("../../../shared/data"), PathBuf::from);
-        let (spec, traces) = (here.join("month.yaml"), shared.join("traces"));
-        let mut options = Options { seed: 1, days: 30, spec, traces };
+        let mut words = words.peekable();
+        let week = words.next_if(|word| word == "week").is_some();
+        let (days, spec) = if week { (7, "gpus.yaml") } else { (30, "month.yaml") };
+        let (spec, traces, every) = (here.join(spec), shared.join("traces"), HOUR);
+        let mut options = Options { week, seed: 1, days, spec, traces, every };
         while let Some(word) = words.next() {
             let value = words.next()?;
             match word.as_str() {
                 "--seed" => options.seed = value.parse().ok()?,
                 "--days" => options.days = value.parse().ok().filter(|n| (1..=365).contains(n))?,
                 "--spec" => options.spec = value.into(),
-                "--traces" => options.traces = value.into(),
+                "--traces" if !week => options.traces = value.into(),
+                "--every" if week => options.every = span(&value)?,
                 _ => return None,
             }
         }
@@ -60,37 +73,64 @@ impl Options {
     }
 }
 
+/// Minutes or an hour. The clouds forget what ended an hour ago, so nobody looks less often.
+fn span(text: &str) -> Option<Duration> {
+    let minutes = match text.strip_suffix('m') {
+        Some(minutes) => minutes.parse().ok()?,
+        None => 60 * text.strip_suffix('h')?.parse::<u64>().ok()?,
+    };
+    (5..=60).contains(&minutes).then(|| Duration::from_secs(60 * minutes))
+}
+
 fn main() -> ExitCode {
     let Some(options) = Options::read(std::env::args().skip(1)) else {
         note(USAGE);
         return ExitCode::from(64);
     };
-    match month(&options) {
+    match run(&options) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
             note(&format!("error: {error}"));
-            say(&serde_json::json!({ "command": "month", "ok": false, "error": error }).to_string());
+            let command = if options.week { "week" } else { "month" };
+            say(&serde_json::json!({ "command": command, "ok": false, "error": error }).to_string());
             ExitCode::FAILURE
         }
     }
 }
 
-/// Lives the month and tells of it. Whether all that must hold holds.
-fn month(options: &Options) -> Result<bool, String> {
+/// Lives one or the other. Whether all that must hold holds.
+fn run(options: &Options) -> Result<bool, String> {
     let start = Instant::now();
-    let &Options { seed, days, .. } = options;
     let loaded = fleet_spec::load(std::slice::from_ref(&options.spec), &LoadOptions::default())
         .map_err(|problems| problems.render(false))?;
     let fleet = loaded.fleets.first().ok_or("the spec names no fleet")?;
-    let desired = &fleet.desired;
     let catalog = Arc::new(fleet_catalog::embedded());
+    let mut figures = if options.week {
+        let &Options { seed, days, every, .. } = options;
+        week::week(&fleet.desired, &catalog, &Week { seed, days, every })?
+    } else {
+        month(options, &fleet.desired, &catalog, start)?
+    };
+    figures["wallSeconds"] = ((start.elapsed().as_secs_f64() * 10.0).round() / 10.0).into();
+    say(&figures.to_string());
+    Ok(figures["ok"] == true)
+}
+
+/// Lives the month and tells of it.
+fn month(
+    options: &Options,
+    desired: &Desired,
+    catalog: &Arc<Catalog>,
+    start: Instant,
+) -> Result<Value, String> {
+    let &Options { seed, days, .. } = options;
     let began = Timestamp::from_millisecond(BEGINS).map_err(|error| error.to_string())?;
     let hours = days * 24 + 1;
     let traces = traces(&options.traces)?;
     let lasting = HOUR * (hours + 1);
     let market = (!traces.is_empty())
-        .then(|| Arc::new(Recorded::new(&traces, desired, &catalog, seed, began, lasting)));
+        .then(|| Arc::new(Recorded::new(&traces, desired, catalog, seed, began, lasting)));
     say(&format!("{days} days of {}, reconciled every hour, seed {seed}", desired.fleet));
     if let Some(market) = &market {
         let names: Vec<&str> = traces.iter().map(|trace| trace.name.as_str()).collect();
@@ -98,7 +138,7 @@ fn month(options: &Options) -> Result<bool, String> {
         say(&format!("spot    {pools} pools, {changes} changes, from {}", names.join(", ")));
         say(&format!("        {MAPPING}"));
     }
-    let on_demand = eligible(desired, &catalog).offerings.into_iter();
+    let on_demand = eligible(desired, catalog).offerings.into_iter();
     let on_demand = on_demand.filter(|offering| offering.pool.market == Market::OnDemand);
     let cheapest = on_demand.filter_map(|offering| offering.price).min();
     let cheapest = cheapest.ok_or("nothing that the spec allows has an on-demand price")?;
@@ -115,7 +155,7 @@ fn month(options: &Options) -> Result<bool, String> {
                 note(&format!("day {} after {:.0} s", hour / 24, start.elapsed().as_secs_f64()));
             }
         };
-        world.live(desired, hours, &on_hour).await
+        world.live(desired, Pace { every: HOUR, looks: hours }, &on_hour).await
     })?;
     let asked = Asked { desired, seed, days, cheapest: cheapest.0 };
     let month = Month::measure(&asked, &lived);
@@ -123,10 +163,7 @@ fn month(options: &Options) -> Result<bool, String> {
     for what in month.missed() {
         say(&format!("MISSED  {what}"));
     }
-    let mut figures = month.figures(&asked, &lived, recorded);
-    figures["wallSeconds"] = ((start.elapsed().as_secs_f64() * 10.0).round() / 10.0).into();
-    say(&figures.to_string());
-    Ok(month.missed().is_empty())
+    Ok(month.figures(&asked, &lived, recorded))
 }
 
 /// The recordings, or none if they are not there: that is said aloud, and the run is another one.

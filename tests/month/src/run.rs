@@ -1,10 +1,11 @@
-//! Thirty days of hourly reconciles: what `fleet reconcile` does from cron, on one simulated clock.
+//! Reconciles at fixed times: what `fleet reconcile` does from cron, on one simulated clock.
 
 use crate::market::Recorded;
 use crate::measures::Ms;
 use fleet_core::plan;
 use fleet_model::{
-    Action, Catalog, Cloud, Desired, Event, Limits, MachineId, Market, MicroUsd, PoolId, Token,
+    Action, Catalog, Cloud, Desired, Event, Limits, MachineId, Market, MicroUsd, PoolId, Timestamp,
+    Token,
 };
 use fleet_provider::Provider;
 use fleet_run::{Engine, Fresh, Reach, RunError, Stop, Store};
@@ -17,7 +18,7 @@ use std::time::Duration;
 /// When every simulated world begins.
 pub(crate) const BEGINS: Ms = 1_767_225_600_000;
 
-/// Time between two reconciles.
+/// Time between two reconciles of the month.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 
 /// The price of each pool, from each moment at which it was looked at.
@@ -43,6 +44,13 @@ pub(crate) struct Lived {
     pub(crate) held: BTreeMap<String, u32>,
 }
 
+/// How often a fleet is looked after: every so often, an hour at most, so many times.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Pace {
+    pub(crate) every: Duration,
+    pub(crate) looks: u32,
+}
+
 /// The world that a fleet lives in.
 pub(crate) struct World {
     sim: Sim,
@@ -59,6 +67,13 @@ impl World {
             None => Sim::on_tokio_time(settings, catalog.clone()),
         };
         World { sim, store: Store::in_memory(), catalog }
+    }
+
+    /// What a pool carries at a moment that may lie ahead. The fleet never asks this.
+    pub(crate) fn carries(&self, pool: &PoolId, at: Ms) -> Result<u32, String> {
+        let at = Timestamp::from_millisecond(at).map_err(|error| error.to_string())?;
+        let carries = self.sim.carries(pool, at).map_err(|error| error.to_string())?;
+        Ok(carries.unwrap_or_default())
     }
 
     /// A process of its own, as cron starts one.
@@ -98,12 +113,12 @@ impl World {
         Ok(())
     }
 
-    /// Lives a fleet for so many hours: the first apply, and a reconcile at every full hour.
+    /// Lives a fleet: the first apply, and a reconcile each time that so much time has passed.
     pub(crate) async fn live(
         &self,
         desired: &Desired,
-        hours: u32,
-        on_hour: &dyn Fn(u32),
+        Pace { every, looks }: Pace,
+        on_look: &dyn Fn(u32),
     ) -> Result<Lived, String> {
         let began = tokio::time::Instant::now();
         let mut lived = Lived {
@@ -122,17 +137,17 @@ impl World {
             lives.extend(now.into_iter().map(|life| (life.id.clone(), life)));
             Ok(())
         };
-        for hour in 0..=hours {
-            tokio::time::sleep_until(began + HOUR * hour).await;
+        for nth in 0..=looks {
+            tokio::time::sleep_until(began + every * nth).await;
             look()?;
-            if hour < hours {
-                let failed = |error: RunError| format!("hour {hour}: {error}");
+            if nth < looks {
+                let failed = |error: RunError| format!("reconcile {nth}: {error}");
                 self.reconcile(desired, &mut lived).await.map_err(failed)?;
             }
             // The clouds forget what ended an hour ago: look before that, too.
-            tokio::time::sleep_until(began + HOUR * hour + HOUR / 2).await;
+            tokio::time::sleep_until(began + every * nth + every / 2).await;
             look()?;
-            on_hour(hour);
+            on_look(nth);
         }
         lived.lives = lives.into_values().collect();
         lived.lives.sort_by(|a, b| (a.launched, &a.id).cmp(&(b.launched, &b.id)));
