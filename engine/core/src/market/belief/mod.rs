@@ -140,6 +140,12 @@ fn age_then(run: &SlotRun, now: Timestamp, unbroken: f64) -> f64 {
     }
 }
 
+/// What is taken for the age of a slot that is up and was never seen before, where that of the slot below
+/// it is known. It came up no earlier than that one, and the two mostly came up together.
+fn unseen_age(below: Option<f64>) -> f64 {
+    below.map_or(UNSEEN_AGE, |age| (UNSEEN_AGE * age).sqrt().min(age))
+}
+
 /// Both laws and their weights, for one pool at one moment and so many hours ahead.
 struct Outlook {
     frailty: f64,
@@ -230,8 +236,9 @@ pub fn chances(
             all.extend(std::iter::repeat_n(Chance { up, stays }, slots));
         }
     }
-    let unseen = Chance { up: prior.up, stays: outlook.lasts(UNSEEN_AGE, all.len() as f64 + 1.0) };
-    all.resize(slots, unseen);
+    let below = belief.runs.last().filter(|run| run.up).map(|run| age_if_up(run, now, frailty));
+    let stays = outlook.lasts(unseen_age(below), all.len() as f64 + 1.0);
+    all.resize(slots, Chance { up: prior.up, stays });
     all
 }
 
