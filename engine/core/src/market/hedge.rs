@@ -19,6 +19,8 @@ const INERTIA: f64 = 0.02;
 /// A limit that stands in the way of a pool lowers what it may carry; then anew. Pools under one limit
 /// are lowered together, so there are about as many rounds as limits that bind.
 const ROUNDS: usize = 32;
+/// Where a limit stands in the way, pools are given what they ask for in so many parts, in turn.
+const PARTS: u64 = 16;
 
 /// What is to be launched and ended for the burst.
 #[derive(Debug, Default)]
@@ -92,17 +94,15 @@ fn decide(
         // However the machines are to move: never more than twice what is wanted at a time. What can
         // never be had must not be waited for, so limits are tried as if there were room for all.
         let mut room = most.saturating_sub(given.standing());
-        let mut all = usage.clone();
-        for nth in best_first(stands, &choices, &hedged.portfolio.counts) {
-            let (stand, count) = (&stands[nth], hedged.portfolio.counts[nth]);
-            let Some(at) = stand.candidate else { continue };
-            let more = (count - stand.holdings.len()) as u64;
-            let fits = given.problem.fits(&all, at).min(more);
+        let order = best_first(stands, &choices, &hedged.portfolio.counts);
+        let asked = asked(stands, &hedged.portfolio.counts, &order);
+        let (all, allowed) = allowed(given, usage, &asked);
+        for (Asked { nth, at, more }, fits) in asked.into_iter().zip(allowed) {
+            let stand = &stands[nth];
             if fits < more {
                 choices[nth].limit(stand.holdings.len() + fits as usize);
                 stopped = true;
             }
-            given.problem.take(&mut all, at, fits);
             if fits < more
                 && let Some(misfit) = given.problem.misfit(&all, at)
             {
@@ -125,6 +125,48 @@ fn decide(
     let counted_on = Units(hedged.portfolio.on_demand as u64 * grain.0);
     let most = if short.is_zero() { most_on_demand } else { counted_on.saturating_sub(short) };
     (hedged, most)
+}
+
+/// More machines of a pool.
+struct Asked {
+    /// Its position among the stands.
+    nth: usize,
+    /// Its position among the candidates.
+    at: u32,
+    more: u64,
+}
+
+/// What is asked for beside what is held, in some order.
+fn asked(stands: &[Stand<'_>], counts: &[usize], order: &[usize]) -> Vec<Asked> {
+    let of = |&nth: &usize| {
+        let stand = &stands[nth];
+        let more = (counts[nth] - stand.holdings.len()) as u64;
+        Some(Asked { nth, at: stand.candidate?, more })
+    };
+    order.iter().filter_map(of).collect()
+}
+
+/// How much of it the limits allow, and what is used then. Pools that share a limit share what it leaves:
+/// whoever came first and took it all would leave the fleet in few pools, where spot is worth little.
+fn allowed(given: &HedgeInputs<'_>, usage: &Usage, asked: &[Asked]) -> (Usage, Vec<u64>) {
+    let mut parts = 1;
+    loop {
+        let mut all = usage.clone();
+        let mut allowed = vec![0; asked.len()];
+        for part in 0..parts {
+            for (ask, allowed) in asked.iter().zip(&mut allowed) {
+                let until = |part: u64| (ask.more * part).div_ceil(parts);
+                let fits = given.problem.fits(&all, ask.at).min(until(part + 1) - until(part));
+                given.problem.take(&mut all, ask.at, fits);
+                *allowed += fits;
+            }
+        }
+        let whole = asked.iter().zip(&allowed).all(|(ask, allowed)| ask.more == *allowed);
+        if whole || parts > 1 {
+            return (all, allowed);
+        }
+        parts = PARTS;
+    }
 }
 
 /// The pools that give more than they hold, those first whose machines come cheapest: under limits that
