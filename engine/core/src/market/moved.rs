@@ -5,6 +5,10 @@
 
 use crate::market::choice::Choice;
 
+/// From on-demand back to spot, what is paid twice counts for so much: it must pay within twelve hours and
+/// not three. What spot saves lasts; within three hours nobody who looks once an hour would ever come back.
+const FROM_ON_DEMAND: f64 = 0.25;
+
 /// What moving costs, per hour of those that must pay for it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fare {
@@ -21,13 +25,18 @@ impl Fare {
     #[cfg(test)]
     pub(super) const FREE: Self = Fare { work: 0.0, overlap: 0.0, at_once: 1.0 };
 
-    /// Of so many units.
-    pub(super) fn of(self, units: f64) -> f64 {
-        let Fare { work, overlap, at_once } = self;
+    /// Of what is moved.
+    pub(super) fn of(self, moved: Moved) -> f64 {
+        let all = moved.both() as f64;
+        self.work * all + self.beside(all - (1.0 - FROM_ON_DEMAND) * moved.released() as f64)
+    }
+
+    /// Of so many units, the time that they are paid for beside their successors.
+    fn beside(self, units: f64) -> f64 {
+        let Fare { overlap, at_once, .. } = self;
         let looks = (units / at_once).floor();
         let rest = units - looks * at_once;
-        let beside = (at_once * looks / 2.0 + rest) * (looks + 1.0);
-        work * units + overlap * beside
+        overlap * (at_once * looks / 2.0 + rest) * (looks + 1.0)
     }
 }
 
@@ -36,17 +45,24 @@ impl Fare {
 pub(super) struct Moved {
     new: usize,
     gone: usize,
+    /// What of `gone` was on demand.
+    released: usize,
 }
 
 impl Moved {
     /// Of all pools, and of what was and is on demand.
     pub(super) fn of(choices: &[Choice], counts: &[usize], (held, count): (usize, usize)) -> Self {
         let mut moved = Moved::default();
-        moved.count(held, count, 1);
+        moved.release(held, count);
         for (choice, count) in choices.iter().zip(counts) {
             moved.count(choice.held, *count, choice.weight);
         }
         moved
+    }
+
+    fn release(&mut self, held: usize, count: usize) {
+        self.count(held, count, 1);
+        self.released = held.saturating_sub(count);
     }
 
     fn count(&mut self, held: usize, count: usize, weight: usize) {
@@ -67,9 +83,21 @@ impl Moved {
         self
     }
 
+    /// The same, with so much on demand in the place of `count`.
+    pub(super) fn with_on_demand(mut self, held: usize, (count, then): (usize, usize)) -> Self {
+        self = self.with(held, 1, (count, then));
+        self.released = held.saturating_sub(then);
+        self
+    }
+
     /// As many as are new go: those are moved. What only comes, or only goes, is not.
-    pub(super) fn both(self) -> f64 {
-        self.new.min(self.gone) as f64
+    fn both(self) -> usize {
+        self.new.min(self.gone)
+    }
+
+    /// How many of those that are moved were on demand.
+    fn released(self) -> usize {
+        self.released.min(self.both())
     }
 }
 
@@ -80,9 +108,13 @@ mod tests {
     #[test]
     fn what_waits_for_its_turn_is_paid_for_longer() {
         let fare = Fare { work: 1.0, overlap: 10.0, at_once: 2.0 };
-        let found: Vec<f64> = (0..6).map(|units| fare.of(f64::from(units))).collect();
+        let moved = |units| Moved { new: units, gone: units, released: 0 };
+        let found: Vec<f64> = (0..6).map(|units| fare.of(moved(units))).collect();
         // Two at the next look, two at the one after, and so on.
         assert_eq!(found, [0.0, 11.0, 22.0, 43.0, 64.0, 95.0]);
-        assert_eq!(Fare::FREE.of(7.0), 0.0);
+        assert_eq!(Fare::FREE.of(moved(7)), 0.0);
+        // Four that were on demand wait like one, and lose as much work as others. What only goes costs nothing.
+        assert_eq!(fare.of(Moved { released: 4, ..moved(4) }), 4.0 + 10.0);
+        assert_eq!(fare.of(Moved { new: 0, gone: 4, released: 4 }), 0.0);
     }
 }

@@ -92,7 +92,7 @@ pub(super) fn best_move(
     let look = Look { search, pools, size, have, spares, all, others, coming, going, active, idle };
     let least = LEAST * search.need.missing;
     let moved = search.moved();
-    let fare = search.need.moving.of(moved.both());
+    let fare = search.need.moving.of(moved);
     let mut best = Best { change: -least, step: None, moved, fare };
     look.on_demand_alone(&mut best);
     // What one more of each pool that holds some would change, for moves between those.
@@ -145,9 +145,9 @@ impl Best {
 }
 
 /// How much is moved after a step.
-fn then_moved(search: &Search<'_>, before: Moved, step: Move) -> f64 {
+fn then_moved(search: &Search<'_>, before: Moved, step: Move) -> Moved {
     let then = search.on_demand.saturating_add_signed(step.on_demand);
-    let mut after = before.with(search.need.held, 1, (search.on_demand, then));
+    let mut after = before.with_on_demand(search.need.held, (search.on_demand, then));
     let size = step.size as isize;
     for (at, more) in [(step.add, size), (step.drop, -size)] {
         let Some(at) = at else { continue };
@@ -155,7 +155,7 @@ fn then_moved(search: &Search<'_>, before: Moved, step: Move) -> f64 {
         let then = count.saturating_add_signed(more);
         after = after.with(choice.held, choice.weight, (count, then));
     }
-    after.both()
+    after
 }
 
 /// Where the search stands, and what every question about a step is answered from.

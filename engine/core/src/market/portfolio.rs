@@ -116,7 +116,7 @@ fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize
     let paid: f64 = some.map(|(choice, count)| choice.cost(*count)).sum();
     let left = need.wanted.saturating_sub(on_demand) as f64;
     let missing = at_size::missing(left, at_size::moments(choices, &counts));
-    let moved = need.moving.of(Moved::of(choices, &counts, (need.held, on_demand)).both());
+    let moved = need.moving.of(Moved::of(choices, &counts, (need.held, on_demand)));
     let cost = paid + need.bought(on_demand) + need.missing * missing + moved;
     let (missing, whole) = at_size::outcome(choices, &counts, left);
     Portfolio { counts, on_demand, cost, missing, whole }

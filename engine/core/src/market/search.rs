@@ -29,9 +29,7 @@ impl Search<'_> {
         let all = Losses::of(pools.iter(), usize::try_from(spares).unwrap_or(0));
         let missing = all.beyond(spares).max(0.0);
         Portfolio {
-            cost: self.paid()
-                + self.need.missing * missing
-                + self.need.moving.of(self.moved().both()),
+            cost: self.paid() + self.need.missing * missing + self.need.moving.of(self.moved()),
             missing,
             whole: all.whole(spares).clamp(0.0, 1.0),
             counts: self.counts,
