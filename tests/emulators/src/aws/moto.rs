@@ -61,7 +61,22 @@ impl Drop for Moto {
     }
 }
 
+/// Starts moto on a port of its own. Between choosing a port and listening on it, another test may take it:
+/// then whoever listens there is not moto, and another port is tried.
 async fn serve() -> Result<Server> {
+    const TRIES: u32 = 3;
+    let mut tried = 1;
+    loop {
+        let server = serve_once().await?;
+        match empty(server.0).await {
+            Ok(()) => return Ok(server),
+            Err(_) if tried < TRIES => tried += 1,
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+async fn serve_once() -> Result<Server> {
     let port = free_port()?;
     // Its standard input is ours to close, and ends with us.
     let process = Command::new(tool("python"))
