@@ -11,7 +11,8 @@ use std::time::Instant;
 pub(crate) fn execute(check: bool) -> Report {
     let start = Instant::now();
     // The tables of guards are made inside the binary, where the messages are.
-    let tests = ["--test", "generated_docs", "--test", "docs", "--bin", "fleet"];
+    let tests =
+        ["--test", "generated_docs", "--test", "docs", "--test", "compare", "--bin", "fleet"];
     let mut command = cargo(&[&["test", "--workspace"][..], &tests].concat());
     if !check {
         command.env("FLEET_WRITE_DOCS", "1");
