@@ -4,11 +4,14 @@
 //! and the gap that the optimiser proves. Uses the imported catalog where the shared data is there,
 //! else the embedded one.
 //!
-//! `once STRATEGY UNIT MACHINES POOLS` places once, for tools that count instructions:
+//! `once STRATEGY UNIT MACHINES POOLS [words]` places once, for tools that count instructions:
 //! `valgrind --tool=callgrind --toggle-collect='fleet_core::decide::placement*' …`.
 
 use fleet_core::{eligible, placement};
-use fleet_model::{Catalog, Inputs, Limits, Market, Observed, Place, Recorded, Timestamp};
+use fleet_model::{
+    Catalog, Inputs, Limits, Market, Observed, Obtainability, Place, Recorded, SIGNALS, Says,
+    SignalRow, Timestamp,
+};
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::Path;
@@ -72,6 +75,20 @@ spec:
     }
 }
 
+/// Every cloud says something else of each pool, and has said it for some hours.
+fn with_words(mut inputs: Inputs) -> Inputs {
+    for (nth, offering) in inputs.offerings.iter_mut().enumerate() {
+        let cloud = offering.pool.place.cloud;
+        let foretells = |row: &&SignalRow| row.cloud == cloud && row.says == Says::Launch;
+        let Some(row) = SIGNALS.iter().find(foretells) else { continue };
+        let percent = (nth * 37 % 101) as u8;
+        offering.signals.obtainability = Some(Obtainability { percent, source: row.source });
+        let since = inputs.now.as_second() - 3600 * (nth * 13 % 72) as i64;
+        offering.signals.steady_since = Timestamp::from_second(since).ok();
+    }
+    inputs
+}
+
 /// Nanoseconds that this thread was on a processor; `None` where the system does not say.
 fn on_processor() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
@@ -104,12 +121,15 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip_while(|word| word != "once").collect();
     if let [_, strategy, unit, machines, pools, ..] = &arguments[..] {
         let number = |text: &str| text.parse().unwrap_or_else(|_| panic!("{text} is no number"));
-        let inputs = inputs(&catalog, number(machines), number(pools) as usize, unit, strategy);
+        let mut inputs = inputs(&catalog, number(machines), number(pools) as usize, unit, strategy);
+        if arguments.iter().any(|word| word == "words") {
+            inputs = with_words(inputs);
+        }
         println!("{} pools: {:?}", inputs.offerings.len(), placement(&inputs, false));
         return;
     }
-    println!("| strategy | unit | machines | pools | ms | proven gap | peak MB |");
-    println!("|---|---|--:|--:|--:|--:|--:|");
+    println!("| strategy | unit | machines | pools | ms | with words | proven gap | peak MB |");
+    println!("|---|---|--:|--:|--:|--:|--:|--:|");
     for strategy in
         ["lowest-price", "price-capacity-optimized", "capacity-optimized", "diversified"]
     {
@@ -119,10 +139,10 @@ fn main() {
                     let inputs = inputs(&catalog, machines, pools, unit, strategy);
                     let proven = placement(&inputs, true).certificates[1];
                     let gap = proven.map_or("–".into(), |proof| format!("{:.1e}", proof.gap()));
+                    let (pools, plain) = (inputs.offerings.len(), milliseconds(&inputs));
                     println!(
-                        "| {strategy} | {unit} | {machines} | {} | {:.2} | {gap} | {} |",
-                        inputs.offerings.len(),
-                        milliseconds(&inputs),
+                        "| {strategy} | {unit} | {machines} | {pools} | {plain:.2} | {:.2} | {gap} | {} |",
+                        milliseconds(&with_words(inputs)),
                         peak_megabytes().unwrap_or_default(),
                     );
                 }

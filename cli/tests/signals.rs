@@ -63,6 +63,15 @@ fn a_plan_and_an_explanation_tell_what_is_said_and_how_far_it_is_believed() {
     assert!(shown.contains(line), "{shown}");
     let explained = json(&place.expect(0, &["explain", "a.yaml", "--pool", pool, "-o", "json"]));
     assert_eq!(explained["fleets"][0]["pools"][0]["signals"][0]["weightPercent"], 50.0);
+    // A word that was heard for the first time may be as old as any; later it is known to have stood.
+    assert!(said.iter().all(|signal| signal["steadySince"].is_null()), "{said:?}");
+    place.expect(0, &["apply", "a.yaml", "--yes"]);
+    place.sim.advance(Duration::from_secs(3 * 3600)).expect("time");
+    place.expect(0, &["apply", "a.yaml", "--yes"]);
+    let shown = place.expect(0, &["explain", "a.yaml", "--pool", pool]);
+    assert!(shown.contains("taken to have stood since 20"), "{shown}");
+    let said = signals(&place, "a.yaml");
+    assert!(said.iter().any(|signal| signal["steadySince"].is_string()), "{said:?}");
 }
 
 #[test]

@@ -20,9 +20,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What one signal of a cloud says, and how far it is believed.
 pub fn signal(heeded: &Heeded) -> String {
-    let Heeded { word: Word { source, share }, weight } = heeded;
+    let Heeded { word: Word { source, share }, weight, steady_since } = heeded;
     let says = match source.row().says {
-        Says::Launch => format!("a launch is {share} likely"),
+        Says::Launch => {
+            let stood =
+                steady_since.map(|since| format!(", taken to have stood since {}", when(since)));
+            format!("a launch is {share} likely{}", stood.unwrap_or_default())
+        }
         Says::Interruption { usual_percent } => {
             format!("{share} of machines are interrupted (usual: {usual_percent}%)")
         }

@@ -15,7 +15,7 @@ use fleet_words::output::words::name;
 use fleet_words::render::explain::{gaps, sort};
 use fleet_words::render::explain_json;
 use fleet_words::runs::failed;
-use fleet_words::text::{clean, clean_line, thousands};
+use fleet_words::text::{clean, clean_line, thousands, when};
 use maud::{Markup, html};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -238,7 +238,12 @@ fn at_length_of(pool: &ExplainedPool) -> Markup {
             }
             @for signal in &pool.signals {
                 dt { (clean_line(&signal.name)) }
-                dd { (format!("{:.0}%, believed to {:.0}%", signal.percent, signal.weight_percent)) }
+                dd {
+                    (format!("{:.0}%, believed to {:.0}%", signal.percent, signal.weight_percent))
+                    @if let Some(since) = &signal.steady_since {
+                        ", taken to have stood since " (when(since.0))
+                    }
+                }
             }
         }
     }

@@ -39,6 +39,7 @@ mod rebalance;
 mod recorded;
 mod report;
 mod resources;
+mod said;
 mod secret;
 mod share;
 mod signal;
@@ -104,6 +105,7 @@ pub use report::{
     BudgetLine, GroupLine, Outlook, PoolChance, PoolLine, PoolReason, Report, TemplateChange,
 };
 pub use resources::{Accelerators, Architecture, Maker, Resources};
+pub use said::{AllSaid, Said};
 pub use secret::Secret;
 pub use share::Share;
 pub use signal::{

@@ -53,6 +53,9 @@ pub struct Signals {
     /// How likely a launch is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub obtainability: Option<Obtainability>,
+    /// Since when that word is taken to have stood: never below half of what it is now, as far as we heard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steady_since: Option<Timestamp>,
     /// How much the price moved lately: its standard deviation over some days, as a share of its
     /// mean.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -293,6 +293,9 @@ pub struct Heeded {
     pub word: Word,
     /// From nothing to all of it.
     pub weight: Share,
+    /// Since when a word on launches is taken to have stood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steady_since: Option<Timestamp>,
 }
 
 /// What the sources said of a pool when machines were launched there: that is what they are judged by.
@@ -336,8 +339,10 @@ impl Signals {
 
     /// The same without some sources.
     pub fn without(self, off: SignalSet) -> Self {
+        let obtainability = self.obtainability.filter(|word| !off.contains(word.source));
         Signals {
-            obtainability: self.obtainability.filter(|word| !off.contains(word.source)),
+            obtainability,
+            steady_since: self.steady_since.filter(|_| obtainability.is_some()),
             volatility: self.volatility.filter(|_| !off.contains(SignalSource::SpotPriceHistory)),
             interrupted: self.interrupted.filter(|word| !off.contains(word.source)),
             price_as_of: self.price_as_of,
@@ -370,6 +375,7 @@ mod tests {
                 source: SignalSource::SpotPlacementScore,
             }),
             volatility: Some(share),
+            steady_since: None,
             interrupted: Some(Interrupted { share, source: SignalSource::SpotAdvisor }),
             price_as_of: None,
         };

@@ -4,6 +4,7 @@ use crate::calls::{Calls, Measured, Meter, Watch};
 use crate::error::RunError;
 use crate::hooks::{Hooks, RealHooks};
 use crate::state::beliefs::ReadBefore;
+use crate::state::said::Memory;
 use crate::state::{Journal, Record, Store, moving};
 use fleet_model::{
     Catalog, Cloud, FleetName, MachineId, PoolId, Quote, Recorded, Scope, Timestamp,
@@ -37,6 +38,8 @@ pub struct Engine {
     pub(crate) hooks: Arc<dyn Hooks>,
     /// What other fleets told of pools.
     pub(crate) read_before: ReadBefore,
+    /// What clouds said of launches, and since when.
+    pub(crate) said: Memory,
 }
 
 impl Engine {
@@ -51,8 +54,8 @@ impl Engine {
         let clock = Arc::new(Watch::new(clock));
         let calls = Calls::new(clock.clone());
         let hooks = Arc::new(RealHooks);
-        let read_before = ReadBefore::default();
-        Engine { store, providers, clock, catalog, fresh, calls, hooks, read_before }
+        let (read_before, said) = (ReadBefore::default(), Memory::default());
+        Engine { store, providers, clock, catalog, fresh, calls, hooks, read_before, said }
     }
 
     /// With other ways to reach machines: for simulated ones.

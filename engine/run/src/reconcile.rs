@@ -173,7 +173,9 @@ impl Session<'_> {
         self.note_prices(holder, &inputs, begun).await?;
         self.journal.snapshot().await?;
         self.tidy(&inputs).await;
-        beliefs::share(&self.engine.store, &self.desired.fleet, &inputs.recorded).await?;
+        let (store, fleet) = (&self.engine.store, &self.desired.fleet);
+        beliefs::share(store, fleet, &inputs.recorded).await?;
+        self.engine.said.tell(store, fleet, inputs.now).await?;
         converged.last = Some(planned);
         converged.seen = Some(inputs);
         Ok(converged)

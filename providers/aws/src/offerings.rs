@@ -228,13 +228,13 @@ impl Survey {
             let level = known.and_then(|known| known.prices.get(&key));
             quote.price = level.map(|level| level.price);
             quote.signals = Signals {
-                obtainability: None,
                 volatility: level.and_then(|level| level.volatility),
                 interrupted: self
                     .bands
                     .of(&pool.place.region, &pool.instance_type)
                     .map(|share| Interrupted { share, source: SignalSource::SpotAdvisor }),
                 price_as_of: level.and(known).map(|known| known.as_of),
+                ..Signals::default()
             };
         }
         if let Some((code, name)) = quota::counted(&pool.instance_type, pool.market)

@@ -233,16 +233,20 @@ pub struct Signal {
     pub percent: f64,
     /// How far it is believed: 0 not at all, 100 entirely. Learned from launches and interruptions.
     pub weight_percent: f64,
+    /// Since when a word on launches is taken to have stood, never below half of what it is now: two hours
+    /// before it was first heard. `null` for other signals, and below 10 %.
+    pub steady_since: Option<Time>,
 }
 
 impl From<&model::Heeded> for Signal {
     fn from(heeded: &model::Heeded) -> Self {
-        let model::Heeded { word: model::Word { source, share }, weight } = *heeded;
+        let model::Heeded { word: model::Word { source, share }, weight, steady_since } = *heeded;
         Signal {
             name: source.to_string(),
             source: source.into(),
             percent: percent(share),
             weight_percent: percent(weight),
+            steady_since: steady_since.map(Time),
         }
     }
 }

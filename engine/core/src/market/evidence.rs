@@ -3,6 +3,7 @@
 use crate::market::belief;
 use crate::market::learn;
 use fleet_model::{Inputs, PoolBelief, PoolId, Throttle, Timestamp, Vacated};
+use std::collections::BTreeMap;
 
 /// The latest that is known of a pool, from this fleet or others.
 pub(crate) fn latest<'a>(inputs: &'a Inputs, pool: &PoolId) -> Option<&'a PoolBelief> {
@@ -17,18 +18,12 @@ pub(crate) fn throttle(inputs: &Inputs, pool: &PoolId) -> Option<Throttle> {
     own.into_iter().chain(of_others).max_by_key(|throttle| throttle.at)
 }
 
-/// What is believed of a pool at this moment: what was seen, and what we see now.
-pub(crate) fn belief_now(
-    inputs: &Inputs,
-    vacate: &[Vacated],
-    pool: &PoolId,
-    held: u32,
-) -> PoolBelief {
-    let lost = learn::lost(&inputs.recorded, vacate).get(pool).copied().unwrap_or_default();
-    refreshed(inputs, pool, held, lost)
+/// Machines that each pool took back, as this look found.
+pub(crate) fn lost_now(inputs: &Inputs, vacate: &[Vacated]) -> BTreeMap<PoolId, u32> {
+    learn::lost(&inputs.recorded, vacate)
 }
 
-/// The same, where what was lost is known.
+/// What is believed of a pool at this moment: what was seen, and what we see now.
 pub(crate) fn refreshed(inputs: &Inputs, pool: &PoolId, held: u32, lost: u32) -> PoolBelief {
     let mut belief = latest(inputs, pool).cloned().unwrap_or_default();
     let now: Timestamp = inputs.now;

@@ -1,9 +1,9 @@
 //! What is thought of a pool before its own evidence: the cloud's word, its region, its price.
 //!
-//! Pools of a region fail together now and then, so their siblings' frailty is a weak prior. Where the
-//! fleet has lost nothing at all, every hour that its machines run speaks for all of its pools. A price
-//! far above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a
-//! flat one says nothing.
+//! Pools of a region fall together now and then, so for some hours a fall of one is a sign for the others. Where
+//! the fleet has lost nothing at all, every hour that its machines run speaks for all of its pools. A price far
+//! above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a flat one says
+//! nothing.
 
 use crate::market::belief::{self, Chance, Prior};
 use crate::market::evidence::{latest, refreshed};
@@ -11,11 +11,15 @@ use crate::market::signals;
 use crate::offers::find_offering;
 use crate::offers::trust::Trust;
 
-use fleet_model::{Inputs, MicroUsd, Offering, PoolId, Scope};
+use fleet_model::{Inputs, MicroUsd, Offering, PoolId, Scope, Timestamp};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// What a sibling's evidence counts for, as a share of a pool's own.
-const SIBLINGS: f64 = 0.25;
+/// Just after another pool of its region fell, a pool is likelier to fall by this much: once more, so twice
+/// as likely.
+const SHAKEN: f64 = 1.0;
+/// After so many hours, a fall says nothing of other pools.
+const FORGOTTEN: f64 = 12.0;
 /// Of interruptions that count half after a day, fewer than this are none: four days without one.
 const NOTHING_LOST: f64 = 0.05;
 /// The power of a price's rise that is taken for a rise of frailty.
@@ -23,28 +27,38 @@ const PRICE: f64 = 0.25;
 /// The most that a price may say, either way.
 const MOST: f64 = 2.0;
 
-/// Interruptions seen and to be expected, region by region.
+/// What pools tell of each other.
 pub(crate) struct Siblings {
     pub(super) trust: Trust,
-    regions: BTreeMap<Scope, (f64, f64)>,
+    /// The latest falls in a region, of two pools.
+    falls: BTreeMap<Scope, Vec<(Timestamp, PoolId)>>,
     /// Interruptions to be expected of usual pools in the place of those of this fleet up to now, if there
     /// was none.
     calm: Option<f64>,
 }
 
 impl Siblings {
-    pub(crate) fn new(inputs: &Inputs) -> Self {
-        let mut regions: BTreeMap<Scope, (f64, f64)> = BTreeMap::new();
+    /// `lost`: machines that pools took back just now.
+    pub(crate) fn new(inputs: &Inputs, lost: &BTreeMap<PoolId, u32>) -> Self {
+        let mut falls: BTreeMap<Scope, Vec<(Timestamp, PoolId)>> = BTreeMap::new();
+        let mut fell = |pool: &PoolId, at| {
+            let latest = falls.entry(pool.place.scope()).or_default();
+            latest.retain(|(_, known)| known != pool);
+            latest.push((at, pool.clone()));
+            latest.sort_unstable_by_key(|(at, _)| Reverse(*at));
+            latest.truncate(2);
+        };
         let others =
             inputs.beliefs.keys().filter(|pool| !inputs.recorded.beliefs.contains_key(pool));
         for pool in inputs.recorded.beliefs.keys().chain(others) {
-            let Some(belief) = latest(inputs, pool) else { continue };
-            let (seen, usual) = belief::counted(belief, inputs.now);
-            let region = regions.entry(pool.place.scope()).or_default();
-            region.0 += seen;
-            region.1 += usual;
+            if let Some(at) = latest(inputs, pool).and_then(|belief| belief.fell) {
+                fell(pool, at);
+            }
         }
-        Siblings { trust: Trust::of(inputs), regions, calm: calm(inputs) }
+        for pool in lost.keys() {
+            fell(pool, inputs.now);
+        }
+        Siblings { trust: Trust::of(inputs), falls, calm: calm(inputs) }
     }
 
     /// What is thought of a pool before its own evidence.
@@ -59,22 +73,27 @@ impl Siblings {
         pool: &PoolId,
         offering: Option<&Offering>,
     ) -> Prior {
-        let prior =
-            offering.map_or_else(Prior::default, |o| signals::prior(&o.signals, &self.trust));
+        let prior = offering
+            .map_or_else(Prior::default, |o| signals::prior(&o.signals, &self.trust, inputs.now));
         let own = latest(inputs, pool);
         let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
         let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));
-        let of_region = self.regions.get(&pool.place.scope()).map_or(1.0, |(seen, usual)| {
-            let own = own.map_or((0.0, 0.0), |belief| belief::counted(belief, inputs.now));
-            let others = ((seen - own.0).max(0.0), (usual - own.1).max(0.0));
-            belief::posterior(1.0, (SIBLINGS * others.0, SIBLINGS * others.1))
-        });
-        let of_siblings = self.calm.map_or(of_region, |all| {
+        let of_siblings = self.calm.map_or(1.0, |all| {
             let others = (all - expected(inputs, pool)).max(0.0);
             // In such a calm what others show counts as much as what the pool itself shows.
-            of_region.min(belief::posterior(1.0, (0.0, others)))
+            belief::posterior(1.0, (0.0, others))
         });
-        Prior { frailty: prior.frailty * dearer * of_siblings, ..prior }
+        let shaken = self.shaken(pool, inputs.now);
+        Prior { frailty: prior.frailty * dearer * of_siblings, shaken, ..prior }
+    }
+
+    /// By how much a pool is likelier now to take machines back, for what fell beside it.
+    fn shaken(&self, pool: &PoolId, now: Timestamp) -> f64 {
+        let falls = self.falls.get(&pool.place.scope()).into_iter().flatten();
+        let last = falls.filter(|(_, other)| other != pool).map(|(at, _)| *at).max();
+        let since = last.map(|at| (now.as_second() - at.as_second()).max(0) as f64 / 3600.0);
+        let lately = since.filter(|hours| *hours < FORGOTTEN);
+        lately.map_or(0.0, |hours| SHAKEN * (-hours / belief::CALMS).exp())
     }
 }
 
@@ -108,7 +127,7 @@ pub fn foreseen<const N: usize>(
     held: u32,
     hours: [f64; N],
 ) -> [Vec<Chance>; N] {
-    let prior = Siblings::new(inputs).prior(inputs, pool);
+    let prior = Siblings::new(inputs, &BTreeMap::new()).prior(inputs, pool);
     let belief = refreshed(inputs, pool, held, 0);
     hours.map(|hours| belief::chances(&belief, prior, inputs.now, hours, held as usize))
 }

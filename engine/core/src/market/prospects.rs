@@ -3,16 +3,18 @@
 use crate::holdings::Inventory;
 use crate::market::belief::{self, Chance, Evidence, Prior};
 use crate::market::boot;
-use crate::market::evidence::{latest, refreshed, throttle};
-use crate::market::learn;
+use crate::market::evidence::{latest, lost_now, refreshed, throttle};
 use crate::market::prior::Siblings;
 use crate::market::throttle::allowed;
-use crate::offers::{Prospect, usual_odds};
+use crate::offers::{BEST, Prospect, usual_odds};
 use fleet_model::{Hedge, Inputs, Market, Offering, PoolBelief, PoolId};
 use std::collections::BTreeMap;
 
-/// A machine that lasts so many hours was worth launching.
-const LASTS: f64 = 1.0;
+/// A machine that lasts so many hours was worth launching. Of two free slots that are both as good as
+/// certain to last an hour, the one that has been free for a day outlives the other.
+const LASTS: f64 = 12.0;
+/// Of the first hours, a slow start takes its part.
+const FIRST: f64 = 1.0;
 
 /// What is known of pools at a moment, for one question per pool.
 pub(crate) struct Prospects<'a> {
@@ -31,8 +33,8 @@ impl<'a> Prospects<'a> {
         for holding in stand.filter(|holding| holding.pool.market == Market::Spot) {
             *held.entry(&holding.pool).or_default() += 1;
         }
-        let lost = learn::lost(&inputs.recorded, &inventory.vacate);
-        Prospects { inputs, siblings: Siblings::new(inputs), lost, held }
+        let lost = lost_now(inputs, &inventory.vacate);
+        Prospects { inputs, siblings: Siblings::new(inputs, &lost), lost, held }
     }
 
     /// What is to be expected of one pool.
@@ -47,7 +49,7 @@ impl<'a> Prospects<'a> {
         let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
         let (held, lost) = self.moved(pool);
         let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
-        if !known && prior.frailty == Prior::default().frailty {
+        if !known && prior == (Prior { up: prior.up, ..Prior::default() }) {
             return Prospect::even(odds);
         }
         let belief = refreshed(self.inputs, pool, held, lost);
@@ -99,18 +101,17 @@ impl<'a> Prospects<'a> {
         (held, self.lost.get(pool).copied().unwrap_or_default())
     }
 
-    /// 0 to 100 for each of the first slots: what the cloud says, or is usual, times what was seen of the
-    /// slot against one that nobody has seen.
-    fn scores(&self, belief: &PoolBelief, prior: Prior, odds: u8, slots: usize) -> Vec<u8> {
+    /// For each of the first slots: what the cloud says, or is usual, times what was seen of the slot
+    /// against one that nobody has seen.
+    fn scores(&self, belief: &PoolBelief, prior: Prior, odds: u8, slots: usize) -> Vec<u16> {
         let now = self.inputs.now;
         let chances = belief::chances(belief, prior, now, LASTS, slots);
         let unseen =
             prior.up * belief::survival(&PoolBelief::default(), Prior::default(), now, LASTS);
-        // Of the time that it is worth launching for, a slow start takes its part.
-        let of_use = 1.0 - boot::late(belief, Hedge::READY_AFTER_SECONDS) / LASTS;
+        let of_use = 1.0 - boot::late(belief, Hedge::READY_AFTER_SECONDS) / FIRST;
         let score = |chance: &Chance| {
             let better = of_use.max(0.0) * chance.up * chance.stays / unseen.max(f64::MIN_POSITIVE);
-            (f64::from(odds) * better).round().min(100.0) as u8
+            (f64::from(odds) * better).round().min(f64::from(BEST)) as u16
         };
         chances.iter().map(score).collect()
     }

@@ -4,7 +4,7 @@
 //! refused judges the words on launches, a machine that is gone judges the words on interruptions: how
 //! much likelier did the word make it than the usual prior?
 
-use crate::market::belief::{Prior, usual_interruptions};
+use crate::market::belief::{Prior, UNSEEN_AGE, remembered, usual_interruptions};
 use crate::market::learn::is_lost;
 use crate::offers::trust::{MICRO, Trust, gain_at};
 use fleet_model::{
@@ -22,6 +22,8 @@ const NEVER_SURE: f64 = 0.05;
 const USUAL_ON_DEMAND: f64 = 0.9;
 /// The most that a word may say of interruptions, either way.
 const MOST: f64 = 12.0;
+/// A slot is at least as old as this, in hours.
+const MINUTE: f64 = 1.0 / 60.0;
 /// Words that nobody acted on for this long are forgotten.
 const KEPT: jiff::SignedDuration = jiff::SignedDuration::from_hours(90 * 24);
 
@@ -59,12 +61,18 @@ fn frailty(word: &Word) -> Option<f64> {
 
 /// What is thought of a pool before anything was seen of it: the usual, moved toward each word as far as
 /// its source is believed.
-pub(crate) fn prior(signals: &Signals, trust: &Trust) -> Prior {
+pub(crate) fn prior(signals: &Signals, trust: &Trust, now: Timestamp) -> Prior {
     let mut prior = Prior::default();
     for word in signals.words() {
         let weight = trust.weight(word.source);
         if let Some(said) = launch(&word) {
             prior.up += weight * (said - prior.up);
+            if let Some(since) = signals.steady_since {
+                let hours = (now.as_second() - since.as_second()) as f64 / 3600.0;
+                // What could be launched all the time stood all the time.
+                prior.age *= (hours.max(MINUTE) / UNSEEN_AGE).powf(weight);
+                prior.watched = weight * remembered(hours - UNSEEN_AGE);
+            }
         }
         if let Some(said) = frailty(&word) {
             prior.frailty *= said.powf(weight);

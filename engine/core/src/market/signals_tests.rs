@@ -268,6 +268,7 @@ fn a_prior_follows_words_as_far_as_they_are_believed() {
         ..Signals::default()
     };
     let usual = Prior::default();
+    let prior = |signals: &Signals, trust: &Trust| prior(signals, trust, at(0));
     let default = prior(&signals, &trusting(0.0));
     // Half way to the word, and the root of the ratio to what is usual.
     assert!((default.up - (usual.up + 0.2) / 2.0).abs() < 1e-9);
@@ -283,4 +284,28 @@ fn a_prior_follows_words_as_far_as_they_are_believed() {
     assert_eq!(prior(&moved(0.0), &trusting(0.0)).frailty, 1.0);
     let jumpy = prior(&moved(0.4), &trusting(0.0)).frailty;
     assert!(jumpy > 1.2 && jumpy < 2.0, "{jumpy}");
+}
+
+#[test]
+fn a_word_that_has_stood_makes_slots_as_old_as_it_is_believed() {
+    let stood = |hours: i64, percent: u8| Signals {
+        obtainability: Some(Obtainability { percent, source: SignalSource::SpotPlacementScore }),
+        steady_since: Some(at(-60 * hours)),
+        ..Signals::default()
+    };
+    let of = |hours, gain| {
+        let trust = Trust::with(|source| weight(source, gain));
+        prior(&stood(hours, 80), &trust, at(0))
+    };
+    let usual = Prior::default();
+    let (fresh, old) = (of(2, 0.0), of(32, 0.0));
+    assert_eq!((fresh.age, fresh.watched), (usual.age, 0.0), "first heard, it tells nothing");
+    // Half way, as ratios go.
+    assert!((old.age - 8.0).abs() < 1e-9, "{}", old.age);
+    assert!(old.watched > 8.0 && old.watched < 15.0, "{}", old.watched);
+    assert!(of(32, 2.0).age > old.age && of(32, -2.0).age < old.age);
+    assert!(of(0, 0.0).age < usual.age, "what came up just now goes soon");
+    // Without a word there is nothing that could have stood.
+    let none = Signals { obtainability: None, ..stood(32, 80) };
+    assert_eq!(prior(&none, &Trust::with(|_| 1.0), at(0)), usual);
 }

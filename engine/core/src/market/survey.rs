@@ -4,8 +4,7 @@ use crate::holdings::{Holding, Inventory, Zones};
 use crate::market::belief::{self, Prior};
 use crate::market::boot;
 use crate::market::choice::{Choice, Step};
-use crate::market::evidence::refreshed;
-use crate::market::learn;
+use crate::market::evidence::{lost_now, refreshed};
 use crate::market::moved::Fare;
 use crate::market::need::SMALL;
 use crate::market::prior::Siblings;
@@ -151,8 +150,8 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     for (at, holding) in given.burst(Market::Spot) {
         held.entry(&holding.pool).or_default().push(at);
     }
-    let lost = learn::lost(&inputs.recorded, &given.inventory.vacate);
-    let siblings = Siblings::new(inputs);
+    let lost = lost_now(inputs, &given.inventory.vacate);
+    let siblings = Siblings::new(inputs, &lost);
     let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {
         let first = held.first().map(|at| &given.inventory.holdings[*at]);
         let offering = find_offering(inputs, pool);

@@ -22,6 +22,6 @@ pub(crate) use eligible::{find_offering, place_in_accounts};
 pub(crate) use extras::extras_by;
 pub use extras::{add_extras, extras_of};
 pub(crate) use places::Places;
-pub(crate) use prospect::Prospect;
+pub(crate) use prospect::{BEST, Prospect};
 pub use trust::add_signals;
 pub use weights::weight;

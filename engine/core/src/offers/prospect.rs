@@ -5,11 +5,15 @@ const STEPS: usize = 4;
 /// More machines than anybody asks for.
 const ALL: u32 = u32::MAX;
 
-/// What is to be expected of a pool's slots: 0 hopeless to 100 certain. Never rises with the slot.
+/// The best that is told apart.
+pub(crate) const BEST: u16 = 500;
+
+/// What is to be expected of a pool's slots: 0 hopeless, 100 certain where nothing was seen, more where slots
+/// were seen to last. Never rises with the slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Prospect {
     /// Up to which slot, and what is expected until there.
-    steps: [(u32, u8); STEPS],
+    steps: [(u32, u16); STEPS],
     /// The most machines that it may carry after this round: it is tried with a few first.
     most: u32,
 }
@@ -17,15 +21,15 @@ pub(crate) struct Prospect {
 impl Prospect {
     /// All slots alike.
     pub(crate) fn even(score: u8) -> Self {
-        Prospect { steps: [(ALL, score); STEPS], most: ALL }
+        Prospect { steps: [(ALL, score.into()); STEPS], most: ALL }
     }
 
     /// Slots in steps of some slots and their score.
-    pub(crate) fn new(scores: impl IntoIterator<Item = (u32, u8)>) -> Self {
-        let mut steps: Vec<(u32, u8)> = Vec::new();
+    pub(crate) fn new(scores: impl IntoIterator<Item = (u32, u16)>) -> Self {
+        let mut steps: Vec<(u32, u16)> = Vec::new();
         for (slots, score) in scores {
             let last = steps.last().copied();
-            let (before, lowest) = last.unwrap_or((0, u8::MAX));
+            let (before, lowest) = last.unwrap_or((0, u16::MAX));
             let (until, score) = (before.saturating_add(slots), score.min(lowest));
             match steps.last_mut() {
                 Some(step) if step.1 == score => step.0 = until,

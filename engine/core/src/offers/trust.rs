@@ -6,7 +6,7 @@
 //! nothing, and the default where nothing was judged. Evidence of all fleets of the state counts.
 
 use fleet_model::{
-    Heeded, Inputs, Obtainability, Share, SignalRecord, SignalRecords, SignalSource, Signals,
+    Heeded, Inputs, Obtainability, Says, Share, SignalRecord, SignalRecords, SignalSource, Signals,
     Timestamp,
 };
 
@@ -48,6 +48,10 @@ impl Trust {
         let one = |word: fleet_model::Word| Heeded {
             word,
             weight: share(word.source).unwrap_or(Share::ALL),
+            steady_since: match word.source.row().says {
+                Says::Launch => signals.steady_since,
+                Says::Interruption { .. } | Says::PriceMovement { .. } => None,
+            },
         };
         signals.words().map(one).collect()
     }

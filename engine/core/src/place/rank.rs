@@ -1,6 +1,6 @@
 //! The order in which pools are taken, one for each strategy.
 
-use crate::offers::Candidate;
+use crate::offers::{BEST, Candidate};
 use fleet_model::{Market, Strategy, Units};
 
 /// Smaller is taken first. The last part is the position among the candidates, which is the order
@@ -10,6 +10,8 @@ pub(crate) type Key = (u64, u64, u64, u32);
 /// Points a pool's score loses if it carried the whole fleet. What is taken from a pool makes it
 /// shallower, and what stands together falls together.
 const CROWDING: u64 = 50;
+/// The score of a launch that is certain, where nothing is known of how long it lasts.
+const CERTAIN: u64 = 100;
 /// Scores this close count as equal, and price decides: the signals are noisy.
 const SCORE_STEP: u64 = 10;
 
@@ -33,14 +35,19 @@ pub(crate) fn key(
         // Nobody knows what it would cost: the last resort, unless a person put it first.
         return (u64::MAX, carried.0, 0, at);
     }
-    let score = score(candidate, carried, target);
-    let depth = (100 - score) / SCORE_STEP;
+    let score = match score(candidate, carried, target) {
+        // A machine that is larger than what is needed is not the better for lasting longer than others.
+        score if useful < candidate.weight => score.min(CERTAIN),
+        score => score,
+    };
+    let depth = (u64::from(BEST) - score) / SCORE_STEP;
     let priority = u64::from(candidate.priority);
     match strategy {
         Strategy::CapacityOptimized => (depth, price, 0, at),
         Strategy::CapacityOptimizedPrioritized => (depth, priority, price, at),
-        // The price of a machine that is likely to be lost is nearer to twice its price.
-        Strategy::PriceCapacityOptimized => (price.saturating_mul(200 - score) / 100, price, 0, at),
+        Strategy::PriceCapacityOptimized => {
+            (price.saturating_mul(price_percent(score)) / 100, price, 0, at)
+        }
         Strategy::LowestPrice => (price, 0, 0, at),
         Strategy::Diversified => (carried.0 / even_step(target), price, 0, at),
         Strategy::Prioritized => (priority, price, 0, at),
@@ -64,7 +71,7 @@ pub(crate) fn machine_cost(
     match strategy {
         Strategy::LowestPrice => Some(price.saturating_mul(100)),
         Strategy::PriceCapacityOptimized => {
-            Some(price.saturating_mul(200 - score(candidate, carried, target)))
+            Some(price.saturating_mul(price_percent(score(candidate, carried, target))))
         }
         Strategy::CapacityOptimized
         | Strategy::CapacityOptimizedPrioritized
@@ -94,7 +101,7 @@ pub(crate) fn machines_at_level(
         Strategy::PriceCapacityOptimized => 0,
         Strategy::CapacityOptimized | Strategy::CapacityOptimizedPrioritized => {
             let score = score(candidate, carried, target);
-            SCORE_STEP - 1 - (100 - score) % SCORE_STEP
+            SCORE_STEP - 1 - (u64::from(BEST) - score) % SCORE_STEP
         }
     };
     let alike = candidate.prospect.alike(carried.0 / weight);
@@ -106,7 +113,13 @@ pub(crate) fn machines_at_level(
     rises_at.saturating_sub(carried.0).div_ceil(weight).max(1).min(alike)
 }
 
-/// 0 hopeless to 100 certain, less what the pool carries already.
+/// What a price is taken for. That of a machine that is likely to be lost is nearer to twice the price, and
+/// one that outlasts others is worth up to two of them.
+fn price_percent(score: u64) -> u64 {
+    if score <= CERTAIN { 2 * CERTAIN - score } else { CERTAIN * CERTAIN / score.min(2 * CERTAIN) }
+}
+
+/// 0 hopeless, 100 certain, more if it outlasts others, less what the pool carries already.
 fn score(candidate: &Candidate<'_>, carried: Units, target: Units) -> u64 {
     let crowding = match candidate.offering.pool.market {
         Market::Spot => CROWDING * carried.0.min(target.0) / target.0.max(1),

@@ -1,7 +1,7 @@
 //! What is to be expected of a plan: what it will cost, whether it is granted, how long it lasts.
 
 use crate::decide::Decision;
-use crate::market::{Odds, Siblings, belief, belief_now};
+use crate::market::{Odds, Siblings, belief, lost_now, refreshed};
 use crate::offers::find_offering;
 use fleet_model::{Hedge, Market, MicroUsd, Outlook, PoolChance, PoolLine, Share};
 
@@ -31,7 +31,8 @@ pub(crate) fn outlook(
     planned: MicroUsd,
 ) -> Option<(Outlook, Expected)> {
     let inputs = decision.inputs;
-    let siblings = Siblings::new(inputs);
+    let gone = lost_now(inputs, &decision.inventory.vacate);
+    let siblings = Siblings::new(inputs, &gone);
     let (mut fill, mut lost) = (1.0, 0.0);
     let mut any = false;
     let mut expected = Expected::default();
@@ -43,7 +44,8 @@ pub(crate) fn outlook(
         let held = (line.keep + line.destroy) as usize;
         let all = ((line.keep + line.create) as usize).min(SLOTS);
         let prior = siblings.prior(inputs, &line.pool);
-        let seen = belief_now(inputs, &decision.inventory.vacate, &line.pool, held as u32);
+        let gone = gone.get(&line.pool).copied().unwrap_or_default();
+        let seen = refreshed(inputs, &line.pool, held as u32, gone);
         let chances = belief::chances(&seen, prior, inputs.now, DAY, all);
         let lost_here =
             chances.iter().map(|chance| belief::interruptions(chance.stays)).sum::<f64>();

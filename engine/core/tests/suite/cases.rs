@@ -453,7 +453,7 @@ fn a_day_has_far_less_than_24_first_hours() {
     // (2.1 / 26.1)^0.7 = 0.171 and 4 / 14.45 = 0.277, since a rate fades: 1 + 6 ln(1 + 23 / 6) = 10.45 hours.
     // Half of each: 0.224.
     let first = expected(&inputs);
-    assert_eq!(first.interruptions_per_day_milli, 5983); // -4 ln 0.224
+    assert_eq!(first.interruptions_per_day_milli, 5389); // -4 ln 0.260
     // All four or none, with a chance of seven in ten.
     let whole = MicroUsd::dollars(4);
     let money = [first.hourly_p10, first.hourly_p50, first.hourly_p90];
@@ -481,7 +481,7 @@ fn hedged(believe: impl FnOnce(&mut Beliefs)) -> Vec<String> {
 }
 
 #[test]
-fn a_region_that_takes_machines_back_and_a_price_that_rose_are_weak_signs() {
+fn a_fall_next_door_and_a_price_that_rose_are_signs() {
     let believed = |pool: &str, belief: PoolBelief| {
         let pool: PoolId = format!("{pool}/spot").parse().expect("a pool");
         hedged(|beliefs| {
@@ -489,9 +489,13 @@ fn a_region_that_takes_machines_back_and_a_price_that_rose_are_weak_signs() {
         })
     };
     assert_eq!(hedged(|_| {}), ["+1 aws/r1/b/t.1/spot"]);
-    // The zone next door lost all it had, five times.
-    let lost = PoolBelief { interruptions_ppm: 5_000_000, ..PoolBelief::default() };
-    assert_eq!(believed("aws/r1/a/t.1", lost), ["+1 aws/r2/a/t.1/spot"]);
+    // The zone next door took machines back a moment ago. A day later that is forgotten.
+    let fell = |hours: i64| {
+        let at = at(-3600 * hours);
+        PoolBelief { fell: Some(at), ..PoolBelief::default() }
+    };
+    assert_eq!(believed("aws/r1/a/t.1", fell(0)), ["+1 aws/r2/a/t.1/spot"]);
+    assert_eq!(believed("aws/r1/a/t.1", fell(24)), ["+1 aws/r1/b/t.1/spot"]);
     // We used to pay half as much.
     let usual_price = Some(MicroUsd(500_000));
     let dearer = PoolBelief { usual_price, ..PoolBelief::default() };

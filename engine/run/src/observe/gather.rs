@@ -132,6 +132,7 @@ impl Engine {
         let quotas = self.quote(&desired, &mut offerings, &observed).await;
         add_extras(&desired, &mut offerings);
         let now = self.clock.earliest();
+        self.said.hear(&self.store, &desired.fleet, &mut offerings, now).await;
         let Shared { mut beliefs, signals } = beliefs::of_others(shared, &desired.fleet, now);
         beliefs.retain(|pool, _| offerings.binary_search_by(|o| o.pool.cmp(pool)).is_ok());
         let held_pools = self.held_pools(&desired, &recorded, &offerings);

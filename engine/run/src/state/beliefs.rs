@@ -1,23 +1,18 @@
 //! What fleets saw of spot pools and of the clouds' signals, shared between them.
 //!
 //! Each fleet's own evidence is folded from its journal. After a round it is written down once more,
-//! beside the journals, where other fleets read it. Objects are created and never replaced, so no
-//! lock is needed; the newest counts, and losing them all costs knowledge, not safety.
+//! beside the journals, where other fleets read it.
 
+use crate::state::hints;
 use crate::state::store::{Store, StoreError};
 use fleet_core::add_signals;
 use fleet_model::{Beliefs, FleetName, Recorded, SignalRecords, Timestamp};
-use futures::future::ready;
-use futures::{StreamExt, stream};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-/// Objects read at once.
-const READ_AT_ONCE: usize = 32;
-
-/// Older objects than this many are removed.
-const KEPT: usize = 2;
+/// Where it is told.
+pub(crate) const FOLDER: &str = "beliefs";
 
 /// What one fleet saw.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -30,10 +25,6 @@ pub(crate) struct Shared {
     pub(crate) beliefs: Beliefs,
 }
 
-fn folder(fleet: &FleetName) -> String {
-    format!("beliefs/{fleet}")
-}
-
 /// Writes down what a fleet saw.
 pub(crate) async fn share(
     store: &Store,
@@ -43,70 +34,19 @@ pub(crate) async fn share(
     if recorded.beliefs.is_empty() && recorded.signals.is_empty() {
         return Ok(());
     }
-    let folder = folder(fleet);
     let shared = Shared { signals: recorded.signals.clone(), beliefs: recorded.beliefs.clone() };
-    let body = serde_json::to_vec(&shared).unwrap_or_default();
-    store.create(&format!("{folder}/{:020}.json", recorded.seq), body).await?;
-    let names = store.list(&folder, None).await?;
-    for old in names.iter().rev().skip(KEPT) {
-        store.remove(&format!("{folder}/{old}")).await?;
-    }
-    Ok(())
+    hints::tell(store, FOLDER, fleet, recorded.seq, &shared).await
 }
 
 /// What every fleet saw.
 pub(crate) type OfAll = BTreeMap<FleetName, Arc<Shared>>;
 
-/// What was read before, with the name of its object. One that was read need not be read again: it never changes.
-#[derive(Default)]
-pub(crate) struct ReadBefore(Mutex<BTreeMap<FleetName, (String, Arc<Shared>)>>);
+/// What was read before.
+pub(crate) type ReadBefore = hints::ReadBefore<Shared>;
 
-impl ReadBefore {
-    fn get(&self, fleet: &FleetName, name: &str) -> Option<Arc<Shared>> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(fleet).filter(|(known, _)| known == name).map(|(_, shared)| shared.clone())
-    }
-
-    fn keep(&self, fleet: &FleetName, name: &str, shared: &Arc<Shared>) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.insert(fleet.clone(), (name.to_owned(), shared.clone()));
-    }
-
-    /// Fleets that tell nothing any more are forgotten.
-    fn keep_only(&self, fleets: &OfAll) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.retain(|fleet, _| fleets.contains_key(fleet));
-    }
-}
-
-/// What every fleet saw. What cannot be read is left out: it is a hint, no premise. One list, and a read for each
-/// fleet that has something new to tell.
+/// What every fleet saw.
 pub(crate) async fn of_all(store: &Store, before: &ReadBefore) -> OfAll {
-    let objects = store.list_in_folders("beliefs").await.unwrap_or_default();
-    // Sorted: the last of a folder is the newest.
-    let newest: BTreeMap<String, String> = objects.into_iter().collect();
-    let read = newest.into_iter().map(|(fleet, name)| async move {
-        let fleet = FleetName::new(fleet);
-        if let Some(shared) = before.get(&fleet, &name) {
-            return Some((fleet, shared));
-        }
-        let folder = folder(&fleet);
-        let body = store.read(&format!("{folder}/{name}")).await.ok()??;
-        match serde_json::from_slice::<Shared>(&body) {
-            Ok(shared) => {
-                let shared = Arc::new(shared);
-                before.keep(&fleet, &name, &shared);
-                Some((fleet, shared))
-            }
-            Err(_) => {
-                tracing::warn!(%folder, "learned reliability cannot be read; it is not used");
-                None
-            }
-        }
-    });
-    let all = stream::iter(read).buffered(READ_AT_ONCE).filter_map(ready).collect().await;
-    before.keep_only(&all);
-    all
+    hints::newest_of_all(store, FOLDER, before).await
 }
 
 /// What fleets other than this one saw.
@@ -166,35 +106,5 @@ mod tests {
         assert_eq!(others.signals[&source].gain_micro, 3);
         assert_eq!(others.signals[&source].judged, 4);
         assert_eq!(others.beliefs.len(), 1);
-    }
-
-    #[tokio::test]
-    async fn the_newest_of_each_fleet_is_read_and_read_once() {
-        let store = Store::in_memory();
-        let write = async |fleet: &str, seq: u64, held: u32| {
-            let name = format!("beliefs/{fleet}/{seq:020}.json");
-            let body = format!(r#"{{"aws/us-east-1/use1-az1/m5.large/spot":{{"held":{held}}}}}"#);
-            assert!(store.create(&name, body.into_bytes()).await.expect("written"));
-        };
-        let held = |all: &OfAll| -> Vec<(String, u32)> {
-            let held = |shared: &Shared| shared.beliefs.values().map(|belief| belief.held).sum();
-            all.iter().map(|(fleet, shared)| (fleet.to_string(), held(shared))).collect()
-        };
-        let before = ReadBefore::default();
-        write("a", 9, 1).await;
-        write("a", 10, 2).await;
-        write("b", 1, 3).await;
-        let first = of_all(&store, &before).await;
-        assert_eq!(held(&first), [("a".to_owned(), 2), ("b".to_owned(), 3)]);
-        write("b", 2, 4).await;
-        let second = of_all(&store, &before).await;
-        assert_eq!(held(&second), [("a".to_owned(), 2), ("b".to_owned(), 4)]);
-        let same = |fleet: &str| Arc::ptr_eq(&first[&fleet.into()], &second[&fleet.into()]);
-        assert!(same("a") && !same("b"));
-        for name in ["a/00000000000000000009", "a/00000000000000000010"] {
-            store.remove(&format!("beliefs/{name}.json")).await.expect("removed");
-        }
-        assert_eq!(held(&of_all(&store, &before).await), [("b".to_owned(), 4)]);
-        assert!(before.get(&"a".into(), "00000000000000000010.json").is_none());
     }
 }

@@ -2,6 +2,7 @@
 //! other of spot pools.
 
 pub(crate) mod beliefs;
+mod hints;
 mod journal;
 mod lease;
 mod ledger;
@@ -14,6 +15,7 @@ mod outbox;
 mod pages;
 mod record;
 mod remote;
+pub(crate) mod said;
 mod seams;
 mod snapshot;
 mod store;

@@ -7,14 +7,16 @@
 
 use crate::state::journal::{JournalError, record_name};
 use crate::state::names::journal_folder;
-use crate::state::record;
-use crate::state::snapshot;
 use crate::state::store::{Store, StoreError};
+use crate::state::{beliefs, hints, record, said, snapshot};
 use fleet_model::{Event, FleetName};
 use futures::{StreamExt, TryStreamExt, stream};
 
 /// Objects read, written or removed at once.
 const AT_ONCE: usize = 32;
+
+/// What is no journal, and goes with it.
+const HINTS: [&str; 2] = [beliefs::FOLDER, said::FOLDER];
 
 const MISSING: &str = "it is missing";
 
@@ -105,7 +107,10 @@ pub(crate) async fn erase(store: &Store, fleet: &FleetName) -> Result<(), StoreE
     remove(store, &journal_folder(fleet), names).await?;
     remove(store, &journal_folder(fleet), last.into_iter().collect()).await?;
     store.mark_simulated(fleet, false).await?;
-    remove_all(store, &format!("beliefs/{fleet}")).await
+    for kind in HINTS {
+        remove_all(store, &hints::folder(kind, fleet)).await?;
+    }
+    Ok(())
 }
 
 /// Removes what a lease leaves under a name without a journal. Whoever is just about to take it starts a
@@ -122,7 +127,9 @@ pub(crate) async fn erase_lease(store: &Store, fleet: &FleetName) -> Result<(), 
             for empty in ["journal", "snapshot", ""] {
                 let _ = std::fs::remove_dir(folder.join(empty));
             }
-            let _ = std::fs::remove_dir(root.join("beliefs").join(fleet.as_str()));
+            for kind in HINTS {
+                let _ = std::fs::remove_dir(root.join(kind).join(fleet.as_str()));
+            }
             Ok(())
         }
         None => remove_all(store, &format!("fleets/{fleet}/lease")).await,

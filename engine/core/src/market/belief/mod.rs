@@ -30,7 +30,9 @@ const LEAST: f64 = 0.2;
 /// Hours for which the law counts more that foretold better of late.
 const NEXT: f64 = 1.0;
 /// What is taken for the age of a slot that is up and was never seen before, in hours.
-const UNSEEN_AGE: f64 = 2.0;
+pub(crate) const UNSEEN_AGE: f64 = 2.0;
+/// After so many hours, a third is left of what a pool is shaken by.
+pub(crate) const CALMS: f64 = 2.0;
 /// Chance that a slot which nobody asked for is up.
 const UNSEEN_UP: f64 = 0.7;
 const PPM: f64 = 1e6;
@@ -40,13 +42,27 @@ const PPM: f64 = 1e6;
 pub struct Prior {
     /// How much likelier than usual it takes machines back.
     pub frailty: f64,
+    /// By how much more just now; that fades.
+    pub shaken: f64,
     /// Chance that a slot is up.
     pub up: f64,
+    /// Age of a slot that is up, in hours.
+    pub age: f64,
+    /// Hours in which it is known to have taken nothing back, as far as they count still.
+    pub watched: f64,
 }
 
 impl Default for Prior {
     fn default() -> Self {
-        Prior { frailty: 1.0, up: UNSEEN_UP }
+        Prior { frailty: 1.0, shaken: 0.0, up: UNSEEN_UP, age: UNSEEN_AGE, watched: 0.0 }
+    }
+}
+
+impl Prior {
+    /// The same, for so many hours: what it is shaken by is spread over them.
+    fn over(self, ahead: f64) -> Self {
+        let still = if ahead > 0.0 { -(-ahead / CALMS).exp_m1() * CALMS / ahead } else { 1.0 };
+        Prior { frailty: self.frailty * (1.0 + self.shaken * still), ..self }
     }
 }
 
@@ -94,7 +110,14 @@ pub(crate) fn posterior(prior: f64, (seen, usual): (f64, f64)) -> f64 {
 fn rate(belief: &PoolBelief, prior: Prior, now: Timestamp) -> Rate {
     let keep = kept(belief, now) / PPM;
     let (seen, hours) = (belief.interruptions_ppm as f64, belief.watched_ppm as f64);
-    Rate::new(prior.frailty, seen * keep, hours * keep)
+    // Hours of others and our own are mostly the same hours.
+    Rate::new(prior.frailty, seen * keep, (hours * keep).max(prior.watched))
+}
+
+/// What so many hours of watching count still, at their end.
+pub(crate) fn remembered(hours: f64) -> f64 {
+    let full = HALF_LIFE / std::f64::consts::LN_2;
+    full * (1.0 - 0.5f64.powf(hours.max(0.0) / HALF_LIFE))
 }
 
 /// What was seen of a pool, in full: what a report can show.
@@ -133,17 +156,28 @@ fn age_if_up(run: &SlotRun, now: Timestamp, frailty: f64) -> f64 {
 fn age_then(run: &SlotRun, now: Timestamp, unbroken: f64) -> f64 {
     let silent = silence(run, now);
     if run.up {
-        unbroken * (age(run) + silent) + (1.0 - unbroken) * silent / 2.0
+        aged(age(run), silent, unbroken)
     } else {
         // It came up at some time since it was seen down.
         silent / 2.0
     }
 }
 
+/// The age of something that is up, so many hours after it was of some age: if it did not stay up, it came
+/// up again at some time since.
+fn aged(age: f64, silent: f64, unbroken: f64) -> f64 {
+    unbroken * (age + silent) + (1.0 - unbroken) * silent / 2.0
+}
+
+/// The same, where nothing else is known of it.
+pub(crate) fn age_after(age: f64, silent: f64) -> f64 {
+    aged(age, silent, ages::lasts(age, silent, 1.0))
+}
+
 /// What is taken for the age of a slot that is up and was never seen before, where that of the slot below
 /// it is known. It came up no earlier than that one, and the two mostly came up together.
-fn unseen_age(below: Option<f64>) -> f64 {
-    below.map_or(UNSEEN_AGE, |age| (UNSEEN_AGE * age).sqrt().min(age))
+fn unseen_age(prior: Prior, below: Option<f64>) -> f64 {
+    below.map_or(prior.age, |age| (prior.age * age).sqrt().min(age))
 }
 
 /// Both laws and their weights, for one pool at one moment and so many hours ahead.
@@ -159,6 +193,7 @@ struct Outlook {
 
 impl Outlook {
     fn new(belief: &PoolBelief, prior: Prior, now: Timestamp, ahead: f64) -> Self {
+        let prior = prior.over(ahead);
         let rate = rate(belief, prior, now);
         let next = rate.lasts(ahead.min(NEXT));
         Outlook {
@@ -237,7 +272,7 @@ pub fn chances(
         }
     }
     let below = belief.runs.last().filter(|run| run.up).map(|run| age_if_up(run, now, frailty));
-    let stays = outlook.lasts(unseen_age(below), all.len() as f64 + 1.0);
+    let stays = outlook.lasts(unseen_age(prior, below), all.len() as f64 + 1.0);
     all.resize(slots, Chance { up: prior.up, stays });
     all
 }
@@ -246,7 +281,7 @@ pub fn chances(
 pub fn survival(belief: &PoolBelief, prior: Prior, now: Timestamp, hours: f64) -> f64 {
     let outlook = Outlook::new(belief, prior, now, hours);
     let first = belief.runs.first();
-    let age = first.map_or(UNSEEN_AGE, |run| age_if_up(run, now, outlook.frailty));
+    let age = first.map_or(prior.age, |run| age_if_up(run, now, outlook.frailty));
     outlook.lasts(age, 1.0)
 }
 

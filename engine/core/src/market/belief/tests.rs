@@ -115,3 +115,18 @@ fn nothing_lasts_longer_with_more_time_and_bursts_end() {
     assert!((burst.lasts(1.0) - throughout(1.0)).abs() < 1e-12);
     assert!(burst.lasts(6.0) > 1.5 * throughout(6.0), "{}", burst.lasts(6.0));
 }
+
+#[test]
+fn what_a_pool_is_shaken_by_counts_for_the_next_hours_and_fades() {
+    let belief = PoolBelief::default();
+    let (calm, now) = (Prior::default(), at(0.0));
+    let shaken = Prior { shaken: 1.0, ..calm };
+    let ratio = |hours: f64| {
+        let hazard = |prior| -survival(&belief, prior, now, hours).ln();
+        hazard(shaken) / hazard(calm)
+    };
+    assert!(ratio(0.01) > 1.7, "{}", ratio(0.01));
+    let ratios = [0.01, 1.0, 6.0, 24.0].map(ratio);
+    assert!(ratios.windows(2).all(|two| two[0] > two[1]) && ratios[3] > 1.0, "{ratios:?}");
+    assert!(ratio(24.0) < 1.1, "{ratios:?}");
+}
