@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         "swarm" => report::swarm(options.from, options.seeds.unwrap_or(20_000)),
         "determinism" => report::determinism(options.from, options.seeds.unwrap_or(1_000)),
         "sensitivity" => {
-            let seeds = options.seeds.unwrap_or(10_000);
+            let seeds = options.seeds.unwrap_or(60_000);
             report::sensitivity(options.bug.as_deref(), options.from, seeds)
         }
         _ => usage(),
