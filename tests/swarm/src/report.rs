@@ -168,7 +168,7 @@ fn holds_without(seed: u64) -> bool {
 /// its world no longer finds is searched for again.
 #[cfg(feature = "bugs")]
 const FOUND_BY: &[(&str, u64)] = &[
-    ("RereadIgnoresSlot", 1268),
+    ("RereadIgnoresSlot", 13332),
     ("VanishedSpotFrozen", 217),
     ("RefusalOfResendBelieved", 7775),
     ("LeaseNotChecked", 2394),
