@@ -259,6 +259,9 @@ pub struct PlacementRules {
     /// How dear it is to be short. `None`: no spare machines, and no on-demand in place of spot.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hedge: Option<Hedge>,
+    /// Work that ends with a machine, in seconds of its own. `None`: the spec does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_work_seconds: Option<u32>,
     /// Signals of the clouds that are neither asked for nor believed.
     #[serde(default, skip_serializing_if = "SignalSet::is_empty")]
     pub ignore_signals: SignalSet,
@@ -268,6 +271,13 @@ pub struct PlacementRules {
     /// What the fleet is expected to send and receive.
     #[serde(default, skip_serializing_if = "Traffic::is_nothing")]
     pub traffic: Traffic,
+}
+
+impl PlacementRules {
+    /// Work that ends with a machine, in hours of its own, if the spec says so.
+    pub fn lost_work_hours(&self) -> Option<f64> {
+        self.lost_work_seconds.map(|seconds| f64::from(seconds) / 3600.0)
+    }
 }
 
 /// What a fleet is expected to send and receive. A unit of capacity has its part of it: as much as it is
@@ -474,6 +484,7 @@ impl PlacementRules {
             fulfilment: Fulfilment::default(),
             together: None,
             hedge: None,
+            lost_work_seconds: None,
             ignore_signals: SignalSet::default(),
             commitments: Vec::new(),
             traffic: Traffic::default(),

@@ -192,6 +192,12 @@ wire! {
         /// `5m`, `1h` or `24h`. With `availability` or `penalty`, a machine that is lost is missing until
         /// then, so the longer it is the less spot is worth. Default: 1h.
         "reconcileEvery" reconcile_every: Option<Span>,
+        /// How much work ends with a machine, such as `20m`: what was done since its last checkpoint, and what
+        /// its successor needs until it is as far again. The more it is, the longer-lived pools are preferred to
+        /// cheaper ones, and the fewer machines are moved. For `availability`, `penalty` and `rebalance`, which
+        /// weigh it against money. Default: about two minutes where a machine is lost and six where it is
+        /// moved; `rebalance` counts twelve and six.
+        "lostWork" lost_work: Option<Span>,
     }
 
     /// The part that is always on-demand.

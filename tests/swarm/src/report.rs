@@ -170,7 +170,7 @@ fn holds_without(seed: u64) -> bool {
 const FOUND_BY: &[(&str, u64)] = &[
     ("RereadIgnoresSlot", 13332),
     ("VanishedSpotFrozen", 217),
-    ("RefusalOfResendBelieved", 7775),
+    ("RefusalOfResendBelieved", 22708),
     ("LeaseNotChecked", 2394),
     ("LeaseRevived", 364),
     ("SettleWindowFromIntent", 6783),

@@ -70,6 +70,7 @@ pub(crate) fn draw(chance: &mut Chance) -> Desired {
             fulfilment: Fulfilment::ALL[usize::from(chance.percent(25))],
             together: None,
             hedge: None,
+            lost_work_seconds: None,
             ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
             traffic: fleet_model::Traffic::default(),

@@ -184,7 +184,8 @@ impl Removals<'_> {
         let old = life(prospects.of_the_last(from, HOURS));
         let new = life(prospects.of_one_more(to, HOURS).0);
         let on_demand = from.on_demand.or(to.on_demand).unwrap_or(price * 3);
-        let sums = Arithmetic { price, then, on_demand, lives: [old, new] };
+        let lost_work = self.inputs.desired.placement.lost_work_hours();
+        let sums = Arithmetic { price, then, on_demand, lives: [old, new], lost_work };
         Some((sums, to.pool.clone(), taken))
     }
 

@@ -1,7 +1,7 @@
 //! What is thought of a pool before its own evidence: the cloud's word, its region, its price.
 //!
-//! Pools of a region fall together now and then, so for some hours a fall of one is a sign for the others. Where
-//! the fleet has lost nothing at all, every hour that its machines run speaks for all of its pools. A price far
+//! Pools of a region fall together now and then, so for some hours a fall of one is a sign for the others. Markets
+//! differ in how much they take back, so what all pools of a fleet showed speaks for each of them. A price far
 //! above what we used to pay is a weak sign of scarcity; capacity swings under flat prices, so a flat one says
 //! nothing.
 
@@ -20,8 +20,9 @@ use std::collections::BTreeMap;
 const SHAKEN: f64 = 1.0;
 /// After so many hours, a fall says nothing of other pools.
 const FORGOTTEN: f64 = 12.0;
-/// Of interruptions that count half after a day, fewer than this are none: four days without one.
-const NOTHING_LOST: f64 = 0.05;
+/// How much the usual market is worth, in expected interruptions, against what the fleet's own pools showed. A pool
+/// alone weighs its prior much less.
+const MARKET_WEIGHT: f64 = 16.0;
 /// The power of a price's rise that is taken for a rise of frailty.
 const PRICE: f64 = 0.25;
 /// The most that a price may say, either way.
@@ -32,9 +33,8 @@ pub(crate) struct Siblings {
     pub(super) trust: Trust,
     /// The latest falls in a region, of two pools.
     falls: BTreeMap<Scope, Vec<(Timestamp, PoolId)>>,
-    /// Interruptions to be expected of usual pools in the place of those of this fleet up to now, if there
-    /// was none.
-    calm: Option<f64>,
+    /// Interruptions of all pools of this fleet up to now, and those to be expected of usual ones in their place.
+    all: (f64, f64),
 }
 
 impl Siblings {
@@ -58,7 +58,7 @@ impl Siblings {
         for pool in lost.keys() {
             fell(pool, inputs.now);
         }
-        Siblings { trust: Trust::of(inputs), falls, calm: calm(inputs) }
+        Siblings { trust: Trust::of(inputs), falls, all: all(inputs) }
     }
 
     /// What is thought of a pool before its own evidence.
@@ -78,13 +78,16 @@ impl Siblings {
         let own = latest(inputs, pool);
         let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
         let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));
-        let of_siblings = self.calm.map_or(1.0, |all| {
-            let others = (all - expected(inputs, pool)).max(0.0);
-            // In such a calm what others show counts as much as what the pool itself shows.
-            belief::posterior(1.0, (0.0, others))
-        });
+        let of_siblings = self.others(inputs, pool);
         let shaken = self.shaken(pool, inputs.now);
         Prior { frailty: prior.frailty * dearer * of_siblings, shaken, ..prior }
+    }
+
+    /// How much likelier than usual this fleet's other pools take machines back.
+    fn others(&self, inputs: &Inputs, pool: &PoolId) -> f64 {
+        let own = counted(inputs, pool);
+        let [seen, usual] = [self.all.0 - own.0, self.all.1 - own.1].map(|others| others.max(0.0));
+        (MARKET_WEIGHT + seen) / (MARKET_WEIGHT + usual)
     }
 
     /// By how much a pool is likelier now to take machines back, for what fell beside it.
@@ -97,27 +100,21 @@ impl Siblings {
     }
 }
 
-/// Interruptions to be expected of usual pools in the place of those of this fleet, up to now. `None` if it
-/// lost machines, or if fewer were to be expected than the prior is worth: an hour's calm is no proof.
-fn calm(inputs: &Inputs) -> Option<f64> {
-    let own = &inputs.recorded.beliefs;
-    let lost: f64 = own.values().map(|belief| belief::counted(belief, inputs.now).0).sum();
-    if lost >= NOTHING_LOST {
-        return None;
-    }
-    let all: f64 = own.keys().map(|pool| expected(inputs, pool)).sum();
-    (all >= belief::PRIOR_WEIGHT).then_some(all)
+/// Of all pools of this fleet.
+fn all(inputs: &Inputs) -> (f64, f64) {
+    let own = inputs.recorded.beliefs.keys().map(|pool| counted(inputs, pool));
+    own.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// The same of one pool. What runs is evidence also while nothing happens that would be written down.
-fn expected(inputs: &Inputs, pool: &PoolId) -> f64 {
-    let Some(belief) = inputs.recorded.beliefs.get(pool) else { return 0.0 };
+/// Of one of them. What runs is evidence also while nothing happens that would be written down.
+fn counted(inputs: &Inputs, pool: &PoolId) -> (f64, f64) {
+    let Some(belief) = inputs.recorded.beliefs.get(pool) else { return (0.0, 0.0) };
     let mut belief = belief.clone();
     if belief.held > 0 {
         let held = belief.held;
         belief::alive(&mut belief, inputs.now, held);
     }
-    belief::counted(&belief, inputs.now).1
+    belief::counted(&belief, inputs.now)
 }
 
 /// What is to be expected of the first slots of a pool in the next hours, by all that is known.

@@ -20,6 +20,8 @@ pub(super) const START_PAID_IN: f64 = 3.0;
 const WORK: f64 = 0.2;
 /// The same of a machine that we end ourselves for another one: less, since the other is up by then.
 const MOVED_WORK: f64 = 0.1;
+/// Nothing is replaced sooner, in hours.
+const LEAST_HOURS: f64 = 1.0 / 3600.0;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
 
@@ -102,6 +104,8 @@ pub(super) struct Survey<'a> {
     pub(super) per_grain: Option<f64>,
     /// The same, or its list price.
     pub(super) reference: f64,
+    /// Work that ends with a machine, in hours of it, if the spec says so.
+    lost_work: Option<f64>,
 }
 
 impl<'a> Survey<'a> {
@@ -113,7 +117,8 @@ impl<'a> Survey<'a> {
         let reference = per_grain.or_else(|| list_price(given.inputs, grain)).unwrap_or_default();
         let choice = |stand| choice(given, stand, grain, reference, hedge);
         let choices = stands.iter().map(choice).collect();
-        Survey { wanted, hedge, stands, choices, settled, grain, per_grain, reference }
+        let lost_work = given.inputs.desired.placement.lost_work_hours();
+        Survey { wanted, hedge, stands, choices, settled, grain, per_grain, reference, lost_work }
     }
 }
 
@@ -135,8 +140,9 @@ impl Survey<'_> {
         };
         let hours = f64::from(self.hedge.reconcile_every_seconds) / 3600.0;
         let at_once = f64::from(inventory.ends_at_once());
+        let moved = self.lost_work.unwrap_or(MOVED_WORK);
         Fare {
-            work: MOVED_WORK * self.reference / START_PAID_IN,
+            work: moved * self.reference / START_PAID_IN,
             overlap: price * hours / START_PAID_IN,
             at_once: at_once * size,
         }
@@ -245,13 +251,16 @@ fn choice(
         let refused = REFUSAL * reference * weight as f64 * (1.0 - up);
         stand.price * boot / START_PAID_IN + refused + late
     };
+    // Spread over the time for which it is asked whether a machine lasts.
+    let lost_work = given.inputs.desired.placement.lost_work_hours();
+    let work = lost_work.map_or(WORK, |hours| hours / missing.max(LEAST_HOURS));
     let steps = chances.iter().enumerate().map(|(nth, chance)| {
         let last = nth + 1 == different;
         // What stays whatever is costs nothing that could be saved.
         if nth < stand.settled {
             return Step { slots: 1, stays: chance.stays, cost: 0.0 };
         }
-        let lost = (1.0 - chance.stays) * (stand.price + WORK * reference * weight as f64);
+        let lost = (1.0 - chance.stays) * (stand.price + work * reference * weight as f64);
         let moved = if nth < held { 0.0 } else { start(chance.up) };
         Step {
             slots: if last { stand.most - nth } else { 1 },

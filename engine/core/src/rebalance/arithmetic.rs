@@ -8,10 +8,9 @@ const AHEAD: f64 = 24.0;
 pub(crate) const HOURS: [f64; 5] = [1.0, 3.0, 6.0, 12.0, AHEAD];
 /// Old and new stand side by side until the new one is of use.
 const SIDE_BY_SIDE: f64 = 300.0 / 3600.0;
-/// Work that is lost when a machine is ended for another, in hours of on-demand.
-const MOVED_WORK: f64 = 0.1;
-/// Work that is lost when a machine is taken back.
-const LOST_WORK: f64 = 0.2;
+/// Hours of on-demand that a machine's work is worth when it is ended for another, and when it is taken
+/// back, where the spec does not say.
+const WORK: [f64; 2] = [0.1, 0.2];
 
 /// How long a machine is expected to live: the chance that it lasts, at each of [`HOURS`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -45,6 +44,8 @@ pub(crate) struct Arithmetic {
     pub(crate) on_demand: MicroUsd,
     /// How long the machine lives, and how long its successor would.
     pub(crate) lives: [Life; 2],
+    /// Work that ends with a machine, in hours, if the spec says so.
+    pub(crate) lost_work: Option<f64>,
 }
 
 impl Arithmetic {
@@ -63,11 +64,12 @@ impl Arithmetic {
 
     /// What the move costs.
     pub(crate) fn cost(&self) -> MoveCost {
+        let [moved, lost] = self.lost_work.map_or(WORK, |hours| [hours; 2]);
         let riskier = (self.lives[1].lost() - self.lives[0].lost()).max(0.0);
         MoveCost {
             side_by_side: times(self.then, SIDE_BY_SIDE),
-            work: times(self.on_demand, MOVED_WORK),
-            risk: times(self.on_demand, LOST_WORK * riskier),
+            work: times(self.on_demand, moved),
+            risk: times(self.on_demand, lost * riskier),
         }
     }
 }

@@ -11,7 +11,8 @@ fn cents(cents: u64) -> MicroUsd {
 }
 
 fn sums(price: u64, then: u64, lives: [Life; 2]) -> Arithmetic {
-    Arithmetic { price: cents(price), then: cents(then), on_demand: cents(300), lives }
+    let (price, then, on_demand) = (cents(price), cents(then), cents(300));
+    Arithmetic { price, then, on_demand, lives, lost_work: None }
 }
 
 #[test]
@@ -32,6 +33,12 @@ fn what_is_saved_and_what_it_costs() {
     assert_eq!(sums(100, 80, [FOR_EVER, AN_HOUR]).cost().risk, cents(60));
     assert_eq!(sums(100, 80, [AN_HOUR, FOR_EVER]).cost().risk, cents(0));
     assert_eq!(sums(100, 120, [FOR_EVER; 2]).gain(), cents(0));
+    // Half an hour of work, moved or lost.
+    let work = |lives| Arithmetic { lost_work: Some(0.5), ..sums(100, 80, lives) }.cost();
+    assert_eq!(
+        (work([FOR_EVER; 2]).work, work([FOR_EVER, AN_HOUR]).risk),
+        (cents(150), cents(150))
+    );
 }
 
 #[test]

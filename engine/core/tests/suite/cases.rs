@@ -507,6 +507,32 @@ fn a_fall_next_door_and_a_price_that_rose_are_signs() {
     assert_eq!(believed("aws/r2/a/t.1", slow(Some(480))), ["+1 aws/r1/b/t.1/spot"]);
 }
 
+/// Two pools, the cheaper of which takes machines back every hour: whoever loses little with them stands there.
+#[test]
+fn whoever_loses_much_work_stands_where_machines_last() {
+    let rows =
+        [("aws/r1/a/t.1", 1, Some(400), Some(80)), ("aws/r2/a/t.1", 1, Some(400), Some(120))];
+    let with = |lost_work_seconds: Option<u32>| {
+        let mut wish = desired(1, 0, Unit::Instances);
+        wish.placement.hedge = Some(Hedge::at(1_000).watched());
+        wish.placement.lost_work_seconds = lost_work_seconds;
+        let mut inputs = inputs(wish, &catalog(&rows));
+        let frail = PoolBelief {
+            as_of: at(0),
+            interruptions_ppm: 12_000_000,
+            exposure_ppm: 2_000_000,
+            watched_ppm: 12_000_000,
+            ..PoolBelief::default()
+        };
+        let pool: PoolId = "aws/r1/a/t.1/spot".parse().expect("a pool");
+        inputs.recorded.beliefs.insert(pool, frail);
+        summary(&plan(&inputs))
+    };
+    assert_eq!(with(None), ["+1 aws/r1/a/t.1/spot"]);
+    assert_eq!(with(Some(60)), ["+1 aws/r1/a/t.1/spot"]);
+    assert_eq!(with(Some(600)), ["+1 aws/r2/a/t.1/spot"]);
+}
+
 /// A hedged fleet whose first machine takes ten minutes to pass its check, looked at every minute: the
 /// journal teaches that, and the next one comes from elsewhere.
 #[test]

@@ -90,6 +90,7 @@ pub(crate) fn desired(target: u64, on_demand: u64, unit: Unit) -> Desired {
             together: None,
             fulfilment: Fulfilment::Exact,
             hedge: None,
+            lost_work_seconds: None,
             ignore_signals: fleet_model::SignalSet::default(),
             commitments: Vec::new(),
             traffic: fleet_model::Traffic::default(),

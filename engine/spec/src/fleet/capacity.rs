@@ -40,6 +40,8 @@ pub(super) struct Read {
     pub(super) hedge: Option<Hedge>,
     /// How often somebody looks after the fleet, in seconds.
     pub(super) every: Option<u32>,
+    /// Work that ends with a machine, in seconds.
+    pub(super) lost_work: Option<u32>,
     /// What machines count for, by the user's table.
     pub(super) work: Vec<Weight>,
 }
@@ -53,10 +55,18 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Read {
         .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
     let Some(object) = object else {
         let goal = CapacityGoal::default();
-        return Read { goal, split: nothing, hedge: None, every: None, work: Vec::new() };
+        return Read {
+            goal,
+            split: nothing,
+            hedge: None,
+            every: None,
+            lost_work: None,
+            work: Vec::new(),
+        };
     };
     let every_at = object.get(reader, "reconcileEvery");
     let every = every_at.as_ref().and_then(|field| reader.span(field, EVERY));
+    let lost_work = object.get(reader, "lostWork").and_then(|field| reader.span(&field, LOST_WORK));
     let hedge = hedge(reader, &object, every);
     let unit = object.get(reader, "unit").and_then(|field| reader.word(&field, "unit", UNITS));
     let unit = unit.unwrap_or(Unit::Instances);
@@ -77,9 +87,21 @@ pub(super) fn read(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) -> Read {
     let split = Split { unit, base: base.unwrap_or(no_base), spot };
     let Some(target) = target else {
         let goal = CapacityGoal { unit, ..CapacityGoal::default() };
-        return Read { goal, split, hedge, every, work };
+        return Read { goal, split, hedge, every, lost_work, work };
     };
-    Read { goal: split.goal(target), split, hedge, every, work }
+    Read { goal: split.goal(target), split, hedge, every, lost_work, work }
+}
+
+/// `lostWork` is weighed against money, and where no money is to be saved or paid, nothing heeds it.
+pub(super) fn nobody_weighs_lost_work(reader: &mut Reader<'_>, spec: Option<&Object<'_>>) {
+    let object = spec
+        .and_then(|spec| spec.get(reader, "capacity"))
+        .and_then(|field| reader.object(&field, wire::Capacity::FIELDS));
+    if let Some(field) = object.and_then(|object| object.get(reader, "lostWork")) {
+        let message = "nothing heeds `lostWork` here".into();
+        let hint = "add `availability` or `penalty`, or `rebalance`: they weigh it against money";
+        reader.error(&field, message, Some(hint.into()));
+    }
 }
 
 /// The user's table, which `unit: work` needs and no other unit has.
@@ -111,6 +133,9 @@ fn work(reader: &mut Reader<'_>, object: &Object<'_>, unit: Unit) -> Vec<Weight>
 
 /// How often a fleet may be looked after, in seconds.
 const EVERY: RangeInclusive<u32> = 1..=30 * 24 * 3600;
+
+/// How much work may end with a machine, in seconds: whoever loses more than a day of it writes no checkpoints.
+const LOST_WORK: RangeInclusive<u32> = 1..=24 * 3600;
 
 /// What it costs to be short, if the spec says so.
 fn hedge(reader: &mut Reader<'_>, object: &Object<'_>, every: Option<u32>) -> Option<Hedge> {

@@ -65,11 +65,12 @@ pub(crate) fn read(
         Reading::Defaults => object.get(&mut reader, "spec"),
     });
     let spec = spec.and_then(|field| reader.object(&field, wire::FleetSpec::FIELDS));
-    let capacity::Read { goal: capacity, split, hedge, every, work } =
+    let capacity::Read { goal: capacity, split, hedge, every, lost_work, work } =
         capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
     let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
     placement.hedge = hedge;
+    placement.lost_work_seconds = lost_work;
     // The first match holds: what the spec says itself is nearer than the table.
     placement.weights.extend(work);
     let mut templates = template::read(&mut reader, spec.as_ref(), &placement.clouds);
@@ -84,6 +85,9 @@ pub(crate) fn read(
     let budget = budget::read(&mut reader, spec.as_ref(), around);
     let fallback = fallback::read(&mut reader, spec.as_ref());
     let rebalance = rebalance::read(&mut reader, spec.as_ref());
+    if matches!(reading, Reading::Fleet) && hedge.is_none() && rebalance.is_none() {
+        capacity::nobody_weighs_lost_work(&mut reader, spec.as_ref());
+    }
     let desired = Desired {
         fleet: FleetName::new(name),
         labels,

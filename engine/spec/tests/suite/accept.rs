@@ -283,6 +283,9 @@ fn what_it_costs_to_be_short() {
     assert_eq!(every(", reconcileEvery: 5m"), Some(300));
     assert_eq!(every(", reconcileEvery: 1h30m"), Some(5400));
     assert_eq!(every(", reconcileEvery: 1d"), Some(86_400));
+    let lost = |capacity: &str| only(accept(&fleet(capacity))).desired.placement.lost_work_seconds;
+    assert_eq!(lost("capacity: { target: 8, penalty: 3 }"), None);
+    assert_eq!(lost("capacity: { target: 8, penalty: 3, lostWork: 20m }"), Some(1200));
 }
 
 #[test]

@@ -118,6 +118,8 @@ fn capacity() {
             ("a span of none", "capacity: { target: 8, penalty: 3, reconcileEvery: 0s }"),
             ("a span in words", "capacity: { target: 8, penalty: 3, reconcileEvery: nightly }"),
             ("a span that is a list", "capacity: { target: 8, penalty: 3, reconcileEvery: [1h] }"),
+            ("work that nobody weighs", "capacity: { target: 8, lostWork: 20m }"),
+            ("more than a day of work", "capacity: { target: 8, penalty: 3, lostWork: 2d }"),
             ("said twice", "capacity: { target: 8, availability: 99%, penalty: 10 }"),
             ("no penalty", "capacity: { target: 8, penalty: 0 }"),
             (

@@ -20,7 +20,7 @@ use std::fmt;
 /// After this many hours, evidence of a pool's frailty counts half: markets are not stationary.
 const HALF_LIFE: f64 = 24.0;
 /// How much the prior frailty is worth, in expected interruptions.
-pub(crate) const PRIOR_WEIGHT: f64 = 4.0;
+pub(crate) const PRIOR_WEIGHT: f64 = 2.5;
 /// A slot that stood while those above it fell is taken to be this many times as old as the fall is.
 const STOOD: f64 = 2.0;
 /// Slots of one age are divided into so many parts, and each part has one chance.
