@@ -42,6 +42,11 @@ impl Chance {
         Chance::new(!seed ^ 0xc10c_0000_0000_0000)
     }
 
+    /// And for fleets that pay for what is missing, which came after that.
+    pub(crate) fn hedges(seed: u64) -> Self {
+        Chance::new(!seed ^ 0x4ed6_e000_0000_0000)
+    }
+
     /// A number below `limit`; 0 if there is none.
     pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0.below(limit)

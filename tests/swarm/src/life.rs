@@ -69,6 +69,9 @@ pub fn live(seed: u64, keep_trace: bool) -> Outcome {
         let wish = wish::stand_together(&mut Chance::deeds(!seed), wish);
         // Some fleets have labels.
         let wish = if seed % 8 == 3 { wish::labelled(wish) } else { wish };
+        // Some weigh what is missing against money.
+        let wish =
+            if seed % 16 == 7 { wish::hedged(&mut Chance::hedges(seed), wish) } else { wish };
         let wish = wish::upkeep(&mut Chance::upkeep(!seed), wish);
         let world = World::new(seed, (chance, later), &wish, keep_trace);
         let wish = clockwork::wind(&mut Chance::clockwork(!seed), world.now(), wish);

@@ -101,7 +101,11 @@ pub(crate) async fn come_to_rest(world: &Arc<World>, wish: &Desired) {
         // at a time.
         let late = |step: &&Step| {
             let unready = Why::Failed { kind: CauseKind::NotReady };
-            step.why == unready || matches!(step.why, Why::Moved { .. })
+            // A fleet that weighs what is missing ends what is no longer allowed one after the other, each once
+            // its successor is ready.
+            let weighed = wish.placement.hedge.is_some();
+            let in_turn = weighed && matches!(step.why, Why::PoolNotAllowed { .. });
+            step.why == unready || in_turn || matches!(step.why, Why::Moved { .. })
         };
         spread += u32::from(planned.plan.steps.iter().any(|step| late(&step)));
         let usual = USUAL + pools.len() as u32 + taken.count() as u32 + failed;

@@ -2,7 +2,7 @@
 
 use crate::chance::Chance;
 use fleet_model::{
-    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fallback, Fulfilment, Health,
+    Bounds, Budget, CapacityGoal, Cloud, CloudRule, Desired, Fallback, Fulfilment, Health, Hedge,
     InstanceRules, Interruption, MicroUsd, OnNotice, OnRebalance, Part, PlacementRules, Probe,
     Share, Spread, Strategy, Template, Together, Unit, Units, UpdateStrategy, Updates, Weight,
     WeightOf, Window, digest,
@@ -157,6 +157,15 @@ pub(crate) fn edit(chance: &mut Chance, from: &Desired) -> Desired {
         return labelled(to);
     }
     sealed(to)
+}
+
+/// The same, with spares and on-demand in the place of spot as far as that pays.
+pub(crate) fn hedged(chance: &mut Chance, mut desired: Desired) -> Desired {
+    let penalty = chance.pick(&[3_000, 10_000, 30_000]).copied().unwrap_or(10_000);
+    let every = chance.pick(&[300, 3600]).copied().unwrap_or(3600);
+    desired.placement.hedge = Some(Hedge { reconcile_every_seconds: every, ..Hedge::at(penalty) });
+    desired.placement.lost_work_seconds = chance.percent(30).then_some(1200);
+    sealed(desired)
 }
 
 /// The same fleet with labels, which change with its size. Without a draw of its own: worlds of before

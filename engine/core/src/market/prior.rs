@@ -23,6 +23,11 @@ const FORGOTTEN: f64 = 12.0;
 /// How much the usual market is worth, in expected interruptions, against what the fleet's own pools showed. A pool
 /// alone weighs its prior much less.
 const MARKET_WEIGHT: f64 = 16.0;
+/// The same where nothing was lost in a time in which usual pools would have taken so many machines. Such markets are
+/// of another kind, and an hour's calm is no proof.
+const CALM_WEIGHT: f64 = 4.0;
+/// Of interruptions that count half after a day, fewer than this are none: four days without one.
+const NOTHING_LOST: f64 = 0.05;
 /// The power of a price's rise that is taken for a rise of frailty.
 const PRICE: f64 = 0.25;
 /// The most that a price may say, either way.
@@ -87,7 +92,9 @@ impl Siblings {
     fn others(&self, inputs: &Inputs, pool: &PoolId) -> f64 {
         let own = counted(inputs, pool);
         let [seen, usual] = [self.all.0 - own.0, self.all.1 - own.1].map(|others| others.max(0.0));
-        (MARKET_WEIGHT + seen) / (MARKET_WEIGHT + usual)
+        let is_calm = self.all.0 < NOTHING_LOST && self.all.1 >= CALM_WEIGHT;
+        let weight = if is_calm { CALM_WEIGHT } else { MARKET_WEIGHT };
+        (weight + seen) / (weight + usual)
     }
 
     /// By how much a pool is likelier now to take machines back, for what fell beside it.

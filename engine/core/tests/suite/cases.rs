@@ -453,7 +453,7 @@ fn a_day_has_far_less_than_24_first_hours() {
     // (2.1 / 26.1)^0.7 = 0.171 and 4 / 14.45 = 0.277, since a rate fades: 1 + 6 ln(1 + 23 / 6) = 10.45 hours.
     // Half of each: 0.224.
     let first = expected(&inputs);
-    assert_eq!(first.interruptions_per_day_milli, 5389); // -4 ln 0.260
+    assert_eq!(first.interruptions_per_day_milli, 5983); // -4 ln 0.260
     // All four or none, with a chance of seven in ten.
     let whole = MicroUsd::dollars(4);
     let money = [first.hourly_p10, first.hourly_p50, first.hourly_p90];

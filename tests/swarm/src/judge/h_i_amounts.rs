@@ -76,7 +76,9 @@ impl Judge {
             Part::Machines(machines) => machines,
             Part::Share(_) => 0,
         };
-        each.0 * (1 + u64::from(self.allowance(process).max(surge)))
+        // Spares, and successors beside those that are moved: never more than twice what is wanted.
+        let spares = desired.placement.hedge.map_or(0, |_| self.goals(facts).most.target.0);
+        spares + each.0 * (1 + u64::from(self.allowance(process).max(surge)))
     }
 
     /// A launch was written down: is that still within what is wanted?

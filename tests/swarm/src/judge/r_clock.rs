@@ -151,7 +151,8 @@ impl Judge {
             return;
         }
         let stands = self.stands(wish);
-        if stands > target {
+        let most = if wish.placement.hedge.is_some() { target + target } else { target };
+        if stands > most {
             self.fail('R', format!("at rest with {stands}, and {target} are wanted"));
         }
     }

@@ -9,7 +9,7 @@ const PRIOR: (f64, f64) = (1.0, 4.0);
 /// A rate holds for an hour. Beyond, it fades over so many hours: interruptions come in bursts. Without
 /// this, those pools that interrupted most were expected to take nine in ten machines within six hours,
 /// and took six.
-const FADES: f64 = 3.0;
+const FADES: f64 = 6.0;
 
 /// Hours of so many ahead in which the rate of now holds, taken together.
 fn in_force(ahead: f64) -> f64 {
