@@ -177,7 +177,7 @@ const FOUND_BY: &[(&str, u64)] = &[
     ("MachinesCountedForSlots", 1675),
     ("WallClockTrusted", 11220),
     ("DoubtWrittenOffBeforeChildren", 608),
-    ("SilentEndsNotCounted", 4750),
+    ("SilentEndsNotCounted", 3253),
     ("LostJournalIgnored", 426),
     ("BlocksOfRoundIgnored", 424),
     ("RetriesUnlimited", 545),
