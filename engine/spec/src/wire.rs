@@ -195,7 +195,7 @@ wire! {
         /// How much work ends with a machine, such as `20m`: what was done since its last checkpoint, and what
         /// its successor needs until it is as far again. The more it is, the longer-lived pools are preferred to
         /// cheaper ones, and the fewer machines are moved. For `availability`, `penalty` and `rebalance`, which
-        /// weigh it against money. Default: about two minutes where a machine is lost and six where it is
+        /// weigh it against money. Default: a fifth of the time that a lost machine is missing, and six minutes where it is
         /// moved; `rebalance` counts twelve and six.
         "lostWork" lost_work: Option<Span>,
     }

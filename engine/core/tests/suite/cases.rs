@@ -507,7 +507,7 @@ fn a_fall_next_door_and_a_price_that_rose_are_signs() {
     assert_eq!(believed("aws/r2/a/t.1", slow(Some(480))), ["+1 aws/r1/b/t.1/spot"]);
 }
 
-/// Two pools, the cheaper of which takes machines back every hour: whoever loses little with them stands there.
+/// Two pools, the cheaper of which takes machines back every hour: a fleet that loses little with them stands there.
 #[test]
 fn whoever_loses_much_work_stands_where_machines_last() {
     let rows =

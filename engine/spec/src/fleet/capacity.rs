@@ -134,7 +134,7 @@ fn work(reader: &mut Reader<'_>, object: &Object<'_>, unit: Unit) -> Vec<Weight>
 /// How often a fleet may be looked after, in seconds.
 const EVERY: RangeInclusive<u32> = 1..=30 * 24 * 3600;
 
-/// How much work may end with a machine, in seconds: whoever loses more than a day of it writes no checkpoints.
+/// How much work may end with a machine, in seconds. A day of it would mean no checkpoints at all.
 const LOST_WORK: RangeInclusive<u32> = 1..=24 * 3600;
 
 /// What it costs to be short, if the spec says so.
