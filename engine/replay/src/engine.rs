@@ -130,13 +130,13 @@ impl Engine {
         if view.sample < self.forecast_from {
             return;
         }
-        for (zone, held) in self.spot.iter().enumerate() {
-            let count = held.len().saturating_sub(view.noticed[zone] as usize);
-            let (pool, _) = &self.pools[zone];
-            if count == 0 {
-                continue;
-            }
-            let [soon, later] = foreseen(&self.inputs, pool, count as u32, HORIZONS);
+        let counts = self.spot.iter().zip(view.noticed);
+        let counts = counts.map(|(held, noticed)| held.len().saturating_sub(*noticed as usize));
+        let held: Vec<(usize, u32)> =
+            counts.map(|count| count as u32).enumerate().filter(|(_, count)| *count > 0).collect();
+        let pools = held.iter().map(|&(zone, count)| (&self.pools[zone].0, count));
+        let foreseen = foreseen(&self.inputs, pools, HORIZONS);
+        for ((zone, _), [soon, later]) in held.into_iter().zip(foreseen) {
             for (slot, pair) in soon.into_iter().zip(later).enumerate() {
                 let lost = <[Chance; 2]>::from(pair).map(|chance| 1.0 - chance.stays);
                 self.forecasts.push(Forecast { sample: view.sample, zone, slot, lost });

@@ -1,16 +1,17 @@
 //! Machines that nobody asked for.
 
 use crate::holdings::holding::Inventory;
-use fleet_model::{FleetUid, Inputs, MachineId, Notice, SlotName};
-use std::collections::BTreeMap;
+use fleet_model::{FleetUid, Inputs, MachineId, Notice, SlotId, SlotState};
+use std::cell::LazyCell;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Machines that carry our tags and are not in the journal, and those that nobody asked for.
 pub(super) fn notice_strangers(inputs: &Inputs, inventory: &mut Inventory) {
-    let recorded: BTreeMap<&MachineId, SlotName> = inventory
-        .holdings
-        .iter()
-        .filter_map(|holding| Some((holding.machine.as_ref()?, holding.slot.name)))
-        .collect();
+    // Nearly all machines stand in the slot that their tags name: names are compared for the others alone.
+    let recorded: LazyCell<BTreeSet<&MachineId>, _> = LazyCell::new(|| {
+        inventory.holdings.iter().filter_map(|holding| holding.machine.as_ref()).collect()
+    });
+    let mut strange = Vec::new();
     let mut namesakes: BTreeMap<&FleetUid, u32> = BTreeMap::new();
     for machine in inputs.observed.machines.values().filter(|m| m.state.is_live()) {
         let Some(owner) = &machine.owner else { continue };
@@ -20,9 +21,12 @@ pub(super) fn notice_strangers(inputs: &Inputs, inventory: &mut Inventory) {
             }
             continue;
         }
+        if stands_in(inputs, owner.slot, &machine.id) {
+            continue;
+        }
         // One that was let go is nobody's business, even where its cloud keeps our tags on it.
         let released = inputs.recorded.released.contains(&machine.id);
-        if recorded.contains_key(&machine.id) || released {
+        if recorded.contains(&machine.id) || released {
             continue;
         }
         // A launch in doubt that did happen shows up here first: recovery settles it.
@@ -31,14 +35,24 @@ pub(super) fn notice_strangers(inputs: &Inputs, inventory: &mut Inventory) {
             continue;
         }
         let id = machine.id.clone();
-        inventory.notices.push(if inputs.recorded.surplus.contains(&id) {
+        strange.push(if inputs.recorded.surplus.contains(&id) {
             Notice::Surplus { machine: id }
         } else {
             Notice::NotRecorded { machine: id, pool: machine.pool() }
         });
     }
     let others = namesakes.into_iter();
+    inventory.notices.extend(strange);
     inventory
         .notices
         .extend(others.map(|(uid, machines)| Notice::Namesakes { machines, uid: uid.clone() }));
+}
+
+/// Whether the journal has a machine in that slot.
+fn stands_in(inputs: &Inputs, slot: SlotId, machine: &MachineId) -> bool {
+    let record = inputs.recorded.slots.get(&slot.name);
+    record.is_some_and(|record| match &record.state {
+        SlotState::Filled { machine: known, .. } => known == machine,
+        SlotState::Vacant | SlotState::InDoubt { .. } => false,
+    })
 }

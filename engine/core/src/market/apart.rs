@@ -1,5 +1,7 @@
-//! Each of some pools taken out of what all of them lose: several pools side by side, because each of them
-//! alone would wait for its own last term. What comes of it is the same to the last bit.
+//! Each of some pools taken out of what all of them lose. Most are divided out: several pools side by side, because
+//! each of them alone would wait for its own last term. What comes of that is the same to the last bit. Pools that
+//! lose something more often than not are left out instead: half of them at a time, so that what the others lose is
+//! summed up a few times and not once for each.
 
 use crate::market::shortage::{Losses, Pool, WHOLE};
 use std::array;
@@ -16,6 +18,10 @@ pub(super) struct Apart {
     losses: Vec<[f64; ABREAST]>,
     /// What the others lose.
     known: Vec<[f64; ABREAST]>,
+    /// Pools that cannot be divided out, by their positions among those that are taken out.
+    frail: Vec<usize>,
+    /// What is lost by all but some of them, one for each time that they are halved.
+    but_some: Vec<Losses>,
 }
 
 impl Apart {
@@ -28,12 +34,17 @@ impl Apart {
         active: &[usize],
     ) {
         self.some.clear();
+        self.frail.clear();
         for nth in 0..active.len() {
-            if pools[active[nth]].whole >= WHOLE {
-                self.some.push(nth);
-            } else {
-                alone(&mut without[nth], all, pools, active, nth);
-            }
+            let whole = pools[active[nth]].whole >= WHOLE;
+            if whole { self.some.push(nth) } else { self.frail.push(nth) }
+        }
+        if !self.frail.is_empty() {
+            let depth = usize::BITS - self.frail.len().leading_zeros();
+            self.but_some.resize_with(self.but_some.len().max(depth as usize + 1), Losses::default);
+            let sturdy = self.some.iter().map(|&nth| &pools[active[nth]]);
+            self.but_some[0].fill(sturdy, all.chances.len() - 1);
+            halve(&mut self.but_some, &self.frail, without, &|nth| &pools[active[nth]]);
         }
         let some = std::mem::take(&mut self.some);
         for abreast in some.chunks(ABREAST) {
@@ -101,6 +112,27 @@ impl Apart {
     }
 }
 
+/// `but`: what is lost by all but `frail`, and room for what comes of it. Without each of those in turn.
+fn halve<'a>(
+    but: &mut [Losses],
+    frail: &[usize],
+    without: &mut [Losses],
+    pool: &impl Fn(usize) -> &'a Pool,
+) {
+    let [all, rest @ ..] = but else { return };
+    if let [nth] = frail {
+        without[*nth].clone_from(all);
+        without[*nth].sum_up();
+        return;
+    }
+    let (first, second) = frail.split_at(frail.len() / 2);
+    for (taken_out, left_in) in [(first, second), (second, first)] {
+        rest[0].clone_from(all);
+        left_in.iter().for_each(|&nth| rest[0].join(pool(nth)));
+        halve(rest, taken_out, without, pool);
+    }
+}
+
 fn alone(without: &mut Losses, all: &Losses, pools: &[Pool], active: &[usize], nth: usize) {
     let at = active[nth];
     let others = active.iter().filter(|other| **other != at).map(|&at| &pools[at]);
@@ -129,9 +161,14 @@ mod tests {
             for (nth, found) in found.iter().enumerate() {
                 let mut expected = Losses::default();
                 alone(&mut expected, &all, &pools, &active, nth);
-                assert_eq!(found.chances, expected.chances, "{most}: {nth}");
-                assert_eq!(found.below, expected.below, "{most}: {nth}");
-                assert_eq!(found.mean, expected.mean, "{most}: {nth}");
+                let close = |a: &[f64], b: &[f64]| {
+                    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-12)
+                };
+                assert!(close(&found.chances, &expected.chances), "{most}: {nth}");
+                assert!(close(&found.below, &expected.below), "{most}: {nth}");
+                assert!(close(&[found.mean], &[expected.mean]), "{most}: {nth}");
+                let divided = pools[active[nth]].whole >= WHOLE;
+                assert!(!divided || found.chances == expected.chances, "{most}: {nth}");
             }
         }
     }

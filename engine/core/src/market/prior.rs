@@ -11,7 +11,7 @@ use crate::market::signals;
 use crate::offers::find_offering;
 use crate::offers::trust::Trust;
 
-use fleet_model::{Inputs, MicroUsd, Offering, PoolId, Scope, Timestamp};
+use fleet_model::{Inputs, MicroUsd, Offering, PoolBelief, PoolId, Scope, Timestamp};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -34,17 +34,19 @@ const PRICE: f64 = 0.25;
 const MOST: f64 = 2.0;
 
 /// What pools tell of each other.
-pub(crate) struct Siblings {
+pub(crate) struct Siblings<'a> {
     pub(super) trust: Trust,
     /// The latest falls in a region, of two pools.
     falls: BTreeMap<Scope, Vec<(Timestamp, PoolId)>>,
-    /// Interruptions of all pools of this fleet up to now, and those to be expected of usual ones in their place.
+    /// Interruptions of each pool of this fleet up to now, and those to be expected of a usual one in its place.
+    own: BTreeMap<&'a PoolId, (f64, f64)>,
+    /// Of all of them together.
     all: (f64, f64),
 }
 
-impl Siblings {
+impl<'a> Siblings<'a> {
     /// `lost`: machines that pools took back just now.
-    pub(crate) fn new(inputs: &Inputs, lost: &BTreeMap<PoolId, u32>) -> Self {
+    pub(crate) fn new(inputs: &'a Inputs, lost: &BTreeMap<PoolId, u32>) -> Self {
         let mut falls: BTreeMap<Scope, Vec<(Timestamp, PoolId)>> = BTreeMap::new();
         let mut fell = |pool: &PoolId, at| {
             let latest = falls.entry(pool.place.scope()).or_default();
@@ -63,7 +65,11 @@ impl Siblings {
         for pool in lost.keys() {
             fell(pool, inputs.now);
         }
-        Siblings { trust: Trust::of(inputs), falls, all: all(inputs) }
+        let own = inputs.recorded.beliefs.iter();
+        let own: BTreeMap<&PoolId, (f64, f64)> =
+            own.map(|(pool, belief)| (pool, counted(belief, inputs.now))).collect();
+        let all = own.values().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        Siblings { trust: Trust::of(inputs), falls, own, all }
     }
 
     /// What is thought of a pool before its own evidence.
@@ -83,14 +89,14 @@ impl Siblings {
         let own = latest(inputs, pool);
         let price = offering.and_then(|o| o.price).zip(own.and_then(|belief| belief.usual_price));
         let dearer = price.map_or(1.0, |(now, usual)| dearer(now, usual));
-        let of_siblings = self.others(inputs, pool);
+        let of_siblings = self.others(pool);
         let shaken = self.shaken(pool, inputs.now);
         Prior { frailty: prior.frailty * dearer * of_siblings, shaken, ..prior }
     }
 
     /// How much likelier than usual this fleet's other pools take machines back.
-    fn others(&self, inputs: &Inputs, pool: &PoolId) -> f64 {
-        let own = counted(inputs, pool);
+    fn others(&self, pool: &PoolId) -> f64 {
+        let own = self.own.get(pool).copied().unwrap_or_default();
         let [seen, usual] = [self.all.0 - own.0, self.all.1 - own.1].map(|others| others.max(0.0));
         let is_calm = self.all.0 < NOTHING_LOST && self.all.1 >= CALM_WEIGHT;
         let weight = if is_calm { CALM_WEIGHT } else { MARKET_WEIGHT };
@@ -107,33 +113,27 @@ impl Siblings {
     }
 }
 
-/// Of all pools of this fleet.
-fn all(inputs: &Inputs) -> (f64, f64) {
-    let own = inputs.recorded.beliefs.keys().map(|pool| counted(inputs, pool));
-    own.fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
-}
-
 /// Of one of them. What runs is evidence also while nothing happens that would be written down.
-fn counted(inputs: &Inputs, pool: &PoolId) -> (f64, f64) {
-    let Some(belief) = inputs.recorded.beliefs.get(pool) else { return (0.0, 0.0) };
-    let mut belief = belief.clone();
-    if belief.held > 0 {
-        let held = belief.held;
-        belief::alive(&mut belief, inputs.now, held);
+fn counted(belief: &PoolBelief, now: Timestamp) -> (f64, f64) {
+    match belief.held {
+        0 => belief::counted(belief, now),
+        held => belief::counted_with(belief, now, held),
     }
-    belief::counted(&belief, inputs.now)
 }
 
-/// What is to be expected of the first slots of a pool in the next hours, by all that is known.
-pub fn foreseen<const N: usize>(
+/// What is to be expected of the first slots of some pools, of each as many as it holds, in the next hours, by all
+/// that is known.
+pub fn foreseen<'a, const N: usize>(
     inputs: &Inputs,
-    pool: &PoolId,
-    held: u32,
+    held: impl IntoIterator<Item = (&'a PoolId, u32)>,
     hours: [f64; N],
-) -> [Vec<Chance>; N] {
-    let prior = Siblings::new(inputs, &BTreeMap::new()).prior(inputs, pool);
-    let belief = refreshed(inputs, pool, held, 0);
-    hours.map(|hours| belief::chances(&belief, prior, inputs.now, hours, held as usize))
+) -> Vec<[Vec<Chance>; N]> {
+    let siblings = Siblings::new(inputs, &BTreeMap::new());
+    let of = |(pool, held): (&PoolId, u32)| {
+        let (prior, belief) = (siblings.prior(inputs, pool), refreshed(inputs, pool, held, 0));
+        hours.map(|hours| belief::chances(&belief, prior, inputs.now, hours, held as usize))
+    };
+    held.into_iter().map(of).collect()
 }
 
 /// How much likelier a pool takes machines back at a price than at what we used to pay.

@@ -19,11 +19,14 @@ const FIRST: f64 = 1.0;
 /// What is known of pools at a moment, for one question per pool.
 pub(crate) struct Prospects<'a> {
     inputs: &'a Inputs,
-    siblings: Siblings,
+    siblings: Siblings<'a>,
     /// Machines that each pool took back just now.
     lost: BTreeMap<PoolId, u32>,
     /// Machines that stand in each pool.
     held: BTreeMap<&'a PoolId, u32>,
+    /// Whether anybody asks for an order. A hedged burst is chosen by what it is expected to cost; what is paid
+    /// for, and one place for all, have an order all the same.
+    ranked: bool,
 }
 
 impl<'a> Prospects<'a> {
@@ -34,7 +37,10 @@ impl<'a> Prospects<'a> {
             *held.entry(&holding.pool).or_default() += 1;
         }
         let lost = lost_now(inputs, &inventory.vacate);
-        Prospects { inputs, siblings: Siblings::new(inputs, &lost), lost, held }
+        let rules = &inputs.desired.placement;
+        let ranked =
+            rules.hedge.is_none() || rules.together.is_some() || !rules.commitments.is_empty();
+        Prospects { inputs, siblings: Siblings::new(inputs, &lost), lost, held, ranked }
     }
 
     /// What is to be expected of one pool.
@@ -46,8 +52,14 @@ impl<'a> Prospects<'a> {
         if pool.market != Market::Spot {
             return Prospect::even(odds);
         }
-        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
         let (held, lost) = self.moved(pool);
+        let throttle = throttle(self.inputs, pool);
+        let few = if lost > 0 { Some(1) } else { allowed(throttle, self.inputs.now) };
+        let tried = |prospect: Prospect| few.map_or(prospect, |few| prospect.at_most(held + few));
+        if !self.ranked {
+            return tried(Prospect::even(odds));
+        }
+        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
         let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
         if !known && prior == (Prior { up: prior.up, ..Prior::default() }) {
             return Prospect::even(odds);
@@ -57,10 +69,7 @@ impl<'a> Prospects<'a> {
         let mut scores = self.scores(&belief, prior, odds, seen as usize + 1);
         let deeper = scores.pop().unwrap_or_default();
         let scores = scores.into_iter().map(|score| (1, score));
-        let prospect = Prospect::new(scores.chain([(u32::MAX, deeper)]));
-        let throttle = throttle(self.inputs, pool);
-        let few = if lost > 0 { Some(1) } else { allowed(throttle, self.inputs.now) };
-        few.map_or(prospect, |few| prospect.at_most(held + few))
+        tried(Prospect::new(scores.chain([(u32::MAX, deeper)])))
     }
 
     /// What is to be expected of one more machine in a spot pool: for each number of hours, and what was

@@ -40,12 +40,28 @@ impl Pool {
 }
 
 /// Chances of losses up to some amount, and their mean, which knows of those beyond.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub(super) struct Losses {
     pub(super) chances: Vec<f64>,
     pub(super) mean: f64,
     /// Sums of sums of chances, for questions about what is missing.
     pub(super) below: Vec<f64>,
+}
+
+impl Clone for Losses {
+    fn clone(&self) -> Self {
+        let mut other = Losses::default();
+        other.clone_from(self);
+        other
+    }
+
+    /// Into the place of what is there.
+    fn clone_from(&mut self, of: &Self) {
+        let Losses { chances, mean, below } = of;
+        self.chances.clone_from(chances);
+        self.mean = *mean;
+        self.below.clone_from(below);
+    }
 }
 
 impl Losses {
@@ -58,26 +74,32 @@ impl Losses {
 
     /// The same, in the place of what is here.
     pub(super) fn fill<'a>(&mut self, pools: impl Iterator<Item = &'a Pool>, most: usize) {
-        let Losses { chances, mean, below: before } = self;
-        for all in [&mut *chances, &mut *before] {
+        for all in [&mut self.chances, &mut self.below] {
             all.clear();
             all.resize(most + 1, 0.0);
         }
-        chances[0] = 1.0;
-        *mean = 0.0;
+        self.chances[0] = 1.0;
+        self.mean = 0.0;
         for pool in pools {
-            *mean += pool.mean;
-            std::mem::swap(chances, before);
-            for (then, now) in chances.iter_mut().zip(&*before) {
-                *then = now * pool.whole;
-            }
-            for &(lost, chance) in pool.losses.iter().take_while(|(lost, _)| *lost <= most) {
-                for (then, now) in chances[lost..].iter_mut().zip(&*before) {
-                    *then += now * chance;
-                }
-            }
+            self.join(pool);
         }
         self.sum_up();
+    }
+
+    /// With one more pool. Sums are not brought up to date.
+    pub(super) fn join(&mut self, pool: &Pool) {
+        let Losses { chances, mean, below: before } = self;
+        let most = chances.len() - 1;
+        *mean += pool.mean;
+        std::mem::swap(chances, before);
+        for (then, now) in chances.iter_mut().zip(&*before) {
+            *then = now * pool.whole;
+        }
+        for &(lost, chance) in pool.losses.iter().take_while(|(lost, _)| *lost <= most) {
+            for (then, now) in chances[lost..].iter_mut().zip(&*before) {
+                *then += now * chance;
+            }
+        }
     }
 
     /// What `all` are without one of their pools. `others` are the rest of them.
@@ -121,7 +143,7 @@ impl Losses {
         1.0 / pool.whole
     }
 
-    fn sum_up(&mut self) {
+    pub(super) fn sum_up(&mut self) {
         let (mut sum, mut of_sums) = (0.0, 0.0);
         for (below, chance) in self.below.iter_mut().zip(&self.chances) {
             sum += chance;

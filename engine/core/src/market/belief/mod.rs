@@ -97,6 +97,25 @@ pub(crate) fn counted(belief: &PoolBelief, now: Timestamp) -> (f64, f64) {
     (belief.interruptions_ppm as f64 * keep, belief.exposure_ppm as f64 * keep)
 }
 
+/// The same, where `count` machines of ours have been alive up to now.
+pub(crate) fn counted_with(belief: &PoolBelief, now: Timestamp, count: u32) -> (f64, f64) {
+    let (seen, mut usual) = counted(belief, now);
+    let mut before = 0;
+    for run in &belief.runs {
+        let slots = run.slots.min(count - before);
+        usual += exposed(run, slots, count, now);
+        before += slots;
+    }
+    (seen, usual)
+}
+
+/// Interruptions to be expected of a usual pool since a run was last seen, where `slots` of `count` machines
+/// stand in it.
+fn exposed(run: &SlotRun, slots: u32, count: u32, now: Timestamp) -> f64 {
+    let share = f64::from(slots) / f64::from(count);
+    if run.up { share * ages::usual(age(run), silence(run, now)) } else { 0.0 }
+}
+
 /// Interruptions to be expected of a usual pool in the first `hours` of a machine.
 pub(crate) fn usual_interruptions(hours: f64) -> f64 {
     ages::usual(UNSEEN_AGE, hours)

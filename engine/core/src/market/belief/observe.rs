@@ -1,7 +1,7 @@
 //! What an observation does to a belief.
 
 use super::{
-    PPM, UNSEEN_AGE, age, age_if_up, ages, frailty, hours_since, kept, mix, rate, silence,
+    PPM, UNSEEN_AGE, age, age_if_up, exposed, frailty, hours_since, kept, mix, rate, silence,
 };
 use crate::market::belief::Prior;
 use fleet_model::{MicroUsd, PoolBelief, SlotRun, Timestamp};
@@ -38,7 +38,7 @@ pub fn alive(belief: &mut PoolBelief, now: Timestamp, count: u32) {
         if run.up {
             let (aged, silent) = (age(run), silence(run, now));
             let share = f64::from(run.slots) / f64::from(count);
-            exposure += PPM * share * ages::usual(aged, silent);
+            exposure += PPM * exposed(run, run.slots, count, now);
             watched += PPM * share * silent;
             lead += share * mix::lasted(aged, silent, frailty, rate);
             belief.machine_seconds += u64::from(run.slots) * (silent * 3600.0).round() as u64;
