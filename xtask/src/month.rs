@@ -26,6 +26,9 @@ pub(crate) struct Week {
     /// Which world: the same for the same seed
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// So many worlds from that one on, and their means: one says little
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
     /// How many days
     #[arg(long, default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..=365))]
     days: u32,
@@ -46,9 +49,9 @@ pub(crate) fn execute(month: &Month) -> Report {
 
 /// Runs a week.
 pub(crate) fn execute_week(week: &Week) -> Report {
-    let Week { seed, days, every, spec } = week;
-    let (seed, days) = (seed.to_string(), days.to_string());
-    let options = ["week", "--seed", &seed, "--days", &days, "--every", every];
+    let Week { seed, seeds, days, every, spec } = week;
+    let [seed, seeds, days] = [*seed, *seeds, (*days).into()].map(|number: u64| number.to_string());
+    let options = ["week", "--seed", &seed, "--seeds", &seeds, "--days", &days, "--every", every];
     build_and_run("week", &options, spec.as_deref())
 }
 

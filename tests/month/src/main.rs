@@ -29,9 +29,10 @@ use week::Week;
 
 const USAGE: &str = "\
 Usage: fleet-month [--seed N] [--days N] [--spec FILE] [--traces DIR]
-       fleet-month week [--seed N] [--days N] [--spec FILE] [--every SPAN]
+       fleet-month week [--seed N] [--seeds N] [--days N] [--spec FILE] [--every SPAN]
 
   --seed N      which world (1)
+  --seeds N     so many worlds from that one on, 1 to 1000, and their means (1)
   --days N      how long, 1 to 365 (30; a week: 7)
   --spec FILE   another fleet
   --traces DIR  recordings; without them the simulated clouds draw their own markets
@@ -41,6 +42,7 @@ struct Options {
     /// A week on the market that the seed draws, not a month on a recorded one.
     week: bool,
     seed: u64,
+    seeds: u64,
     days: u32,
     spec: PathBuf,
     traces: PathBuf,
@@ -57,11 +59,14 @@ impl Options {
         let week = words.next_if(|word| word == "week").is_some();
         let (days, spec) = if week { (7, "gpus.yaml") } else { (30, "month.yaml") };
         let (spec, traces, every) = (here.join(spec), shared.join("traces"), HOUR);
-        let mut options = Options { week, seed: 1, days, spec, traces, every };
+        let mut options = Options { week, seed: 1, seeds: 1, days, spec, traces, every };
         while let Some(word) = words.next() {
             let value = words.next()?;
             match word.as_str() {
                 "--seed" => options.seed = value.parse().ok()?,
+                "--seeds" if week => {
+                    options.seeds = value.parse().ok().filter(|n| (1..=1000).contains(n))?;
+                }
                 "--days" => options.days = value.parse().ok().filter(|n| (1..=365).contains(n))?,
                 "--spec" => options.spec = value.into(),
                 "--traces" if !week => options.traces = value.into(),
@@ -107,8 +112,8 @@ fn run(options: &Options) -> Result<bool, String> {
     let fleet = loaded.fleets.first().ok_or("the spec names no fleet")?;
     let catalog = Arc::new(fleet_catalog::embedded());
     let mut figures = if options.week {
-        let &Options { seed, days, every, .. } = options;
-        week::week(&fleet.desired, &catalog, &Week { seed, days, every })?
+        let &Options { seed, seeds, days, every, .. } = options;
+        week::weeks(&fleet.desired, &catalog, &Week { seed, seeds, days, every })?
     } else {
         month(options, &fleet.desired, &catalog, start)?
     };

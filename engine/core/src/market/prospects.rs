@@ -16,13 +16,6 @@ const LASTS: f64 = 12.0;
 /// Of the first hours, a slow start takes its part.
 const FIRST: f64 = 1.0;
 
-/// What odds of a launch count for, against how long the machine lasts: half of what they differ from the usual ones,
-/// as the geometric mean. A launch that is refused costs a request, and the next pool is asked in the same apply; a
-/// machine that is lost costs its work.
-fn weighed(odds: u8, usual: u8) -> f64 {
-    (f64::from(odds) * f64::from(usual)).sqrt()
-}
-
 /// What is known of pools at a moment, for one question per pool.
 pub(crate) struct Prospects<'a> {
     inputs: &'a Inputs,
@@ -69,11 +62,11 @@ impl<'a> Prospects<'a> {
         let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
         let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
         if !known && prior == (Prior { up: prior.up, ..Prior::default() }) {
-            return Prospect::even(weighed(odds, usual).round() as u8);
+            return Prospect::even(odds);
         }
         let belief = refreshed(self.inputs, pool, held, lost);
         let seen: u32 = belief.runs.iter().map(|run| run.slots).sum();
-        let mut scores = self.scores(&belief, prior, weighed(odds, usual), seen as usize + 1);
+        let mut scores = self.scores(&belief, prior, odds, seen as usize + 1);
         let deeper = scores.pop().unwrap_or_default();
         let scores = scores.into_iter().map(|score| (1, score));
         tried(Prospect::new(scores.chain([(u32::MAX, deeper)])))
@@ -119,7 +112,7 @@ impl<'a> Prospects<'a> {
 
     /// For each of the first slots: what the cloud says, or is usual, times what was seen of the slot
     /// against one that nobody has seen.
-    fn scores(&self, belief: &PoolBelief, prior: Prior, odds: f64, slots: usize) -> Vec<u16> {
+    fn scores(&self, belief: &PoolBelief, prior: Prior, odds: u8, slots: usize) -> Vec<u16> {
         let now = self.inputs.now;
         let chances = belief::chances(belief, prior, now, LASTS, slots);
         let unseen =
@@ -127,7 +120,7 @@ impl<'a> Prospects<'a> {
         let of_use = 1.0 - boot::late(belief, Hedge::READY_AFTER_SECONDS) / FIRST;
         let score = |chance: &Chance| {
             let better = of_use.max(0.0) * chance.up * chance.stays / unseen.max(f64::MIN_POSITIVE);
-            (odds * better).round().min(f64::from(BEST)) as u16
+            (f64::from(odds) * better).round().min(f64::from(BEST)) as u16
         };
         chances.iter().map(score).collect()
     }
