@@ -29,7 +29,6 @@ pub(crate) struct Week {
 }
 
 /// What came of one run, or of several on average.
-#[derive(Clone, Copy, Default)]
 struct Outcome {
     launches: f64,
     on_demand: f64,
