@@ -60,6 +60,9 @@ impl Choice {
 
     /// Takes no more than so many.
     pub fn limit(&mut self, most: usize) {
+        if most >= self.most() {
+            return;
+        }
         let mut left = most;
         for step in &mut self.steps {
             step.slots = step.slots.min(left);

@@ -79,6 +79,11 @@ fn decide(
         inertia: INERTIA * reference,
     };
     let most = wanted + wanted;
+    for (choice, stand) in choices.iter_mut().zip(stands) {
+        // What no limit allows is no way to stand. Limits that pools share are known once it is seen who asks.
+        let more = stand.candidate.map(|at| given.problem.fits(usage, at));
+        choice.limit(stand.holdings.len().saturating_add(more.unwrap_or_default() as usize));
+    }
     let mut hedged = Hedged::default();
     let mut tried = usage.clone();
     for _ in 0..ROUNDS {
@@ -96,17 +101,12 @@ fn decide(
         let mut room = most.saturating_sub(given.standing());
         let order = best_first(stands, &choices, &hedged.portfolio.counts);
         let asked = asked(stands, &hedged.portfolio.counts, &order);
-        let (all, allowed) = allowed(given, usage, &asked);
+        let allowed = allowed(given, usage, &asked);
         for (Asked { nth, at, more }, fits) in asked.into_iter().zip(allowed) {
             let stand = &stands[nth];
             if fits < more {
                 choices[nth].limit(stand.holdings.len() + fits as usize);
                 stopped = true;
-            }
-            if fits < more
-                && let Some(misfit) = given.problem.misfit(&all, at)
-            {
-                *hedged.taken.refused.entry(misfit).or_default() += 1;
             }
             let now = fits.min(room.0 / stand.weight.0.max(1));
             if now > 0 {
@@ -122,6 +122,10 @@ fn decide(
     let mut zones = given.zones();
     ends(given, stands, wanted, hedge, &mut zones, &mut hedged);
     let short = on_demand(given, usage, wanted, hedge, grain, &mut zones, &mut hedged);
+    if !hedged.taken.short.is_zero() {
+        let full = stands.iter().filter_map(|stand| given.problem.misfit(usage, stand.candidate?));
+        full.for_each(|misfit| *hedged.taken.refused.entry(misfit).or_default() += 1);
+    }
     let counted_on = Units(hedged.portfolio.on_demand as u64 * grain.0);
     let most = if short.is_zero() { most_on_demand } else { counted_on.saturating_sub(short) };
     (hedged, most)
@@ -146,9 +150,9 @@ fn asked(stands: &[Stand<'_>], counts: &[usize], order: &[usize]) -> Vec<Asked> 
     order.iter().filter_map(of).collect()
 }
 
-/// How much of it the limits allow, and what is used then. Pools that share a limit share what it leaves:
-/// whoever came first and took it all would leave the fleet in few pools, where spot is worth little.
-fn allowed(given: &HedgeInputs<'_>, usage: &Usage, asked: &[Asked]) -> (Usage, Vec<u64>) {
+/// How much of it the limits allow. Pools that share a limit share what it leaves: whoever came first and took
+/// it all would leave the fleet in few pools, where spot is worth little.
+fn allowed(given: &HedgeInputs<'_>, usage: &Usage, asked: &[Asked]) -> Vec<u64> {
     let mut parts = 1;
     loop {
         let mut all = usage.clone();
@@ -163,7 +167,7 @@ fn allowed(given: &HedgeInputs<'_>, usage: &Usage, asked: &[Asked]) -> (Usage, V
         }
         let whole = asked.iter().zip(&allowed).all(|(ask, allowed)| ask.more == *allowed);
         if whole || parts > 1 {
-            return (all, allowed);
+            return allowed;
         }
         parts = PARTS;
     }
