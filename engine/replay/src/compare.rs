@@ -131,7 +131,7 @@ pub fn compare_watched(
         if policy != Named::Engine {
             return judge(policy.policy(trace, setup, desired).as_mut());
         }
-        let mut engine = Engine::new(trace, setup, desired);
+        let mut engine = Engine::foretelling(trace, setup, desired);
         let measures = judge(&mut engine);
         told = outcomes(trace, &engine.into_forecasts());
         measures

@@ -91,8 +91,13 @@ impl Engine {
             settled: None,
             made: 0,
             forecasts: Vec::new(),
-            forecast_from: trace.samples() / 2,
+            forecast_from: usize::MAX,
         }
+    }
+
+    /// The same, and it writes down what it expects of its machines in the second half of the recording.
+    pub fn foretelling(trace: &Trace, setup: &Setup, desired: &Desired) -> Self {
+        Engine { forecast_from: trace.samples() / 2, ..Engine::new(trace, setup, desired) }
     }
 
     /// What was predicted of machines held, in the second half of the recording.

@@ -108,9 +108,10 @@ fn gaps(inputs: &Inputs, inventory: &Inventory) -> impl Iterator<Item = Hold> {
 
 /// Machines that are to be destroyed as soon as they are listed.
 pub(crate) fn unseen(situation: Situation<'_>, choice: &Choice) -> u32 {
-    match situation.inputs.limits.destroy_all {
-        true => situation.inventory.unseen,
-        false => Group::ALL.map(|group| hidden_surplus(situation, choice, group)).iter().sum(),
+    match situation.inventory.unseen {
+        0 => 0,
+        all if situation.inputs.limits.destroy_all => all,
+        _ => Group::ALL.map(|group| hidden_surplus(situation, choice, group)).iter().sum(),
     }
 }
 

@@ -387,13 +387,17 @@ impl<'a> Removals<'a> {
     /// moved first, then the base, then the oldest.
     fn kept_in_order(&self) -> Vec<usize> {
         let holdings = &self.inventory.holdings;
-        let stays = |at: &usize| holdings[*at].standing.counts() && !self.victims.contains_key(at);
-        let mut kept: Vec<usize> = (0..holdings.len()).filter(stays).collect();
+        let mut kept: Vec<usize> = self.all_kept().collect();
         kept.sort_by_key(|at| {
             let holding = &holdings[*at];
             (holding.standing != Standing::Fixed, holding.slot.name.group, holding.launched_at, *at)
         });
         kept
+    }
+
+    fn all_kept(&self) -> impl Iterator<Item = usize> {
+        let holdings = self.inventory.holdings.iter().enumerate().filter(|(_, h)| h.standing.counts());
+        holdings.map(|(at, _)| at).filter(|at| !self.victims.contains_key(at))
     }
 
     /// What is over a share limit, and which.
@@ -430,7 +434,12 @@ impl<'a> Removals<'a> {
     /// Counts what stays against every limit. What is no capacity costs money all the same.
     pub(crate) fn hold_kept(&self) -> Usage {
         let holdings = &self.inventory.holdings;
-        let mut usage = self.problem.held(self.kept_in_order().into_iter().map(|at| &holdings[at]));
+        let all = |at: usize| &holdings[at];
+        // Who comes first matters to what is paid for already, and to no sum.
+        let mut usage = match self.problem.commitments.is_empty() {
+            true => self.problem.held(self.all_kept().map(all)),
+            false => self.problem.held(self.kept_in_order().into_iter().map(all)),
+        };
         for (at, holding) in holdings.iter().enumerate() {
             let useless = holding.standing.stands() && !holding.standing.counts();
             if useless && !self.victims.contains_key(&at) {

@@ -11,10 +11,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Machines that were written down as gone and are there after all. One whose slot is free has it
 /// again; one whose slot has another machine by now is too many, and must go.
-pub(super) fn came_back(
-    inputs: &Inputs,
+pub(super) fn came_back<'a>(
+    inputs: &'a Inputs,
     inventory: &mut Inventory,
-    pools: &mut BTreeMap<PoolId, PoolFacts>,
+    pools: &mut BTreeMap<&'a PoolId, PoolFacts>,
 ) {
     let mut taken: BTreeSet<SlotName> = BTreeSet::new();
     for (id, departed, seen) in seen_again(inputs) {
@@ -50,7 +50,7 @@ pub(super) fn came_back(
             Standing::CameBack
         };
         inventory.notices.push(Notice::CameBack { machine: id.clone(), slot: slot.name });
-        let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, pool));
+        let facts = pools.entry(pool).or_insert_with(|| pool_facts(inputs, pool));
         inventory.holdings.push(Holding {
             slot: *slot,
             machine: Some(id.clone()),

@@ -13,34 +13,36 @@ use crate::offers::extras_by;
 use fleet_model::{
     Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Labelled,
     MachineId, Notice, NoticeKind, OnNotice, OnRebalance, PoolId, Readiness, SlotId, SlotName,
-    SlotState, Vacated, Why,
+    SlotState, Template, Vacated, Why,
 };
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Brings journal and clouds together.
 pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventory {
     let mut inventory =
         Inventory { templates: template_digests(&inputs.desired), ..Inventory::default() };
     inventory.holdings.reserve(inputs.recorded.slots.len());
-    let mut pools: BTreeMap<PoolId, PoolFacts> = BTreeMap::new();
-    let mut unknown_types: BTreeMap<PoolId, u32> = BTreeMap::new();
+    let mut pools: BTreeMap<&PoolId, PoolFacts> = BTreeMap::new();
+    let mut unknown_types: BTreeMap<&PoolId, u32> = BTreeMap::new();
     for (&name, record) in &inputs.recorded.slots {
         let slot = SlotId { name, generation: record.generation };
+        let Some(pool) = pool_of(inputs, &record.state) else { continue };
+        let facts = pools.entry(pool).or_insert_with(|| pool_facts(inputs, pool));
         let mut starting = true;
         let (mut failing, mut leaving, mut made_from) = (false, Why::Requested, None);
         let mut unseen = true;
-        let (machine, pool, launched_at, price, standing, old_template, ending, labels) =
+        let (machine, launched_at, price, standing, old_template, ending, labels) =
             match &record.state {
                 SlotState::Vacant => continue,
                 SlotState::InDoubt { token } => {
                     let Some(attempt) = seams::in_doubt(&inputs.recorded, token) else { continue };
-                    let pool = attempt.create.pool.clone();
                     let price = seams::price_in_doubt(&attempt.create);
-                    (None, pool, attempt.intended_at, price, Standing::Fixed, false, false, 0)
+                    (None, attempt.intended_at, price, Standing::Fixed, false, false, 0)
                 }
                 SlotState::Filled {
                     machine,
-                    pool,
+                    pool: _,
                     launched_at,
                     price,
                     template,
@@ -60,7 +62,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     }
                     let seen = inputs.observed.machines.get(machine);
                     let standing =
-                        match standing(inputs, slot, machine, pool, *ending, *failed, seen) {
+                        match standing(inputs, slot, machine, pool, facts, (*ending, *failed), seen) {
                             Found::Here(standing) => standing,
                             Found::Gone(how, cause) => {
                                 if how == Departure::Vanished {
@@ -114,7 +116,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     let cause = own.or_else(|| seen.and_then(|machine| machine.cause.clone()));
                     inventory.note_trouble(name, machine, &standing, *failed, cause);
                     let hidden = seen.is_none() && standing == Standing::Fixed;
-                    if hidden && !ending && inputs.observed.is_complete(&pool.place.scope()) {
+                    if hidden && !ending && facts.complete {
                         inventory.unseen += 1;
                     }
                     let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
@@ -150,12 +152,11 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
                     let old = inventory.templates.get(&pool.place.cloud) != Some(template);
                     made_from = Some(*template);
                     let machine = Some(machine.clone());
-                    (machine, pool.clone(), *launched_at, price, standing, old, *ending, *labels)
+                    (machine, *launched_at, price, standing, old, *ending, *labels)
                 }
             };
-        let facts = pools.entry(pool.clone()).or_insert_with(|| pool_facts(inputs, &pool));
         if facts.weight.is_none() {
-            *unknown_types.entry(pool.clone()).or_default() += 1;
+            *unknown_types.entry(pool).or_default() += 1;
         }
         let standing = match (standing, &facts.rejection) {
             (Standing::Good, Some(rejection)) => Standing::Disallowed(rejection.clone()),
@@ -163,7 +164,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
         };
         let older = made_from.filter(|_| old_template);
         let extras = match older.and_then(|template| inputs.recorded.templates.get(&template)) {
-            Some(fields) => extras_by(facts.extras, fields, &pool),
+            Some(fields) => extras_by(facts.extras, fields, pool),
             None => facts.extras,
         };
         inventory.holdings.push(Holding {
@@ -173,7 +174,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
             price: price.or(facts.price),
             extras,
             covered: false,
-            pool,
+            pool: pool.clone(),
             launched_at,
             standing,
             old_template,
@@ -192,14 +193,28 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
     inventory.leftovers.extend(leftovers::of_doubts(inputs));
     notice_strangers(inputs, &mut inventory);
     inventory.notices.extend(
-        unknown_types.into_iter().map(|(pool, machines)| Notice::UnknownType { pool, machines }),
+        unknown_types
+            .into_iter()
+            .map(|(pool, machines)| Notice::UnknownType { pool: pool.clone(), machines }),
     );
     inventory
 }
 
+/// Where the machine of a slot stands, or may.
+fn pool_of<'a>(inputs: &'a Inputs, state: &'a SlotState) -> Option<&'a PoolId> {
+    match state {
+        SlotState::Vacant => None,
+        SlotState::InDoubt { token } => {
+            seams::in_doubt(&inputs.recorded, token).map(|attempt| &attempt.create.pool)
+        }
+        SlotState::Filled { pool, .. } => Some(pool),
+    }
+}
+
 /// The fingerprint of each cloud's template, computed once.
 pub(crate) fn template_digests(desired: &Desired) -> BTreeMap<Cloud, Digest> {
-    let of = |cloud| desired.templates.get(&cloud).cloned().unwrap_or_default().digest();
+    static UNSAID: LazyLock<Digest> = LazyLock::new(|| Template::default().digest());
+    let of = |cloud| desired.templates.get(&cloud).map_or(*UNSAID, Template::digest);
     Cloud::ALL.into_iter().map(|cloud| (cloud, of(cloud))).collect()
 }
 

@@ -9,16 +9,20 @@ pub(super) struct PoolFacts {
     pub(super) price: Option<MicroUsd>,
     pub(super) extras: Extras,
     pub(super) rejection: Option<Rejection>,
+    /// Whether its cloud showed all that stands there.
+    pub(super) complete: bool,
 }
 
 /// Looks a pool up.
 pub(super) fn pool_facts(inputs: &Inputs, pool: &PoolId) -> PoolFacts {
+    let complete = inputs.observed.is_complete(&pool.place.scope());
     if let Some(offering) = find_offering(inputs, pool) {
         return PoolFacts {
             weight: weight(&inputs.desired, &offering.kind),
             price: offering.price,
             extras: offering.extras,
             rejection: None,
+            complete,
         };
     }
     let held = inputs.held_pools.get(pool).cloned().unwrap_or_default();
@@ -27,5 +31,6 @@ pub(super) fn pool_facts(inputs: &Inputs, pool: &PoolId) -> PoolFacts {
         price: None,
         extras: held.extras,
         rejection: held.rejection,
+        complete,
     }
 }

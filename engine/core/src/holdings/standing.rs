@@ -1,5 +1,6 @@
 //! How a machine stands: the journal's word and its cloud's.
 
+use crate::holdings::pools::PoolFacts;
 use crate::holdings::seams;
 use fleet_model::{
     Cause, CauseKind, Departure, Inputs, Machine, MachineId, MachineState, NoticeKind, PoolId,
@@ -72,11 +73,10 @@ pub(super) fn standing<'a>(
     slot: SlotId,
     machine: &MachineId,
     pool: &PoolId,
-    ending: bool,
-    failed: bool,
+    &PoolFacts { complete, .. }: &PoolFacts,
+    (ending, failed): (bool, bool),
     seen: Option<&'a Machine>,
 ) -> Found<'a> {
-    let complete = inputs.observed.is_complete(&pool.place.scope());
     let Some(seen) = seen else {
         // A list proves nothing of what is not in it: a machine is gone when its cloud said so of
         // this very machine. Until then it counts, and cannot be destroyed.

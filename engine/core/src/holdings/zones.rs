@@ -15,7 +15,9 @@ impl<'a> Zones<'a> {
     /// Counts those of the machines that are part of the fleet's capacity.
     pub(crate) fn new(stay: impl Iterator<Item = &'a Holding>, least: usize) -> Self {
         let mut machines = BTreeMap::new();
-        for holding in stay.filter(|holding| holding.standing.counts()) {
+        // Where any zone may be left, nobody asks.
+        let counted = stay.filter(|holding| least > 0 && holding.standing.counts());
+        for holding in counted {
             *machines.entry(&holding.pool.place).or_default() += 1;
         }
         Zones { machines, least }

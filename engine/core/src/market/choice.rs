@@ -27,9 +27,10 @@ pub struct Choice {
 impl Choice {
     /// A pool that holds some machines, and has slots in the order in which they are taken.
     pub fn new(weight: usize, held: usize, slots: impl IntoIterator<Item = Step>) -> Self {
-        let mut steps: Vec<Step> = Vec::new();
+        let slots = slots.into_iter();
+        let mut steps: Vec<Step> = Vec::with_capacity(slots.size_hint().0);
         let mut stays = 1.0f64;
-        for mut step in slots.into_iter().filter(|step| step.slots > 0) {
+        for mut step in slots.filter(|step| step.slots > 0) {
             // The chance that at least so many are up never rises with their number.
             stays = stays.min(step.stays);
             step.stays = stays;
@@ -46,11 +47,12 @@ impl Choice {
     }
 
     fn count(&mut self) {
-        let ends = self.steps.iter().scan(0, |before, step| {
-            *before += step.slots;
-            Some(*before)
-        });
-        self.ends = ends.collect();
+        let mut before = 0;
+        self.ends.clear();
+        self.ends.extend(self.steps.iter().map(|step| {
+            before += step.slots;
+            before
+        }));
     }
 
     /// The most machines that may be taken.

@@ -213,6 +213,9 @@ fn ends(
     let per_unit = |stand: &Stand<'_>| stand.price / stand.weight.0 as f64;
     dearest.sort_by(|(a, _), (b, _)| per_unit(b).total_cmp(&per_unit(a)));
     for (stand, count) in dearest {
+        if stand.holdings.len() <= count {
+            continue;
+        }
         let mut beyond: Vec<usize> = stand.holdings.clone();
         let fresh = |at: usize| is_fresh(given.inputs, &holdings[at], hedge);
         beyond.sort_by_key(|&at| (!fresh(at), holdings[at].launched_at, at));

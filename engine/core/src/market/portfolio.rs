@@ -6,7 +6,7 @@
 
 use crate::market::at_size;
 use crate::market::choice::Choice;
-use crate::market::descent::descend;
+use crate::market::descent::{Trail, descend};
 use crate::market::moved::Moved;
 use crate::market::moves::Bench;
 use crate::market::need::{Need, Portfolio};
@@ -38,8 +38,9 @@ fn counted(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
     let held: Vec<usize> = some.iter().map(|choice| choice.held.min(choice.most())).collect();
     let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
     let stay = begin(held.clone(), stood).portfolio();
-    let mut best = descend(begin(held, stood), bench);
-    let anew = by_degrees(&some, need, bench);
+    let trail = Trail::blaze(begin(held, stood), bench);
+    let anew = by_degrees(&some, need, &trail, bench);
+    let mut best = trail.into_end();
     // What is there is not overthrown for a trifle: a look a moment later would find another.
     if anew.cost < best.cost - inertia(need, &anew) {
         best = anew;
@@ -59,7 +60,7 @@ fn counted(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
 /// Where a missing machine costs a hundred times its price, any first step toward safety saves about
 /// the same, and on-demand a little more than the rest: step by step everything ends up on demand,
 /// from where no single step leads back. Spares in several pools are found while their price counts.
-fn by_degrees(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
+fn by_degrees(choices: &[Choice], need: Need, trail: &Trail, bench: &mut Bench) -> Portfolio {
     let dearest = need.on_demand.unwrap_or(need.missing);
     let mut missing = need.missing;
     let mut degrees = vec![missing];
@@ -70,12 +71,14 @@ fn by_degrees(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
     let sketch = at_size::sketch(choices, Need { missing, ..need });
     let mut found =
         Portfolio { counts: sketch.counts, on_demand: sketch.on_demand, ..Portfolio::default() };
-    for missing in degrees.into_iter().rev() {
-        let (counts, on_demand) = (found.counts, found.on_demand);
-        let need = Need { missing, ..need };
-        found = descend(Search { choices, need, counts, on_demand }, bench);
+    let search = |from: Portfolio, missing| {
+        let Portfolio { counts, on_demand, .. } = from;
+        Search { choices, need: Need { missing, ..need }, counts, on_demand }
+    };
+    for missing in degrees.split_off(1).into_iter().rev() {
+        found = descend(search(found, missing), bench);
     }
-    found
+    trail.join(search(found, need.missing), bench)
 }
 
 /// Positions of the pools that hold something, that are worth it at size, and the next best.

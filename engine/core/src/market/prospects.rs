@@ -8,6 +8,7 @@ use crate::market::prior::Siblings;
 use crate::market::throttle::allowed;
 use crate::offers::{BEST, Prospect, usual_odds};
 use fleet_model::{Hedge, Inputs, Market, Offering, PoolBelief, PoolId};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 /// A machine that lasts so many hours was worth launching. Of two free slots that are both as good as
@@ -19,7 +20,8 @@ const FIRST: f64 = 1.0;
 /// What is known of pools at a moment, for one question per pool.
 pub(crate) struct Prospects<'a> {
     inputs: &'a Inputs,
-    siblings: Siblings<'a>,
+    /// Made when somebody asks: where nothing is ranked and no cloud has a word, nobody does.
+    siblings: OnceCell<Siblings<'a>>,
     /// Machines that each pool took back just now.
     lost: BTreeMap<PoolId, u32>,
     /// Machines that stand in each pool.
@@ -40,7 +42,11 @@ impl<'a> Prospects<'a> {
         let rules = &inputs.desired.placement;
         let ranked =
             rules.hedge.is_none() || rules.together.is_some() || !rules.commitments.is_empty();
-        Prospects { inputs, siblings: Siblings::new(inputs, &lost), lost, held, ranked }
+        Prospects { inputs, siblings: OnceCell::new(), lost, held, ranked }
+    }
+
+    fn siblings(&self) -> &Siblings<'a> {
+        self.siblings.get_or_init(|| Siblings::new(self.inputs, &self.lost))
     }
 
     /// What is to be expected of one pool.
@@ -48,7 +54,7 @@ impl<'a> Prospects<'a> {
         let pool = &offering.pool;
         let usual = usual_odds(pool.market);
         let word = offering.signals.obtainability;
-        let odds = word.map_or(usual, |word| self.siblings.trust.odds(word, usual));
+        let odds = word.map_or(usual, |word| self.siblings().trust.odds(word, usual));
         if pool.market != Market::Spot {
             return Prospect::even(odds);
         }
@@ -59,7 +65,7 @@ impl<'a> Prospects<'a> {
         if !self.ranked {
             return tried(Prospect::even(odds));
         }
-        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
+        let prior = self.siblings().prior_of(self.inputs, pool, Some(offering));
         let known = held > 0 || lost > 0 || latest(self.inputs, pool).is_some();
         if !known && prior == (Prior { up: prior.up, ..Prior::default() }) {
             return Prospect::even(odds);
@@ -82,7 +88,7 @@ impl<'a> Prospects<'a> {
         let pool = &offering.pool;
         let (held, lost) = self.moved(pool);
         let belief = refreshed(self.inputs, pool, held, lost);
-        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
+        let prior = self.siblings().prior_of(self.inputs, pool, Some(offering));
         let next = |hours: f64| {
             let slots = held as usize + 1;
             belief::chances(&belief, prior, self.inputs.now, hours, slots)[held as usize]
@@ -99,7 +105,7 @@ impl<'a> Prospects<'a> {
         let pool = &offering.pool;
         let (held, lost) = self.moved(pool);
         let belief = refreshed(self.inputs, pool, held, lost);
-        let prior = self.siblings.prior_of(self.inputs, pool, Some(offering));
+        let prior = self.siblings().prior_of(self.inputs, pool, Some(offering));
         let slots = (held as usize).max(1);
         hours.map(|hours| belief::chances(&belief, prior, self.inputs.now, hours, slots)[slots - 1])
     }

@@ -1,6 +1,7 @@
 //! Where machines may stand, numbered.
 
 use fleet_model::{Inputs, Place, PoolId};
+use std::collections::BTreeSet;
 
 /// Zones and regions, numbered densely: counters become arrays.
 #[derive(Debug, Clone, Default)]
@@ -15,16 +16,21 @@ impl Places {
     /// Numbers every place of the offerings, and of what is held elsewhere.
     pub(crate) fn new<'a>(inputs: &Inputs, held: impl Iterator<Item = &'a PoolId>) -> Self {
         let mut zones: Vec<Place> = Vec::new();
-        let mut push = |place: &Place| {
+        for place in inputs.offerings.iter().map(|offering| &offering.pool.place) {
             // Offerings come place by place, so this keeps the list short before it is sorted.
             if zones.last() != Some(place) {
                 zones.push(place.clone());
             }
-        };
-        inputs.offerings.iter().for_each(|offering| push(&offering.pool.place));
-        held.for_each(|pool| push(&pool.place));
+        }
         zones.sort();
         zones.dedup();
+        // Nearly all that is held stands where something is on offer.
+        let elsewhere = held.map(|pool| &pool.place).filter(|at| zones.binary_search(at).is_err());
+        let elsewhere: BTreeSet<&Place> = elsewhere.collect();
+        if !elsewhere.is_empty() {
+            zones.extend(elsewhere.into_iter().cloned().collect::<Vec<_>>());
+            zones.sort();
+        }
         let (mut region_of, mut last) = (Vec::with_capacity(zones.len()), None);
         let mut regions = 0;
         for region in zones.iter().map(Place::scope) {

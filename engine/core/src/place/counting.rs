@@ -7,7 +7,16 @@ use crate::offers::{Candidate, Covered, commitment_for};
 use crate::place::need::Taken;
 use crate::place::problem::Problem;
 use crate::place::usage::Usage;
-use fleet_model::{Cap, MicroUsd, Place, PoolId, Units};
+use fleet_model::{Cap, MicroUsd, PoolId, Units};
+
+/// The numbers of what a pool's machines are counted in, as far as they have any.
+#[derive(Clone, Copy)]
+struct Counters {
+    /// The pool's own.
+    pool: Option<u32>,
+    /// Those of its zone and its region.
+    place: Option<(u32, u32)>,
+}
 
 impl Problem<'_> {
     /// The state in which nothing is taken.
@@ -24,20 +33,22 @@ impl Problem<'_> {
         }
     }
 
-    /// Counts a machine that is held already. Its vCPUs are in the quota's own count.
-    fn hold_in_pool(&self, usage: &mut Usage, pool: &PoolId, weight: Units) {
-        if let Some(at) = self.position(pool) {
-            usage.pools[at as usize] += weight;
-        }
-        self.hold_place(usage, &pool.place, weight);
+    /// Where a pool is counted.
+    fn counters(&self, pool: &PoolId) -> Counters {
+        Counters { pool: self.position(pool), place: self.places.number(&pool.place) }
     }
 
-    fn hold_place(&self, usage: &mut Usage, place: &Place, weight: Units) {
-        if let Some((zone, region)) = self.places.number(place) {
+    /// Counts a machine that is held already. Its vCPUs are in the quota's own count.
+    fn hold_in_pool(&self, usage: &mut Usage, at: Counters, holding: &Holding) {
+        let weight = holding.weight;
+        if let Some(pool) = at.pool {
+            usage.pools[pool as usize] += weight;
+        }
+        if let Some((zone, region)) = at.place {
             usage.zones[zone as usize] += weight;
             usage.regions[region as usize] += weight;
         }
-        usage.clouds[place.cloud as usize] += weight;
+        usage.clouds[holding.pool.place.cloud as usize] += weight;
     }
 
     /// Counts `count` machines of a candidate.
@@ -122,13 +133,23 @@ impl Problem<'_> {
     /// What machines that stay take of every limit.
     pub(crate) fn held<'h>(&self, stay: impl Iterator<Item = &'h Holding>) -> Usage {
         let mut usage = self.usage();
-        stay.for_each(|holding| self.hold(&mut usage, holding));
+        let mut last: Option<(&PoolId, Counters)> = None;
+        for holding in stay {
+            // Machines that were launched together stand together: most are in the pool of the one before.
+            let known = last.filter(|(pool, _)| **pool == holding.pool);
+            let (_, at) = *last.insert(known.unwrap_or((&holding.pool, self.counters(&holding.pool))));
+            self.hold_at(&mut usage, holding, at);
+        }
         usage
     }
 
     /// Counts a machine that stays.
     pub(crate) fn hold(&self, usage: &mut Usage, holding: &Holding) {
-        self.hold_in_pool(usage, &holding.pool, holding.weight);
+        self.hold_at(usage, holding, self.counters(&holding.pool));
+    }
+
+    fn hold_at(&self, usage: &mut Usage, holding: &Holding, at: Counters) {
+        self.hold_in_pool(usage, at, holding);
         if is_paid(holding.machine.as_ref()) {
             self.pay(usage, &holding.pool, holding.price.unwrap_or_default());
             usage.spend += holding.beside();

@@ -153,6 +153,16 @@ fn settle(
 /// Months are asked for: a row for each day, and one for all that is older than any month.
 fn leave_out(uncounted: &mut Vec<UncountedUntil>, what: Uncounted, until: Timestamp) {
     let day = |at: Timestamp| at.as_second().div_euclid(86_400);
+    // Mostly there is a row for it, and the others are as they should be.
+    let same = |row: &&mut UncountedUntil| {
+        let Uncounted { kind, because, cloud, machines: _ } = row.what;
+        (kind, because, cloud, day(row.until)) == (what.kind, what.because, what.cloud, day(until))
+    };
+    if let Some(row) = uncounted.iter_mut().rev().find(same) {
+        row.what.machines = row.what.machines.saturating_add(what.machines);
+        row.until = row.until.max(until);
+        return;
+    }
     let oldest = day(until) - KEPT_DAYS;
     let mut rows: BTreeMap<_, UncountedUntil> = BTreeMap::new();
     for one in uncounted.drain(..).chain([UncountedUntil { what, until }]) {
