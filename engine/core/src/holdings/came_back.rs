@@ -13,11 +13,12 @@ use std::collections::{BTreeMap, BTreeSet};
 /// again; one whose slot has another machine by now is too many, and must go.
 pub(super) fn came_back<'a>(
     inputs: &'a Inputs,
+    strays: &[&'a Machine],
     inventory: &mut Inventory,
     pools: &mut BTreeMap<&'a PoolId, PoolFacts>,
 ) {
     let mut taken: BTreeSet<SlotName> = BTreeSet::new();
-    for (id, departed, seen) in seen_again(inputs) {
+    for (id, departed, seen) in seen_again(inputs, strays) {
         let Departed { slot, pool, launched_at, price, template, extras: _, adopted: _, at: _ } =
             departed;
         let there = seen.state.is_live() && seen.state != MachineState::Stopping;
@@ -73,13 +74,12 @@ pub(super) fn came_back<'a>(
     }
 }
 
-/// Machines that departed and are seen, in the order of their ids. Whatever there is less of is looked
-/// through: a fleet that loses many machines remembers far more of them than it holds.
-fn seen_again(inputs: &Inputs) -> Vec<(&MachineId, &Departed, &Machine)> {
-    let (departed, seen) = (&inputs.recorded.departed, &inputs.observed.machines);
-    if departed.len() < seen.len() {
-        departed.iter().filter_map(|(id, gone)| Some((id, gone, seen.get(id)?))).collect()
-    } else {
-        seen.iter().filter_map(|(id, seen)| Some((id, departed.get(id)?, seen))).collect()
-    }
+/// Machines that departed and are seen, in the order of their ids. One that stands in its slot is on record, and
+/// did not depart.
+fn seen_again<'a>(
+    inputs: &'a Inputs,
+    strays: &[&'a Machine],
+) -> impl Iterator<Item = (&'a MachineId, &'a Departed, &'a Machine)> {
+    let departed = &inputs.recorded.departed;
+    strays.iter().filter_map(|seen| Some((&seen.id, departed.get(&seen.id)?, *seen)))
 }

@@ -8,7 +8,7 @@ use crate::holdings::pools::{PoolFacts, pool_facts};
 use crate::holdings::readiness::{self, Asked};
 use crate::holdings::seams;
 use crate::holdings::standing::{Found, Standing, owned, standing};
-use crate::holdings::strangers::notice_strangers;
+use crate::holdings::strangers::{notice_strangers, strays};
 use crate::offers::extras_by;
 use fleet_model::{
     Cause, Cloud, Commitment, Departure, Desired, Digest, FailedMachine, Inputs, Labelled,
@@ -188,10 +188,11 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
         });
     }
     readiness::too_many_unhealthy(&mut inventory);
-    came_back(inputs, &mut inventory, &mut pools);
+    let strays = strays(inputs);
+    came_back(inputs, &strays, &mut inventory, &mut pools);
     cover(inputs, commitments, &mut inventory.holdings);
     inventory.leftovers.extend(leftovers::of_doubts(inputs));
-    notice_strangers(inputs, &mut inventory);
+    notice_strangers(inputs, &strays, &mut inventory);
     inventory.notices.extend(
         unknown_types
             .into_iter()

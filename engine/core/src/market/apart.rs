@@ -48,9 +48,13 @@ impl Apart {
         }
         let some = std::mem::take(&mut self.some);
         for abreast in some.chunks(ABREAST) {
-            let their: Vec<&Pool> = abreast.iter().map(|&nth| &pools[active[nth]]).collect();
-            if self.look_up(&their, all.chances.len() - 1) {
-                self.abreast(without, all, &their, abreast);
+            let mut their = [&pools[active[abreast[0]]]; ABREAST];
+            for (pool, nth) in their.iter_mut().zip(abreast) {
+                *pool = &pools[active[*nth]];
+            }
+            let their = &their[..abreast.len()];
+            if self.look_up(their, all.chances.len() - 1) {
+                self.abreast(without, all, their, abreast);
             } else {
                 abreast.iter().for_each(|&nth| alone(&mut without[nth], all, pools, active, nth));
             }

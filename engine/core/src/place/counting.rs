@@ -136,8 +136,11 @@ impl Problem<'_> {
         let mut last: Option<(&PoolId, Counters)> = None;
         for holding in stay {
             // Machines that were launched together stand together: most are in the pool of the one before.
-            let known = last.filter(|(pool, _)| **pool == holding.pool);
-            let (_, at) = *last.insert(known.unwrap_or((&holding.pool, self.counters(&holding.pool))));
+            let at = match last {
+                Some((pool, at)) if *pool == holding.pool => at,
+                _ => self.counters(&holding.pool),
+            };
+            last = Some((&holding.pool, at));
             self.hold_at(&mut usage, holding, at);
         }
         usage
