@@ -234,7 +234,9 @@ impl Outlook {
     /// it. How far it falls is anybody's guess, so the lowest slots are the safest.
     ///
     /// Which law foretold the last hours better tells of the next one, and little of those after: there
-    /// both count alike, each as far as the slot would have lasted an hour by it.
+    /// both count alike, each as far as the slot would have lasted an hour by it. Nor does an age tell as
+    /// much of them, since an old slot meets the bad hours of its pool too, and a burst ends: it counts
+    /// half, and half counts the usual one.
     fn lasts(&self, age: f64, slot: f64) -> f64 {
         let (age, frailty) = match self.fall {
             Some((since, level)) if since < age => {
@@ -249,8 +251,10 @@ impl Outlook {
         if self.ahead <= NEXT {
             return next;
         }
-        let later_by_age = ages::lasts(age, self.ahead, frailty);
-        next * (later_by_age + later_by_rate) / (by_age + by_rate).max(f64::MIN_POSITIVE)
+        let age = (age + UNSEEN_AGE) / 2.0;
+        let by_age = |hours: f64| ages::lasts(age, hours, frailty);
+        next * (by_age(self.ahead) + later_by_rate)
+            / (by_age(NEXT) + by_rate).max(f64::MIN_POSITIVE)
     }
 }
 

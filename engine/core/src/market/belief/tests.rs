@@ -117,6 +117,38 @@ fn nothing_lasts_longer_with_more_time_and_bursts_end() {
 }
 
 #[test]
+fn what_is_foretold_beyond_an_hour_goes_on_from_there() {
+    let mut young = PoolBelief { as_of: at(0.0), ..PoolBelief::default() };
+    exactly(&mut young, at(0.0), 0, 1);
+    alive(&mut young, at(0.1), 1);
+    let mut stood = watched(4, 20.0);
+    interrupted(&mut stood, at(20.0), 2, 2);
+    let priors = [Prior::default(), Prior { frailty: 4.0, shaken: 1.0, ..Prior::default() }];
+    for belief in [PoolBelief::default(), young, watched(4, 48.0), stood] {
+        for (prior, ahead) in priors.into_iter().flat_map(|prior| [(prior, 0.0), (prior, 1.5)]) {
+            let now =
+                at(hours(belief.as_of.max(at(0.0)).as_second() - at(0.0).as_second()) + ahead);
+            let left = |hours: f64| survival(&belief, prior, now, hours);
+            assert!((left(1.0 + 1e-9) - left(1.0)).abs() < 1e-6, "{belief:?}");
+            let hours: Vec<f64> = (1..=480).map(|nth| f64::from(nth) / 10.0).collect();
+            assert!(hours.windows(2).all(|pair| left(pair[1]) < left(pair[0])), "{belief:?}");
+        }
+    }
+}
+
+/// Two days old, a slot is safer than a usual one also later, but not by as much as in the next hour.
+#[test]
+fn an_age_tells_less_of_later_hours() {
+    let (old, usual) = (watched(1, 48.0), PoolBelief::default());
+    let lost = |belief: &PoolBelief, from: f64, to: f64| {
+        let left = |hours| survival(belief, Prior::default(), at(48.0), hours);
+        (left(from) / left(to)).ln()
+    };
+    let ratio = |from, to| lost(&usual, from, to) / lost(&old, from, to);
+    assert!(ratio(0.0, 1.0) > ratio(1.0, 6.0) && ratio(1.0, 6.0) > 1.0);
+}
+
+#[test]
 fn what_a_pool_is_shaken_by_counts_for_the_next_hours_and_fades() {
     let belief = PoolBelief::default();
     let (calm, now) = (Prior::default(), at(0.0));
