@@ -140,9 +140,7 @@ impl Burst<'_> {
         let need = Need { now: wanted.min(room), later: Units(0) };
         let paid_for = self.problem.fill_committed(usage, Market::Spot, need);
         let wanted = wanted.saturating_sub(self.problem.units(&paid_for));
-        let gone = |at: usize| self.gone.contains(&at);
-        let Burst { inputs, problem, inventory, .. } = *self;
-        let given = HedgeInputs { inputs, problem, inventory, gone: &gone };
+        let given = HedgeInputs::new(self.inputs, self.problem, self.inventory, &self.gone);
         let mut hedged = hedge(&given, usage, wanted, self.rule);
         hedged.taken.join(paid_for);
         hedged

@@ -192,9 +192,10 @@ struct Stair {
     slots: f64,
     before: Height,
     /// What a machine adds to the variance, in squares of weights: `first` at the beginning of the step,
-    /// `slope` more with each.
+    /// `slope` more with each, `last` at its end.
     first: f64,
     slope: f64,
+    last: f64,
 }
 
 /// The steps of a pool, summed up once for all prices.
@@ -210,13 +211,9 @@ impl Stairs {
         let stair = |step: &Step| {
             let (stays, slots, before) = (step.stays, step.slots as f64, top);
             top = before.with(step, slots);
-            Stair {
-                step: *step,
-                slots,
-                before,
-                first: stays * (2.0 * (before.count - before.mean) + 1.0 - stays),
-                slope: 2.0 * stays * (1.0 - stays),
-            }
+            let first = stays * (2.0 * (before.count - before.mean) + 1.0 - stays);
+            let slope = 2.0 * stays * (1.0 - stays);
+            Stair { step: *step, slots, before, first, slope, last: first + slope * slots }
         };
         let stairs = choice.steps().iter().map(stair).collect();
         Stairs { weight: choice.weight as f64, stairs, top }
@@ -227,23 +224,14 @@ impl Stairs {
     fn worth(&self, prices: Prices) -> Part {
         let weight = self.weight;
         let (per_machine, dear) = (prices.mean * weight, prices.variance * weight * weight);
-        let mut reached = self.top;
-        for stair in &self.stairs {
-            let net = stair.step.cost - per_machine * stair.step.stays;
-            let room = -net - dear * stair.first;
-            if room <= 0.0 {
-                reached = stair.before;
-                break;
-            }
-            if dear * stair.slope * stair.slots <= room {
-                continue;
-            }
+        let ends_before = |stair: &&Stair| {
+            stair.step.cost + dear * stair.last > per_machine * stair.step.stays
+        };
+        let reached = self.stairs.iter().find(ends_before).map_or(self.top, |stair| {
+            let room = per_machine * stair.step.stays - stair.step.cost - dear * stair.first;
             let more = room / (dear * stair.slope);
-            if more < stair.slots {
-                reached = stair.before.with(&stair.step, more);
-                break;
-            }
-        }
+            if room > 0.0 { stair.before.with(&stair.step, more.min(stair.slots)) } else { stair.before }
+        });
         let Height { count, cost, mean, square } = reached;
         let variance = (square - mean * mean).max(0.0) * weight * weight;
         Part { count, cost, mean: mean * weight, variance }

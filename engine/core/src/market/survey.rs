@@ -11,7 +11,7 @@ use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;
 use fleet_model::{Group, Hedge, Inputs, Market, PoolBelief, PoolId, Units};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Moving to a new machine must pay for its start within this many hours.
 pub(super) const START_PAID_IN: f64 = 3.0;
@@ -47,20 +47,33 @@ pub(crate) struct HedgeInputs<'a> {
     pub(crate) problem: &'a Problem<'a>,
     pub(crate) inventory: &'a Inventory,
     /// Machines that end for other reasons.
-    pub(crate) gone: &'a dyn Fn(usize) -> bool,
+    gone: &'a BTreeSet<usize>,
+    /// What of the burst is decided here. What is paid for already stays whatever is.
+    burst: Vec<(usize, &'a Holding)>,
+}
+
+impl<'a> HedgeInputs<'a> {
+    pub(crate) fn new(
+        inputs: &'a Inputs,
+        problem: &'a Problem<'a>,
+        inventory: &'a Inventory,
+        gone: &'a BTreeSet<usize>,
+    ) -> Self {
+        let decided = |(at, holding): &(usize, &Holding)| {
+            holding.slot.name.group == Group::Burst
+                && holding.standing.counts()
+                && !holding.covered
+                && !gone.contains(at)
+        };
+        let burst = inventory.holdings.iter().enumerate().filter(decided).collect();
+        HedgeInputs { inputs, problem, inventory, gone, burst }
+    }
 }
 
 impl HedgeInputs<'_> {
-    /// What of the burst is decided here. What is paid for already stays whatever is.
+    /// What is decided here of a market.
     pub(super) fn burst(&self, market: Market) -> impl Iterator<Item = (usize, &Holding)> {
-        let all = self.inventory.holdings.iter().enumerate();
-        all.filter(move |(at, holding)| {
-            holding.slot.name.group == Group::Burst
-                && holding.standing.counts()
-                && holding.pool.market == market
-                && !holding.covered
-                && !(self.gone)(*at)
-        })
+        self.burst.iter().copied().filter(move |(_, holding)| holding.pool.market == market)
     }
 
     /// What of the burst stays unless it is ended here.
@@ -73,7 +86,7 @@ impl HedgeInputs<'_> {
     pub(super) fn zones(&self) -> Zones<'_> {
         let least = self.inputs.desired.placement.spread.min_zones as usize;
         let holdings = self.inventory.holdings.iter().enumerate();
-        Zones::new(holdings.filter(|(at, _)| !(self.gone)(*at)).map(|(_, h)| h), least)
+        Zones::new(holdings.filter(|(at, _)| !self.gone.contains(at)).map(|(_, h)| h), least)
     }
 
     pub(super) fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
@@ -160,7 +173,7 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     let siblings = Siblings::new(inputs, &lost);
     let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {
         let first = held.first().map(|at| &given.inventory.holdings[*at]);
-        let offering = find_offering(inputs, pool);
+        let offering = candidate.map(|(_, c)| c.offering).or_else(|| find_offering(inputs, pool));
         let price = offering.and_then(|o| o.full_price());
         let price = price.or_else(|| first.and_then(|holding| holding.full_price()));
         let weight = candidate.map(|(_, c)| c.weight).or_else(|| first.map(|h| h.weight));
@@ -176,7 +189,7 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
             price: price.map_or(f64::INFINITY, |price| price.0 as f64),
             most: held.len() + more,
             belief: refreshed(inputs, pool, held.len() as u32, taken),
-            prior: siblings.prior(inputs, pool),
+            prior: siblings.prior_of(inputs, pool, offering),
             holdings: held,
             settled: 0,
         })
