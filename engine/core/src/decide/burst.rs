@@ -190,6 +190,9 @@ impl Burst<'_> {
         let mut launched = Vec::new();
         for (&at, &count) in &hedged.taken.counts {
             let candidate = &self.problem.candidates[at as usize];
+            let there = inventory.holdings.iter().find(|h| h.pool == candidate.offering.pool);
+            let nth_pool = there.map_or(inventory.pools, |holding| holding.nth_pool);
+            inventory.pools = inventory.pools.max(nth_pool + 1);
             for _ in 0..count {
                 let ordinal = u32::MAX - launched.len() as u32;
                 launched.push(at);
@@ -197,6 +200,7 @@ impl Burst<'_> {
                     slot: SlotId { name: SlotName { group: Group::Burst, ordinal }, generation: 1 },
                     machine: None,
                     pool: candidate.offering.pool.clone(),
+                    nth_pool,
                     weight: candidate.weight,
                     price: candidate.offering.price,
                     extras: candidate.offering.extras,

@@ -396,7 +396,8 @@ impl<'a> Removals<'a> {
     }
 
     fn all_kept(&self) -> impl Iterator<Item = usize> {
-        let holdings = self.inventory.holdings.iter().enumerate().filter(|(_, h)| h.standing.counts());
+        let holdings =
+            self.inventory.holdings.iter().enumerate().filter(|(_, h)| h.standing.counts());
         holdings.map(|(at, _)| at).filter(|at| !self.victims.contains_key(at))
     }
 

@@ -51,11 +51,13 @@ pub(super) fn came_back<'a>(
             Standing::CameBack
         };
         inventory.notices.push(Notice::CameBack { machine: id.clone(), slot: slot.name });
-        let facts = pools.entry(pool).or_insert_with(|| pool_facts(inputs, pool));
+        let facts =
+            pools.entry(pool).or_insert_with(|| pool_facts(inputs, pool, &mut inventory.pools));
         inventory.holdings.push(Holding {
             slot: *slot,
             machine: Some(id.clone()),
             pool: pool.clone(),
+            nth_pool: facts.nth,
             weight: facts.weight.unwrap_or_default(),
             price: seen.price.or(*price).or(facts.price),
             extras: facts.extras,

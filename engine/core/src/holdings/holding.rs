@@ -15,6 +15,8 @@ pub(crate) struct Holding {
     /// `None` while the launch is in doubt.
     pub(crate) machine: Option<MachineId>,
     pub(crate) pool: PoolId,
+    /// The number of its pool among those of the inventory: what is the same for a pool is asked once.
+    pub(crate) nth_pool: u32,
     pub(crate) weight: Units,
     /// Price of the machine alone.
     pub(crate) price: Option<MicroUsd>,
@@ -90,6 +92,8 @@ impl Holding {
 pub(crate) struct Inventory {
     /// In the order of slots.
     pub(crate) holdings: Vec<Holding>,
+    /// In how many pools they stand, at most.
+    pub(crate) pools: u32,
     /// The fingerprint of each cloud's template.
     pub(crate) templates: BTreeMap<Cloud, Digest>,
     /// Slots whose machine is gone.
@@ -118,6 +122,21 @@ pub(crate) struct Inventory {
     pub(crate) vanished: u32,
     /// Machines that are there, and that nobody sees yet.
     pub(crate) unseen: u32,
+}
+
+/// Positions of holdings, by the pool in which they stand.
+pub(crate) fn by_pool<'a>(
+    some: impl Iterator<Item = (usize, &'a Holding)>,
+) -> BTreeMap<&'a PoolId, Vec<usize>> {
+    let mut pools: Vec<Option<(&PoolId, Vec<usize>)>> = Vec::new();
+    for (at, holding) in some {
+        let nth = holding.nth_pool as usize;
+        if pools.len() <= nth {
+            pools.resize(nth + 1, None);
+        }
+        pools[nth].get_or_insert_with(|| (&holding.pool, Vec::new())).1.push(at);
+    }
+    pools.into_iter().flatten().collect()
 }
 
 impl Inventory {

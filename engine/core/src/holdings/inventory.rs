@@ -28,133 +28,132 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
     for (&name, record) in &inputs.recorded.slots {
         let slot = SlotId { name, generation: record.generation };
         let Some(pool) = pool_of(inputs, &record.state) else { continue };
-        let facts = pools.entry(pool).or_insert_with(|| pool_facts(inputs, pool));
+        let facts =
+            pools.entry(pool).or_insert_with(|| pool_facts(inputs, pool, &mut inventory.pools));
         let mut starting = true;
         let (mut failing, mut leaving, mut made_from) = (false, Why::Requested, None);
         let mut unseen = true;
-        let (machine, launched_at, price, standing, old_template, ending, labels) =
-            match &record.state {
-                SlotState::Vacant => continue,
-                SlotState::InDoubt { token } => {
-                    let Some(attempt) = seams::in_doubt(&inputs.recorded, token) else { continue };
-                    let price = seams::price_in_doubt(&attempt.create);
-                    (None, attempt.intended_at, price, Standing::Fixed, false, false, 0)
+        let (machine, launched_at, price, standing, old_template, ending, labels) = match &record
+            .state
+        {
+            SlotState::Vacant => continue,
+            SlotState::InDoubt { token } => {
+                let Some(attempt) = seams::in_doubt(&inputs.recorded, token) else { continue };
+                let price = seams::price_in_doubt(&attempt.create);
+                (None, attempt.intended_at, price, Standing::Fixed, false, false, 0)
+            }
+            SlotState::Filled {
+                machine,
+                pool: _,
+                launched_at,
+                price,
+                template,
+                ending,
+                failed,
+                labels,
+                replace,
+                health,
+                drained,
+                // A plan counts what comes beside at the prices of now.
+                extras: _,
+                extras_since: _,
+                adopted: _,
+            } => {
+                if !ending {
+                    inventory.recorded_live += 1;
                 }
-                SlotState::Filled {
-                    machine,
-                    pool: _,
-                    launched_at,
-                    price,
-                    template,
-                    ending,
-                    failed,
-                    labels,
-                    replace,
-                    health,
-                    drained,
-                    // A plan counts what comes beside at the prices of now.
-                    extras: _,
-                    extras_since: _,
-                    adopted: _,
-                } => {
-                    if !ending {
-                        inventory.recorded_live += 1;
-                    }
-                    let seen = inputs.observed.machines.get(machine);
-                    let standing =
-                        match standing(inputs, slot, machine, pool, facts, (*ending, *failed), seen) {
-                            Found::Here(standing) => standing,
-                            Found::Gone(how, cause) => {
-                                if how == Departure::Vanished {
-                                    inventory.vanished += 1;
-                                }
-                                if let Some(cause) = cause {
-                                    let words = cause.words.escape_debug().to_string();
-                                    inventory.gone_words.insert(machine.clone(), words);
-                                }
-                                let Some(orphans) = leftovers::of_machine(inputs, machine, pool)
-                                else {
-                                    inventory.vacate.push(Vacated {
-                                        slot: name,
-                                        machine: machine.clone(),
-                                        how,
-                                        started: None,
-                                        at: None,
-                                        deleted: None,
-                                    });
-                                    continue;
-                                };
-                                inventory.leftovers.push(Leftover { orphans, how });
-                                Standing::Ending
+                let seen = inputs.observed.machines.get(machine);
+                let standing =
+                    match standing(inputs, slot, machine, pool, facts, (*ending, *failed), seen) {
+                        Found::Here(standing) => standing,
+                        Found::Gone(how, cause) => {
+                            if how == Departure::Vanished {
+                                inventory.vanished += 1;
                             }
-                        };
-                    let asked = Asked {
-                        slot,
-                        machine,
-                        cloud: pool.place.cloud,
-                        launched_at: *launched_at,
-                        known: *health,
-                        seen,
-                    };
-                    let answer = inventory.readiness(inputs, &asked);
-                    unseen = seen.is_none();
-                    starting = answer.readiness == Readiness::Launching;
-                    failing = answer.failing.is_some()
-                        || readiness::serves_nobody(inputs, &standing, &answer, seen);
-                    // One that is unhealthy has words of its own.
-                    let told = !ending && answer.readiness != Readiness::Unhealthy;
-                    if let Some(words) = answer.failing.as_ref().filter(|_| told) {
-                        readiness::notice(&mut inventory, &asked, words);
-                    }
-                    let (standing, own) = match (standing, answer.readiness) {
-                        (Standing::Good, Readiness::Unhealthy) => {
-                            let cause = readiness::cause(answer.failing);
-                            (Standing::Failed(cause.kind), Some(cause))
+                            if let Some(cause) = cause {
+                                let words = cause.words.escape_debug().to_string();
+                                inventory.gone_words.insert(machine.clone(), words);
+                            }
+                            let Some(orphans) = leftovers::of_machine(inputs, machine, pool) else {
+                                inventory.vacate.push(Vacated {
+                                    slot: name,
+                                    machine: machine.clone(),
+                                    how,
+                                    started: None,
+                                    at: None,
+                                    deleted: None,
+                                });
+                                continue;
+                            };
+                            inventory.leftovers.push(Leftover { orphans, how });
+                            Standing::Ending
                         }
-                        (standing, _) => (standing, None),
                     };
-                    let cause = own.or_else(|| seen.and_then(|machine| machine.cause.clone()));
-                    inventory.note_trouble(name, machine, &standing, *failed, cause);
-                    let hidden = seen.is_none() && standing == Standing::Fixed;
-                    if hidden && !ending && facts.complete {
-                        inventory.unseen += 1;
-                    }
-                    let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
-                    if tags_lost {
-                        let machine = machine.clone();
-                        inventory.notices.push(Notice::TagsLost { machine, slot: name });
-                    }
-                    let notice = seen.and_then(|machine| machine.notice).map(|notice| notice.kind);
-                    let at_risk = notice == Some(NoticeKind::Rebalance);
-                    if at_risk {
-                        let machine = machine.clone();
-                        inventory.notices.push(Notice::AtRisk { machine, slot: name });
-                    }
-                    let answer = &inputs.desired.interruption;
-                    let drains = notice == Some(NoticeKind::Interruption)
-                        && answer.on_notice == OnNotice::Drain;
-                    if drains && !drained && standing == Standing::Interrupted {
-                        inventory.drain.push(Labelled { machine: machine.clone(), slot });
-                    }
-                    let moves = at_risk && answer.on_rebalance == OnRebalance::Replace;
-                    let standing = match standing {
-                        Standing::Good if *replace => Standing::ToReplace,
-                        Standing::Good if moves => {
-                            leaving = Why::AtRisk;
-                            Standing::ToReplace
-                        }
-                        Standing::Interrupted if answer.on_notice == OnNotice::Ignore => {
-                            Standing::Good
-                        }
-                        standing => standing,
-                    };
-                    let price = seen.and_then(|machine| machine.price).or(*price);
-                    let old = inventory.templates.get(&pool.place.cloud) != Some(template);
-                    made_from = Some(*template);
-                    let machine = Some(machine.clone());
-                    (machine, *launched_at, price, standing, old, *ending, *labels)
+                let asked = Asked {
+                    slot,
+                    machine,
+                    cloud: pool.place.cloud,
+                    launched_at: *launched_at,
+                    known: *health,
+                    seen,
+                };
+                let answer = inventory.readiness(inputs, &asked);
+                unseen = seen.is_none();
+                starting = answer.readiness == Readiness::Launching;
+                failing = answer.failing.is_some()
+                    || readiness::serves_nobody(inputs, &standing, &answer, seen);
+                // One that is unhealthy has words of its own.
+                let told = !ending && answer.readiness != Readiness::Unhealthy;
+                if let Some(words) = answer.failing.as_ref().filter(|_| told) {
+                    readiness::notice(&mut inventory, &asked, words);
                 }
-            };
+                let (standing, own) = match (standing, answer.readiness) {
+                    (Standing::Good, Readiness::Unhealthy) => {
+                        let cause = readiness::cause(answer.failing);
+                        (Standing::Failed(cause.kind), Some(cause))
+                    }
+                    (standing, _) => (standing, None),
+                };
+                let cause = own.or_else(|| seen.and_then(|machine| machine.cause.clone()));
+                inventory.note_trouble(name, machine, &standing, *failed, cause);
+                let hidden = seen.is_none() && standing == Standing::Fixed;
+                if hidden && !ending && facts.complete {
+                    inventory.unseen += 1;
+                }
+                let tags_lost = seen.is_some_and(|m| !owned(inputs, slot, m));
+                if tags_lost {
+                    let machine = machine.clone();
+                    inventory.notices.push(Notice::TagsLost { machine, slot: name });
+                }
+                let notice = seen.and_then(|machine| machine.notice).map(|notice| notice.kind);
+                let at_risk = notice == Some(NoticeKind::Rebalance);
+                if at_risk {
+                    let machine = machine.clone();
+                    inventory.notices.push(Notice::AtRisk { machine, slot: name });
+                }
+                let answer = &inputs.desired.interruption;
+                let drains =
+                    notice == Some(NoticeKind::Interruption) && answer.on_notice == OnNotice::Drain;
+                if drains && !drained && standing == Standing::Interrupted {
+                    inventory.drain.push(Labelled { machine: machine.clone(), slot });
+                }
+                let moves = at_risk && answer.on_rebalance == OnRebalance::Replace;
+                let standing = match standing {
+                    Standing::Good if *replace => Standing::ToReplace,
+                    Standing::Good if moves => {
+                        leaving = Why::AtRisk;
+                        Standing::ToReplace
+                    }
+                    Standing::Interrupted if answer.on_notice == OnNotice::Ignore => Standing::Good,
+                    standing => standing,
+                };
+                let price = seen.and_then(|machine| machine.price).or(*price);
+                let old = inventory.templates.get(&pool.place.cloud) != Some(template);
+                made_from = Some(*template);
+                let machine = Some(machine.clone());
+                (machine, *launched_at, price, standing, old, *ending, *labels)
+            }
+        };
         if facts.weight.is_none() {
             *unknown_types.entry(pool).or_default() += 1;
         }
@@ -175,6 +174,7 @@ pub(crate) fn inventory(inputs: &Inputs, commitments: &[Commitment]) -> Inventor
             extras,
             covered: false,
             pool: pool.clone(),
+            nth_pool: facts.nth,
             launched_at,
             standing,
             old_template,

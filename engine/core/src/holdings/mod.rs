@@ -18,7 +18,7 @@ mod zones;
 
 pub use absence::{ABSENCE_PROVES, SENT_WITHIN};
 pub(crate) use covered::cover;
-pub(crate) use holding::{Holding, Inventory};
+pub(crate) use holding::{Holding, Inventory, by_pool};
 pub(crate) use inventory::{inventory, template_digests};
 pub use leftovers::orphans_of;
 pub(crate) use leftovers::to_clear;

@@ -224,13 +224,16 @@ impl Stairs {
     fn worth(&self, prices: Prices) -> Part {
         let weight = self.weight;
         let (per_machine, dear) = (prices.mean * weight, prices.variance * weight * weight);
-        let ends_before = |stair: &&Stair| {
-            stair.step.cost + dear * stair.last > per_machine * stair.step.stays
-        };
+        let ends_before =
+            |stair: &&Stair| stair.step.cost + dear * stair.last > per_machine * stair.step.stays;
         let reached = self.stairs.iter().find(ends_before).map_or(self.top, |stair| {
             let room = per_machine * stair.step.stays - stair.step.cost - dear * stair.first;
             let more = room / (dear * stair.slope);
-            if room > 0.0 { stair.before.with(&stair.step, more.min(stair.slots)) } else { stair.before }
+            if room > 0.0 {
+                stair.before.with(&stair.step, more.min(stair.slots))
+            } else {
+                stair.before
+            }
         });
         let Height { count, cost, mean, square } = reached;
         let variance = (square - mean * mean).max(0.0) * weight * weight;

@@ -37,9 +37,10 @@ impl Trail {
     /// Goes down from elsewhere. Who comes upon the trail need not walk the rest of it.
     pub(super) fn join(&self, search: Search<'_>, bench: &mut Bench) -> Portfolio {
         let on_it = |at: &Search<'_>| {
-            let been = self.been.iter().any(|(counts, on_demand)| {
-                *on_demand == at.on_demand && *counts == at.counts
-            });
+            let been = self
+                .been
+                .iter()
+                .any(|(counts, on_demand)| *on_demand == at.on_demand && *counts == at.counts);
             been.then(|| self.end.clone())
         };
         walk(search, bench, on_it)

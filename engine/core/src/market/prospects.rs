@@ -1,6 +1,6 @@
 //! What is to be expected of every pool on offer: whether a launch succeeds and the machine lasts.
 
-use crate::holdings::Inventory;
+use crate::holdings::{Holding, Inventory, by_pool};
 use crate::market::belief::{self, Chance, Evidence, Prior};
 use crate::market::boot;
 use crate::market::evidence::{latest, lost_now, refreshed, throttle};
@@ -33,11 +33,10 @@ pub(crate) struct Prospects<'a> {
 
 impl<'a> Prospects<'a> {
     pub(crate) fn new(inputs: &'a Inputs, inventory: &'a Inventory) -> Self {
-        let mut held: BTreeMap<&PoolId, u32> = BTreeMap::new();
-        let stand = inventory.holdings.iter().filter(|holding| holding.standing.counts());
-        for holding in stand.filter(|holding| holding.pool.market == Market::Spot) {
-            *held.entry(&holding.pool).or_default() += 1;
-        }
+        let spot =
+            |holding: &Holding| holding.standing.counts() && holding.pool.market == Market::Spot;
+        let stand = inventory.holdings.iter().enumerate().filter(|(_, holding)| spot(holding));
+        let held = by_pool(stand).into_iter().map(|(pool, all)| (pool, all.len() as u32)).collect();
         let lost = lost_now(inputs, &inventory.vacate);
         let rules = &inputs.desired.placement;
         let ranked =

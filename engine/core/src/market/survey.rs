@@ -1,6 +1,6 @@
 //! What a hedge is decided from: the pools worth looking at, how much each can supply, and at what price.
 
-use crate::holdings::{Holding, Inventory, Zones};
+use crate::holdings::{Holding, Inventory, Zones, by_pool};
 use crate::market::belief::{self, Prior};
 use crate::market::boot;
 use crate::market::choice::{Choice, Step};
@@ -11,7 +11,7 @@ use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;
 use fleet_model::{Group, Hedge, Inputs, Market, PoolBelief, PoolId, Units};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Moving to a new machine must pay for its start within this many hours.
 pub(super) const START_PAID_IN: f64 = 3.0;
@@ -165,10 +165,7 @@ impl Survey<'_> {
 /// The pools that can supply something, and those that hold something.
 fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     let inputs = given.inputs;
-    let mut held: BTreeMap<&PoolId, Vec<usize>> = BTreeMap::new();
-    for (at, holding) in given.burst(Market::Spot) {
-        held.entry(&holding.pool).or_default().push(at);
-    }
+    let mut held = by_pool(given.burst(Market::Spot));
     let lost = lost_now(inputs, &given.inventory.vacate);
     let siblings = Siblings::new(inputs, &lost);
     let stand = |pool: &'a PoolId, candidate: Option<(u32, &Candidate<'a>)>, held: Vec<usize>| {

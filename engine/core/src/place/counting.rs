@@ -133,14 +133,13 @@ impl Problem<'_> {
     /// What machines that stay take of every limit.
     pub(crate) fn held<'h>(&self, stay: impl Iterator<Item = &'h Holding>) -> Usage {
         let mut usage = self.usage();
-        let mut last: Option<(&PoolId, Counters)> = None;
+        let mut known: Vec<Option<Counters>> = Vec::new();
         for holding in stay {
-            // Machines that were launched together stand together: most are in the pool of the one before.
-            let at = match last {
-                Some((pool, at)) if *pool == holding.pool => at,
-                _ => self.counters(&holding.pool),
-            };
-            last = Some((&holding.pool, at));
+            let nth = holding.nth_pool as usize;
+            if known.len() <= nth {
+                known.resize(nth + 1, None);
+            }
+            let at = *known[nth].get_or_insert_with(|| self.counters(&holding.pool));
             self.hold_at(&mut usage, holding, at);
         }
         usage
