@@ -7,7 +7,9 @@ mod windows;
 pub(crate) use windows::{opens, window_open};
 
 use fires::{last, next};
-use fleet_model::{CapacityGoal, Desired, Notice, ScheduleEntry, Share, Timestamp, Units};
+use fleet_model::{
+    CapacityGoal, Desired, Group, Inputs, Notice, ScheduleEntry, Share, Timestamp, Units,
+};
 
 /// An end is announced from then on.
 const ANNOUNCED: jiff::SignedDuration = jiff::SignedDuration::from_hours(24);
@@ -28,6 +30,15 @@ pub fn in_force(desired: &Desired, now: Timestamp) -> Desired {
         desired.max_destroy = Share::ALL;
     }
     desired
+}
+
+/// By how much the spec asks for less of a group than the fleet was last meant to hold: from, to.
+pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Units)> {
+    let (before, now) = (inputs.recorded.goal?, inputs.desired.capacity);
+    let (from, to) = (before.of(group), now.of(group));
+    // Less of one and more of the other is another split, not less.
+    let less = before.unit == now.unit && now.target < before.target && to < from;
+    (less && !inputs.limits.destroy_all).then_some((from, to))
 }
 
 /// Whether a fleet ended by itself.

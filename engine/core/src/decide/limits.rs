@@ -1,12 +1,12 @@
 //! The limits on a choice as a whole: how many machines one apply may destroy, and the budget.
 
 use crate::budget::{Allowance, Limit};
-use crate::clock::is_over;
+use crate::clock::{is_over, target_lowered};
 use crate::decide::choose::{choose, choose_with};
 use crate::decide::decision::{Choice, Consent, Limited, Outgoing, Situation};
 use crate::decide::groups::Replace;
 use crate::decide::holds::unseen;
-use crate::decide::removals::{Quota, Removals, is_used_up, keep_everything, target_lowered};
+use crate::decide::removals::{Quota, Removals, is_used_up, keep_everything};
 use crate::decide::seams;
 use crate::holdings::{Holding, Inventory};
 use fleet_model::{AtCap, Budget, Group, Hold, MicroUsd, Rejection, Share, WhenDone, Why};

@@ -1,7 +1,7 @@
 //! Which machines are to end, and which of them stay after all.
 
 use crate::budget::{Allowance, Limit};
-use crate::clock::is_over;
+use crate::clock::{is_over, target_lowered};
 use crate::decide::decision::{Choice, Situation};
 use crate::decide::rollout::part;
 use crate::holdings::{Holding, Inventory, Standing, Zones};
@@ -47,15 +47,6 @@ impl Quota {
     pub(crate) const ALL: Quota = Quota { any: u32::MAX, lowered: 0, shed: 0 };
     /// Nothing ends.
     pub(crate) const NONE: Quota = Quota { any: 0, lowered: 0, shed: 0 };
-}
-
-/// By how much the spec asks for less of a group than the fleet was last meant to hold: from, to.
-pub(crate) fn target_lowered(inputs: &Inputs, group: Group) -> Option<(Units, Units)> {
-    let (before, now) = (inputs.recorded.goal?, inputs.desired.capacity);
-    let (from, to) = (before.of(group), now.of(group));
-    // Less of one and more of the other is another split, not less.
-    let less = before.unit == now.unit && now.target < before.target && to < from;
-    (less && !inputs.limits.destroy_all).then_some((from, to))
 }
 
 /// Nothing is launched and nothing is destroyed.

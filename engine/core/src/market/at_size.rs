@@ -18,6 +18,9 @@ const FINE: f64 = 0.02;
 const DEVIATIONS: usize = 10;
 /// A σ this near to what comes of it is right.
 const NEAR: f64 = 0.01;
+/// Beside the deviation of machines that fail each for itself, that of pools that fail as a whole is tried, as a
+/// share of what is wanted.
+const LUMPY: f64 = 0.1;
 /// Beyond this nothing changes any more.
 const FAR: f64 = 7.0;
 /// So much more than another is more, whatever is lost to rounding.
@@ -69,46 +72,51 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
         Some(_) | None => need.settled.min(need.most),
     };
     let stairs: Vec<Stairs> = choices.iter().map(Stairs::new).collect();
-    let mut deviation = wanted.sqrt().max(1.0);
     let mut best = (f64::INFINITY, Prices::default());
     // The first guesses for one σ are mostly those for the one before.
     let mut normal = [Normal::at(f64::midpoint(-FAR, FAR)); GUESSES];
-    for _ in 0..DEVIATIONS {
-        let (mut low, mut high) = (-FAR, FAR);
-        let mut seen = Answer::default();
-        for normal in &mut normal {
-            let x = f64::midpoint(low, high);
-            if normal.x != x {
-                *normal = Normal::at(x);
-            }
-            let prices = normal.prices(need.missing, deviation);
-            seen = answer(&stairs, prices);
-            let gap = wanted - seen.mean - x * deviation;
-            let on_demand = gap.clamp(0.0, sold(prices.mean) as f64);
-            let paid = seen.cost + need.bought(on_demand as usize);
-            // What costs more before anything is missing is not the best: no need to count that.
-            if paid <= best.0 * (1.0 + CLEARLY) {
-                let short = missing(wanted - on_demand, (seen.mean, seen.variance));
-                let cost = paid + need.missing * short;
-                if cost < best.0 {
-                    best = (cost, prices);
+    // Where variance is taken to be small it is dear, little spot is bought, and it stays small: all on demand may
+    // be where the guesses come to rest, though half of it on spot costs a third.
+    let lumpy = (!need.is_small()).then_some(LUMPY * wanted);
+    for start in [Some(wanted.sqrt()), lumpy].into_iter().flatten() {
+        let mut deviation = start.max(1.0);
+        for _ in 0..DEVIATIONS {
+            let (mut low, mut high) = (-FAR, FAR);
+            let mut seen = Answer::default();
+            for normal in &mut normal {
+                let x = f64::midpoint(low, high);
+                if normal.x != x {
+                    *normal = Normal::at(x);
+                }
+                let prices = normal.prices(need.missing, deviation);
+                seen = answer(&stairs, prices);
+                let gap = wanted - seen.mean - x * deviation;
+                let on_demand = gap.clamp(0.0, sold(prices.mean) as f64);
+                let paid = seen.cost + need.bought(on_demand as usize);
+                // What costs more before anything is missing is not the best: no need to count that.
+                if paid <= best.0 * (1.0 + CLEARLY) {
+                    let short = missing(wanted - on_demand, (seen.mean, seen.variance));
+                    let cost = paid + need.missing * short;
+                    if cost < best.0 {
+                        best = (cost, prices);
+                    }
+                }
+                if gap > on_demand {
+                    low = x
+                } else {
+                    high = x
+                }
+                if (high - low) * deviation < FINE {
+                    break;
                 }
             }
-            if gap > on_demand {
-                low = x
-            } else {
-                high = x
-            }
-            if (high - low) * deviation < FINE {
+            // Half way, because the next answer goes beyond what this one asks for.
+            let then = seen.variance.sqrt().max(1.0);
+            let near = (then / deviation - 1.0).abs() < NEAR;
+            deviation = (deviation * then).sqrt();
+            if near {
                 break;
             }
-        }
-        // Half way, because the next answer goes beyond what this one asks for.
-        let then = seen.variance.sqrt().max(1.0);
-        let near = (then / deviation - 1.0).abs() < NEAR;
-        deviation = (deviation * then).sqrt();
-        if near {
-            break;
         }
     }
     let prices = best.1;

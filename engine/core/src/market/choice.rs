@@ -74,6 +74,17 @@ impl Choice {
         self.count();
     }
 
+    /// The same, if what is held costs nothing.
+    pub(super) fn with_held_free(&self) -> Self {
+        let mut left = self.held;
+        let parts = |step: &Step| {
+            let free = step.slots.min(left);
+            left -= free;
+            [Step { slots: free, cost: 0.0, ..*step }, Step { slots: step.slots - free, ..*step }]
+        };
+        Choice::new(self.weight, self.held, self.steps.iter().flat_map(parts))
+    }
+
     /// Its steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps

@@ -7,15 +7,13 @@
 use crate::holdings::{Holding, Standing, Zones};
 use crate::market::choice::Choice;
 use crate::market::moves::Bench;
-use crate::market::need::{Need, Portfolio};
-use crate::market::portfolio::portfolio;
-use crate::market::survey::{HedgeInputs, START_PAID_IN, Stand, Survey, is_fresh};
+use crate::market::need::Portfolio;
+use crate::market::portfolio::{come_to, portfolio};
+use crate::market::survey::{HedgeInputs, Stand, Survey, is_fresh};
 use crate::place::{Taken, Usage};
 use fleet_model::{Hedge, Market, Units};
 use std::collections::BTreeSet;
 
-/// How much better another way to stand must be, as a share of one on-demand machine.
-const INERTIA: f64 = 0.02;
 /// A limit that stands in the way of a pool lowers what it may carry; then anew. Pools under one limit
 /// are lowered together, so there are about as many rounds as limits that bind.
 const ROUNDS: usize = 32;
@@ -46,11 +44,48 @@ pub(crate) fn hedge(
         let (hedged, had) = decide(given, &survey, &mut tried, most, &mut bench);
         // Less on demand than was counted on: what may be had otherwise is worth more then.
         if had >= most {
-            *usage = tried;
+            let (hedged, used) =
+                target_first(given, &survey, usage, &hedged).unwrap_or((hedged, tried));
+            *usage = used;
             return hedged;
         }
         most = had;
     }
+}
+
+/// Where limits leave less than the target to a burst with spares: the target alone, as a fleet without a hedge
+/// would have it, if less is missing then. What the limits leave besides is asked for when this is looked at again.
+fn target_first(
+    given: &HedgeInputs<'_>,
+    survey: &Survey<'_>,
+    usage: &Usage,
+    hedged: &Hedged,
+) -> Option<(Hedged, Usage)> {
+    if hedged.taken.short.is_zero() {
+        return None;
+    }
+    let mut used = usage.clone();
+    let need = survey.wanted.saturating_sub(given.standing());
+    let mut taken = given.problem.fill(&mut used, Market::Spot, need, Units(0));
+    let bridge = given.problem.fill(&mut used, Market::OnDemand, taken.short, Units(0));
+    taken.short = bridge.short;
+    taken.join(bridge);
+    let target = Hedged { portfolio: outcome(given, survey, &taken), taken, ends: BTreeSet::new() };
+    let better = target.portfolio.cost < outcome(given, survey, &hedged.taken).cost;
+    better.then_some((target, used))
+}
+
+/// What it comes to if this is launched and nothing ends.
+fn outcome(given: &HedgeInputs<'_>, survey: &Survey<'_>, taken: &Taken) -> Portfolio {
+    let more = |at: u32| taken.counts.get(&at).map_or(0, |count| *count as usize);
+    let stands = survey.stands.iter();
+    let counts = stands.map(|stand| stand.holdings.len() + stand.candidate.map_or(0, more));
+    let held: Units = given.burst(Market::OnDemand).map(|(_, holding)| holding.weight).sum();
+    let candidates = given.problem.of_market(Market::OnDemand);
+    let weight = |at: u32| given.problem.candidates[at as usize].weight.0;
+    let bought: Units = candidates.map(|at| Units(weight(at) * more(at) as u64)).sum();
+    let on_demand = (held + bought).0.div_ceil(survey.grain.0) as usize;
+    come_to(&survey.choices, survey.need(given, survey.wanted), counts.collect(), on_demand)
 }
 
 /// Decides the burst with at most so much on demand. Tells how much there is of that: less than
@@ -62,22 +97,10 @@ fn decide(
     most_on_demand: Units,
     bench: &mut Bench,
 ) -> (Hedged, Units) {
-    let &Survey { wanted, hedge, grain, per_grain, reference, .. } = survey;
+    let &Survey { wanted, hedge, grain, .. } = survey;
     let stands = &survey.stands;
     let mut choices = survey.choices.clone();
-    let held: Units = given.burst(Market::OnDemand).map(|(_, holding)| holding.weight).sum();
-    let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
-    let need = Need {
-        wanted: wanted.0.div_ceil(grain.0) as usize,
-        on_demand: per_grain,
-        held: held.0.div_ceil(grain.0) as usize,
-        settled: survey.settled.0.div_ceil(grain.0) as usize,
-        most: most_on_demand.0.div_ceil(grain.0) as usize,
-        start: reference * ahead / START_PAID_IN,
-        moving: survey.fare(given.inventory),
-        missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
-        inertia: INERTIA * reference,
-    };
+    let need = survey.need(given, most_on_demand);
     let most = wanted + wanted;
     for (choice, stand) in choices.iter_mut().zip(stands) {
         // What no limit allows is no way to stand. Limits that pools share are known once it is seen who asks.

@@ -19,6 +19,10 @@ const POOLS: usize = 32;
 const CHEAP: f64 = 10.0;
 /// From one degree of dearness to the next.
 const DEGREE: f64 = 3.0;
+/// So many times what the normal law expects to be missing is too much to leave it at that, and the most that is
+/// believed of it: far from the middle, where next to nothing is missing, ratios say little.
+const LOPSIDED: f64 = 1.1;
+const MOST_LOPSIDED: f64 = 4.0;
 /// A fleet is not moved for a smaller part of its bill.
 const TRIFLE: f64 = 0.002;
 
@@ -99,14 +103,57 @@ fn worth_a_look(choices: &[Choice], need: Need) -> Vec<usize> {
     some
 }
 
+/// What it comes to to stand like this.
+pub(super) fn come_to(
+    choices: &[Choice],
+    need: Need,
+    counts: Vec<usize>,
+    on_demand: usize,
+) -> Portfolio {
+    match need.is_small() {
+        true => Search { choices, need, counts, on_demand }.portfolio(),
+        false => estimate(choices, need, counts, on_demand),
+    }
+}
+
 /// The sum of many pools taken for normal.
 fn estimated(choices: &[Choice], need: Need) -> Portfolio {
-    let sketch = at_size::sketch(choices, need);
     let held: Vec<usize> = choices.iter().map(|choice| choice.held.min(choice.most())).collect();
     let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
+    let mut ways = vec![sketched(choices, need)];
+    if need.on_demand.is_some() {
+        // Spot that costs more than none of it is not worth its risk.
+        let none = vec![0; choices.len()];
+        ways.push(estimate(choices, need, none, need.wanted.min(need.most)));
+    }
+    if stood > 0 || held.iter().any(|held| *held > 0) {
+        // What stands stays, and what is worth it comes besides: a few that were lost are no reason to move others.
+        let free: Vec<Choice> = choices.iter().map(Choice::with_held_free).collect();
+        let more = sketched(&free, Need { settled: stood, ..need });
+        ways.push(estimate(choices, need, more.counts, more.on_demand));
+    }
+    let cheapest = ways.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
     let stay = estimate(choices, need, held, stood);
-    let anew = estimate(choices, need, sketch.counts, sketch.on_demand);
-    if anew.cost < stay.cost - inertia(need, &anew) { anew } else { stay }
+    let worth_it = |way: &Portfolio| way.cost < stay.cost - inertia(need, way);
+    cheapest.filter(worth_it).unwrap_or(stay)
+}
+
+/// As the sketch says. Losses of pools are lopsided, and the normal law takes what is missing for less than it is: as
+/// much dearer as it is more, it is looked at once again.
+fn sketched(choices: &[Choice], need: Need) -> Portfolio {
+    let found = |missing: f64| {
+        let sketch = at_size::sketch(choices, Need { missing, ..need });
+        estimate(choices, need, sketch.counts, sketch.on_demand)
+    };
+    let first = found(need.missing);
+    let left = need.wanted.saturating_sub(first.on_demand) as f64;
+    let normal = at_size::missing(left, at_size::moments(choices, &first.counts));
+    let more = first.missing / normal.max(f64::MIN_POSITIVE);
+    if more < LOPSIDED {
+        return first;
+    }
+    let second = found(need.missing * more.min(MOST_LOPSIDED));
+    if second.cost < first.cost { second } else { first }
 }
 
 /// How much better than what is held another way to stand must be.
@@ -118,10 +165,9 @@ fn estimate(choices: &[Choice], need: Need, counts: Vec<usize>, on_demand: usize
     let some = choices.iter().zip(&counts).filter(|(_, count)| **count > 0);
     let paid: f64 = some.map(|(choice, count)| choice.cost(*count)).sum();
     let left = need.wanted.saturating_sub(on_demand) as f64;
-    let missing = at_size::missing(left, at_size::moments(choices, &counts));
     let moved = need.moving.of(Moved::of(choices, &counts, (need.held, on_demand)));
-    let cost = paid + need.bought(on_demand) + need.missing * missing + moved;
     let (missing, whole) = at_size::outcome(choices, &counts, left);
+    let cost = paid + need.bought(on_demand) + need.missing * missing + moved;
     Portfolio { counts, on_demand, cost, missing, whole }
 }
 

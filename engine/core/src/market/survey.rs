@@ -1,12 +1,13 @@
 //! What a hedge is decided from: the pools worth looking at, how much each can supply, and at what price.
 
+use crate::clock::target_lowered;
 use crate::holdings::{Holding, Inventory, Zones, by_pool};
 use crate::market::belief::{self, Prior};
 use crate::market::boot;
 use crate::market::choice::{Choice, Step};
 use crate::market::evidence::{lost_now, refreshed};
 use crate::market::moved::Fare;
-use crate::market::need::SMALL;
+use crate::market::need::{Need, SMALL};
 use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;
@@ -14,7 +15,9 @@ use fleet_model::{Group, Hedge, Inputs, Market, PoolBelief, PoolId, Units};
 use std::collections::BTreeSet;
 
 /// Moving to a new machine must pay for its start within this many hours.
-pub(super) const START_PAID_IN: f64 = 3.0;
+const START_PAID_IN: f64 = 3.0;
+/// How much better another way to stand must be, as a share of one on-demand machine.
+const INERTIA: f64 = 0.02;
 /// What of the work of a machine is lost with it, as a share of what on-demand would cost while it is
 /// replaced.
 const WORK: f64 = 0.2;
@@ -136,6 +139,25 @@ impl<'a> Survey<'a> {
 }
 
 impl Survey<'_> {
+    /// What is asked of a portfolio, with at most so much on demand.
+    pub(super) fn need(&self, given: &HedgeInputs<'_>, most_on_demand: Units) -> Need {
+        let &Survey { wanted, hedge, grain, reference, .. } = self;
+        let grains = |units: Units| units.0.div_ceil(grain.0) as usize;
+        let held: Units = given.burst(Market::OnDemand).map(|(_, holding)| holding.weight).sum();
+        let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
+        Need {
+            wanted: grains(wanted),
+            on_demand: self.per_grain,
+            held: grains(held),
+            settled: grains(self.settled),
+            most: grains(most_on_demand),
+            start: reference * ahead / START_PAID_IN,
+            moving: self.fare(given.inventory),
+            missing: reference * f64::from(hedge.penalty_milli) / 1000.0,
+            inertia: INERTIA * reference,
+        }
+    }
+
     /// What it costs to end machines for others.
     pub(super) fn fare(&self, inventory: &Inventory) -> Fare {
         let (mut paid, mut units, mut machines) = (0.0, 0.0, 0.0);
@@ -213,13 +235,14 @@ pub(super) fn is_fresh(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool
     age(inputs, holding) < i64::from(hedge.reconcile_every_seconds) / 2
 }
 
-/// Fresh machines stay, spot and cheapest first, up to what is wanted: where less is wanted than a moment
-/// ago, the rest may go. Tells how much stays on demand.
+/// Fresh machines stay, spot and cheapest first, spares among them: nobody is ever to have more than twice what is
+/// wanted. Where less is wanted than before, what is beyond that may go at once. Tells how much stays on demand.
 fn settle(given: &HedgeInputs<'_>, stands: &mut [Stand<'_>], wanted: Units, hedge: Hedge) -> Units {
+    let lowered = target_lowered(given.inputs, Group::Burst).is_some();
     let mut order: Vec<usize> = (0..stands.len()).collect();
     let per_unit = |nth: usize| stands[nth].price / stands[nth].weight.0 as f64;
     order.sort_by(|&a, &b| per_unit(a).total_cmp(&per_unit(b)).then(a.cmp(&b)));
-    let mut left = wanted.0;
+    let mut left = if lowered { wanted } else { wanted + wanted }.0;
     for nth in order {
         let stand = &mut stands[nth];
         let fresh = |at: &&usize| is_fresh(given.inputs, &given.inventory.holdings[**at], hedge);
