@@ -5,14 +5,14 @@ use crate::holdings::{Holding, Inventory, Zones, by_pool};
 use crate::market::belief::{self, Prior};
 use crate::market::boot;
 use crate::market::choice::{Choice, Step};
-use crate::market::evidence::{lost_now, refreshed};
+use crate::market::evidence::{latest, lost_now, refreshed};
 use crate::market::moved::Fare;
 use crate::market::need::{Need, SMALL};
 use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;
 use fleet_model::{Group, Hedge, Inputs, Market, PoolBelief, PoolId, Units};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Moving to a new machine must pay for its start within this many hours.
 const START_PAID_IN: f64 = 3.0;
@@ -25,6 +25,11 @@ const WORK: f64 = 0.2;
 const MOVED_WORK: f64 = 0.1;
 /// Nothing is replaced sooner, in hours.
 const LEAST_HOURS: f64 = 1.0 / 3600.0;
+/// So many pools are looked at whatever they cost, as many of each zone.
+const POOLS: usize = 4096;
+/// At least so many of each zone, and so many times as many as a limit on the share of a pool makes necessary.
+const POOLS_OF_ZONE: usize = 24;
+const POOLS_PER_SHARE: usize = 4;
 /// What a launch that is refused costs, as a share of the on-demand price: time, not money.
 const REFUSAL: f64 = 0.05;
 
@@ -214,9 +219,10 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
         })
     };
     let mut all = Vec::new();
+    let dear = dear(given, &held);
     for (at, candidate) in given.problem.candidates.iter().enumerate() {
         let pool = &candidate.offering.pool;
-        if pool.market != Market::Spot || candidate.price.is_none() {
+        if pool.market != Market::Spot || candidate.price.is_none() || dear.contains(&at) {
             continue;
         }
         let ours = held.remove(pool).unwrap_or_default();
@@ -227,6 +233,34 @@ fn stands<'a>(given: &'a HedgeInputs<'a>, wanted: Units) -> Vec<Stand<'a>> {
     }
     all.sort_by(|a, b| a.pool.cmp(b.pool));
     all
+}
+
+/// Of a catalog with very many pools, those that so many others of their zone undercut that no limit and no risk
+/// leads to them: every look at a pool costs time. What was ever used is no stranger, and is looked at whatever it costs.
+fn dear(given: &HedgeInputs<'_>, held: &BTreeMap<&PoolId, Vec<usize>>) -> BTreeSet<usize> {
+    let candidates = &given.problem.candidates;
+    let known = |pool: &PoolId| held.contains_key(pool) || latest(given.inputs, pool).is_some();
+    let mut zones: BTreeMap<u32, Vec<(f64, usize)>> = BTreeMap::new();
+    let mut strangers = 0;
+    for (at, candidate) in candidates.iter().enumerate() {
+        let Some(price) = candidate.price.filter(|_| !candidate.weight.is_zero()) else { continue };
+        let pool = &candidate.offering.pool;
+        if pool.market == Market::Spot && !known(pool) {
+            let per_unit = price.0 as f64 / candidate.weight.0 as f64;
+            zones.entry(candidate.zone).or_default().push((per_unit, at));
+            strangers += 1;
+        }
+    }
+    if strangers <= POOLS {
+        return BTreeSet::new();
+    }
+    let least = given.problem.fewest_pools().saturating_mul(POOLS_PER_SHARE);
+    let most = (POOLS / zones.len()).max(POOLS_OF_ZONE).max(least);
+    let beyond = |mut pools: Vec<(f64, usize)>| {
+        pools.sort_unstable_by(|(a, x), (b, y)| a.total_cmp(b).then(x.cmp(y)));
+        pools.into_iter().skip(most).map(|(_, at)| at)
+    };
+    zones.into_values().flat_map(beyond).collect()
 }
 
 /// Whether a machine was launched since somebody last looked. What a look launched stands until the next

@@ -109,6 +109,12 @@ impl<'a> Problem<'a> {
         })
     }
 
+    /// How many pools there must be at least, so that none has more than its share.
+    pub(crate) fn fewest_pools(&self) -> usize {
+        let share = self.caps.pool.as_ref().map_or(Share::ALL, |(share, _)| *share);
+        Share::ALL.ppm().div_ceil(share.ppm().max(1)) as usize
+    }
+
     /// The candidates of a market.
     pub(crate) fn of_market(&self, market: Market) -> impl Iterator<Item = u32> {
         let all = 0..self.candidates.len() as u32;
