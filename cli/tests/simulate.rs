@@ -284,3 +284,147 @@ fn limits_that_a_recording_cannot_meet_are_named() {
             .is_null()
     );
 }
+
+/// A recording that is none is refused, with its place and a hint. Nothing is replayed.
+#[test]
+fn a_wrong_recording_has_a_place_and_a_hint() {
+    let desk = desk();
+    let desk = desk.path();
+    let write = |name: &str, text: &str| {
+        std::fs::write(desk.join("traces/small").join(name), text).expect("a file");
+    };
+    let file = |name: &str| std::fs::read_to_string(desk.join("traces/small").join(name));
+    let sound = file("capacity.csv").expect("a file");
+    let check = |place: &str, words: &str| {
+        let (out, err) = run(desk, 1, &["fleet.yaml", "--traces", "traces"]);
+        assert_eq!(out, "");
+        let place = format!("--> traces/small/{place}");
+        assert!(err.contains(words) && err.contains(&place) && err.contains("hint:"), "{err}");
+    };
+    write("capacity.csv", &sound.replace("us-east-1a,", "sample,us-east-1a,"));
+    check("capacity.csv:1", "column 1, `sample`, has no place here");
+    let short: Vec<&str> = sound.lines().take(13).collect();
+    write("capacity.csv", &short.join("\n"));
+    check("capacity.csv", "12 samples, one every 300 s, are too few to measure anything");
+    write("capacity.csv", &sound);
+    write("price.csv", "sample,us-east-1a,us-west-2b\n0,4.0,3.0\n7,4.0,NaN\n");
+    check("price.csv:3", "`NaN` in column `us-west-2b` is not a price");
+    std::fs::remove_file(desk.join("traces/small/price.csv")).expect("a file");
+    check("price.csv", "cannot read the recording");
+}
+
+#[test]
+fn a_target_out_of_reach_is_shown_where_it_stands() {
+    let desk = desk();
+    let desk = desk.path();
+    for target in ["0", "10001"] {
+        let spec = SPEC.replace("target: 4", &format!("target: {target}"));
+        std::fs::write(desk.join("big.yaml"), spec).expect("a spec");
+        // The other fleet is not replayed first.
+        std::fs::write(desk.join("first.yaml"), SPEC.replace("train", "first")).expect("a spec");
+        let (out, err) = run(desk, 1, &["first.yaml", "big.yaml", "--traces", "traces"]);
+        assert_eq!(out, "");
+        assert!(err.contains("--> big.yaml:5:23") && err.contains("1 to 10000"), "{err}");
+    }
+}
+
+/// A recording has no clock: what the spec says of times is named, and changes no figure.
+#[test]
+fn times_of_the_spec_are_not_followed_and_named() {
+    let desk = desk();
+    let desk = desk.path();
+    let timed = SPEC.replace("penalty: 10", "penalty: 10, reconcileEvery: 6h");
+    let timed = format!(
+        "{timed}  expires: 2022-01-01T00:00:00Z
+  schedule:
+    - {{ cron: \"0 8 * * *\", target: 2 }}
+    - {{ cron: \"0 20 * * *\", target: 0 }}
+"
+    );
+    std::fs::write(desk.join("timed.yaml"), timed).expect("a spec");
+    let plain = json(desk, &["fleet.yaml", "--traces", "traces"]);
+    let told = json(desk, &["timed.yaml", "--traces", "traces"]);
+    assert_eq!(told["fleets"][0]["policies"], plain["fleets"][0]["policies"]);
+    let (text, _) = run(desk, 0, &["timed.yaml", "--traces", "traces"]);
+    for part in [
+        "schedule: 2 entries; replayed as a target of 4 throughout",
+        "expires: 2022-01-01T00:00:00Z; replayed as a fleet without end",
+        "capacity.reconcileEvery: 6h; replayed as a reconcile at every sample",
+    ] {
+        assert!(text.contains(part), "`{part}` is not in:\n{text}");
+    }
+}
+
+#[test]
+fn what_differs_between_recordings_and_policies_is_said() {
+    let desk = desk();
+    let desk = desk.path();
+    let copy = |name: &str, from: &str, to: &str| {
+        let folder = desk.join("traces").join(name);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        for file in ["trace.json", "capacity.csv", "price.csv"] {
+            let text = std::fs::read_to_string(desk.join("traces/small").join(file));
+            let text = text.expect("a file").replace(from, to);
+            std::fs::write(folder.join(file), text).expect("a file");
+        }
+    };
+    copy("dear", "10.0", "20.0");
+    copy("same", "", "");
+    let flat = |args: &[&str]| {
+        let (text, _) = run(desk, 0, &[&["--traces", "traces"], args].concat());
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let text = flat(&["fleet.yaml", "--policy", "fleet", "--policy", "spothedge"]);
+    assert!(text.contains("at $20 (dear), $10 (same, small) per hour"), "{text}");
+    assert!(text.contains("every 5m, with"), "{text}");
+    let buy = "The other policies buy on demand what spot does not grant";
+    assert!(text.contains(&format!("{buy}, whatever a missing machine counts for.")), "{text}");
+    std::fs::write(desk.join("plain.yaml"), SPEC.replace(", penalty: 10", "")).expect("a spec");
+    let text = flat(&["plain.yaml", "--policy", "all"]);
+    assert!(
+        text.contains(&format!("{buy}. The fleet does not: its spec has no `penalty`")),
+        "{text}"
+    );
+    assert!(!flat(&["plain.yaml"]).contains(buy), "the fleet is alone");
+}
+
+#[test]
+fn every_fleet_has_its_own_chart() {
+    let desk = desk();
+    let desk = desk.path();
+    std::fs::write(desk.join("web.yaml"), SPEC.replace("train", "web")).expect("a spec");
+    let args = ["fleet.yaml", "web.yaml", "--traces", "traces", "--chart", "out.svg"];
+    let (_, err) = run(desk, 0, &args);
+    for fleet in ["train", "web"] {
+        let chart =
+            std::fs::read_to_string(desk.join(format!("out-{fleet}.svg"))).expect("a chart");
+        assert!(chart.contains(&format!("<title>{fleet} on traces</title>")), "{chart}");
+        assert!(err.contains(&format!("out-{fleet}.svg")), "{err}");
+    }
+    assert!(!desk.join("out.svg").exists());
+}
+
+#[test]
+fn values_that_make_no_sense_are_refused_with_what_to_write() {
+    let desk = desk();
+    for (flag, value, words) in [
+        ("--penalty", "-1", "write a number from 0.001 to 10000"),
+        ("--penalty", "-inf", "write a number from 0.001 to 10000"),
+        ("--notice", "-5s", "write 30s, 2m or cloud"),
+        ("--notice", "200ms", "a second or more"),
+        ("--delay", "-5s", "write 90s or 5m"),
+        ("--delay", "0s", "1s to 24h"),
+        ("--delay", "30d", "1s to 24h"),
+        ("--policy", "spothege", "did you mean `spothedge`?"),
+        ("--policy", "cheapest", "lowest-price, even-spread, round-robin"),
+        ("--fail-if", "availability<nan%", "is not a number or share"),
+        ("--fail-if", "cost>inf", "is not a number or share"),
+    ] {
+        let (_, err) = run(desk.path(), 64, &["fleet.yaml", "--traces", "traces", flag, value]);
+        assert!(err.contains(words) && !err.contains("'-- "), "{flag} {value}: {err}");
+    }
+    // What looks like a file is one.
+    let (_, err) =
+        run(desk.path(), 4, &["fleet.yaml", "--traces", "traces", "--policy", "no.yaml"]);
+    assert!(err.contains("no.yaml"), "{err}");
+}

@@ -1,5 +1,6 @@
 //! What a replay came to.
 
+use crate::args::SimulateArgs;
 use crate::output::simulate::{self as output, FleetReplay, OutOfReach, PolicyResult, Recording};
 use crate::output::words::percent;
 use crate::render::calibration;
@@ -8,7 +9,7 @@ use crate::style::{BOLD, DIM, WARN};
 use crate::text::{clean, markdown as md, span, wrap};
 use fleet_model::Desired;
 use fleet_replay::{
-    Calibration, Compared, Measures, Notice, Replaced, Row, SPOT_SHARE, Setup, Trace,
+    Calibration, Compared, Measures, Named, Notice, Replaced, Row, SPOT_SHARE, Setup, Trace,
     delay_samples, notice_seconds, overall, rounds,
 };
 use std::time::Duration;
@@ -170,14 +171,11 @@ pub(crate) fn assumptions(
     desired: &Desired,
     setup: &Setup,
     traces: &[Trace],
-    penalty: f64,
-    seed: u64,
+    policies: &[Named],
+    args: &SimulateArgs,
 ) -> Vec<String> {
-    let each = |of: &dyn Fn(&Trace) -> String| {
-        let mut all: Vec<String> = traces.iter().map(of).collect();
-        all.dedup();
-        all.join(", ")
-    };
+    let (penalty, seed) = (args.penalty, args.seed);
+    let each = |of: &dyn Fn(&Trace) -> String| each(traces, of);
     let interval = each(&|trace| seconds(trace.interval_seconds.into()));
     let rounds = each(&|trace| rounds(trace).to_string());
     let ready = each(&|trace| {
@@ -206,6 +204,7 @@ pub(crate) fn assumptions(
          alone: {}",
         planned_with(desired)
     ));
+    said.extend(others(desired, policies));
     said.push(match traces.iter().all(|trace| trace.has_prices) {
         true => "Spot prices are those of the recording.".to_owned(),
         false => {
@@ -215,6 +214,38 @@ pub(crate) fn assumptions(
     });
     said.push(format!("{zones} The first hour is not measured."));
     said
+}
+
+/// What holds for each recording: said once where it is the same for all, otherwise with their names.
+fn each(traces: &[Trace], of: &dyn Fn(&Trace) -> String) -> String {
+    let mut values: Vec<(String, Vec<&str>)> = Vec::new();
+    for trace in traces {
+        let value = of(trace);
+        match values.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, names)) => names.push(&trace.name),
+            None => values.push((value, vec![&trace.name])),
+        }
+    }
+    let named = |(value, names): &(String, Vec<&str>)| format!("{value} ({})", names.join(", "));
+    match values.as_slice() {
+        [(value, _)] => value.clone(),
+        several => several.iter().map(named).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// What the other policies do where spot is missing, which the fleet does only if its spec says so.
+fn others(desired: &Desired, policies: &[Named]) -> Option<String> {
+    let spot = policies.iter().any(|policy| !matches!(policy, Named::Engine | Named::OnDemand));
+    let fleet = policies.contains(&Named::Engine);
+    let buy = "The other policies buy on demand what spot does not grant";
+    match (spot, desired.placement.hedge.is_some() || desired.fallback.is_some()) {
+        (false, _) => None,
+        (true, false) if fleet => Some(format!(
+            "{buy}. The fleet does not: its spec has no `penalty`, `availability` or `fallback`. So \
+             their cost and delivered do not compare with the fleet's."
+        )),
+        (true, _) => Some(format!("{buy}, whatever a missing machine counts for.")),
+    }
 }
 
 /// A time of a replay, to the second: 136 s are not two minutes.

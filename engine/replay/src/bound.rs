@@ -12,7 +12,7 @@ use std::collections::BinaryHeap;
 
 /// Cost relative to the whole target on demand.
 pub fn omniscient(trace: &Trace, setup: &Setup) -> f64 {
-    let first = first_measured(trace);
+    let first = first_measured(trace.interval_seconds);
     let samples = trace.samples().saturating_sub(first);
     let wanted = setup.target - setup.base;
     if samples == 0 || setup.target == 0 {
@@ -99,9 +99,9 @@ impl Network {
     }
 
     /// The cost of sending `units` at the least cost.
-    fn flow(&mut self, units: u32) -> i64 {
+    fn flow(&mut self, units: u32) -> i128 {
         let mut potential = vec![0i64; self.heads.len()];
-        let (mut left, mut paid) = (units, 0i64);
+        let (mut left, mut paid) = (units, 0i128);
         while left > 0 {
             let (far, came_by) = self.shortest(&potential);
             let reach = far[self.to];
@@ -113,7 +113,7 @@ impl Network {
             }
             let (sent, cost) = self.send(&came_by, left);
             left -= sent;
-            paid += cost * i64::from(sent);
+            paid += i128::from(cost) * i128::from(sent);
         }
         paid
     }

@@ -51,6 +51,9 @@ impl Engine {
         desired.instances = InstanceRules::default();
         desired.placement.weights = Vec::new();
         desired.budget = Budget::default();
+        // Recordings begin at no certain moment.
+        desired.schedule = Vec::new();
+        desired.expires = None;
         // A machine is ready when the judge says so: some whole samples after its launch.
         let ready_after_seconds = delay_samples(trace, setup) as u32 * trace.interval_seconds;
         let hedge = desired.placement.hedge;

@@ -64,8 +64,9 @@ impl Gate {
             Some(digits) => (digits, 0.01),
             None => (value, 1.0),
         };
-        let bound: f64 =
-            digits.trim().parse().map_err(|_| format!("`{value}` is not a number or share"))?;
+        // Nothing is less than what is not a number: such a condition would never fail.
+        let bound = digits.trim().parse::<f64>().ok().filter(|bound| bound.is_finite());
+        let bound = bound.ok_or_else(|| format!("`{value}` is not a number or share"))?;
         let text = text.trim().to_owned();
         Ok(Gate { text, measure, comparison, bound: bound * scale })
     }
@@ -100,7 +101,7 @@ fn measure(name: &str) -> Option<Measure> {
     word.or_else(|| {
         let penalty = name.strip_prefix('j')?;
         let digits = penalty.starts_with(|c: char| c.is_ascii_digit());
-        penalty.parse().ok().filter(|_| digits).map(Measure::J)
+        penalty.parse().ok().filter(|n: &f64| digits && n.is_finite()).map(Measure::J)
     })
 }
 
@@ -121,7 +122,16 @@ mod tests {
         check("cost>=0.4", true);
         check("j10>0.55", false);
         check("j2.5>0.42", true);
-        for wrong in ["availability", "speed<3", "cost<much", "j<3", "j-1<3", "jinf<3"] {
+        for wrong in
+            ["availability", "speed<3", "cost<much", "j<3", "j-1<3", "jinf<3"].into_iter().chain([
+                "availability<nan%",
+                "cost>NaN",
+                "cost>inf",
+                "j10<-infinity",
+                "cost>1e999",
+                "j1e999>1",
+            ])
+        {
             assert!(Gate::parse(wrong).is_err(), "{wrong}");
         }
     }

@@ -175,9 +175,9 @@ fn rounds_in(seconds: u32) -> u32 {
     (seconds / 60).clamp(1, 5)
 }
 
-/// The first sample that is measured.
-pub fn first_measured(trace: &Trace) -> usize {
-    WARM_UP_SECONDS.div_ceil(trace.interval_seconds) as usize
+/// The first sample that is measured, with so many seconds from one to the next.
+pub fn first_measured(interval_seconds: u32) -> usize {
+    WARM_UP_SECONDS.div_ceil(interval_seconds) as usize
 }
 
 /// Walks a policy through a recording.
@@ -202,7 +202,7 @@ pub fn judge_in(
     let (known, soon) = ((notice / interval) as usize, notice.div_ceil(interval) as usize);
     for sample in 0..trace.samples() {
         let now = sample as u64 * u64::from(interval);
-        let measured = sample >= first_measured(trace);
+        let measured = sample >= first_measured(interval);
         market.move_capacity(world, sample);
         if measured {
             tally.lose(&market.interrupted);

@@ -23,6 +23,7 @@ mod reacting;
 mod reliability;
 pub mod replaced;
 pub mod synthetic;
+mod table;
 pub mod trace;
 pub mod world;
 

@@ -3,7 +3,9 @@
 //! A file says how many machines could be had, tick by tick: `{"metadata": {"gap_seconds": 300},
 //! "data": [4, 4, 3]}`. Prices are not in it, so spot counts for three tenths of on-demand.
 
-use crate::trace::{Trace, TraceError, format_error, read};
+use crate::trace::{
+    Trace, TraceError, check_interval, check_length, check_zones, format_error, json_error, read,
+};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -38,14 +40,14 @@ pub(crate) fn load(folder: &Path, files: &[PathBuf]) -> Result<Trace, TraceError
     let mut columns: Vec<Vec<u32>> = Vec::new();
     let mut gap: Option<f64> = None;
     for path in files {
-        let file: File = serde_json::from_str(&read(path)?)
-            .map_err(|cause| format_error(path, cause.to_string()))?;
+        let file: File =
+            serde_json::from_str(&read(path)?).map_err(|error| json_error(path, &error))?;
         let seconds = file.metadata.gap_seconds;
-        if !(seconds.is_finite() && seconds >= 1.0) {
-            return Err(format_error(path, "gap_seconds is not a time of a second or more"));
-        }
-        if gap.is_some_and(|gap| (gap - seconds).abs() > 1.0) {
-            return Err(format_error(path, "gap_seconds is not that of the other zones"));
+        // Out of range it becomes the nearest number that is in range, and is refused as well.
+        check_interval(path, "gap_seconds", seconds.round() as u32)?;
+        if let Some(gap) = gap.filter(|gap| (gap - seconds).abs() > 1.0) {
+            let what = format!("gap_seconds: {seconds} here, {gap} in the other zones");
+            return Err(format_error(path, what, "put zones of one interval into one folder"));
         }
         gap = Some(seconds);
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
@@ -55,8 +57,10 @@ pub(crate) fn load(folder: &Path, files: &[PathBuf]) -> Result<Trace, TraceError
     }
     let samples = columns.iter().map(Vec::len).min().unwrap_or_default();
     let (Some(gap), 1..) = (gap, samples) else {
-        return Err(format_error(folder, "no samples"));
+        return Err(format_error(folder, "there are no samples", "fill `data` of every file"));
     };
+    check_zones(folder, &zones)?;
+    check_length(folder, samples, gap.round() as u32)?;
     let row = |sample: usize| columns.iter().map(|column| column[sample]).collect();
     let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
     let on_demand = 1.0;

@@ -5,7 +5,9 @@
 
 use crate::engine::pool;
 use crate::trace::Trace;
-use fleet_model::{Cloud, CloudRule, Desired, InstanceRules, Market, Pattern, Strategy, Unit};
+use fleet_model::{
+    Cloud, CloudRule, Desired, Hedge, InstanceRules, Market, Pattern, Strategy, Unit,
+};
 use std::collections::BTreeSet;
 use std::fmt;
 
@@ -28,7 +30,7 @@ impl fmt::Display for Replaced {
 
 /// Everything of a spec that these recordings cannot follow. Empty: it is followed to the letter.
 pub fn replaced(desired: &Desired, traces: &[Trace]) -> Vec<Replaced> {
-    let Desired { capacity, instances, placement, budget, .. } = desired;
+    let Desired { capacity, instances, placement, budget, schedule, expires, .. } = desired;
     let mut found = Vec::new();
     let mut add = |field, wanted: String, used: &str| {
         found.push(Replaced { field, wanted, used: used.to_owned() });
@@ -62,10 +64,39 @@ pub fn replaced(desired: &Desired, traces: &[Trace]) -> Vec<Replaced> {
         let commitments = format!("{} commitments", placement.commitments.len());
         add("placement.commitments", commitments, "nothing that is paid for already");
     }
-    if let Some(limit) = budget.hourly {
-        add("budget", format!("{limit} per hour"), "no budget");
+    let limits = [
+        budget.hourly.map(|limit| format!("{limit} per hour")),
+        budget.calendar_month.map(|limit| format!("{limit} a month")),
+        budget.lifetime.map(|limit| format!("{limit} in all")),
+    ];
+    let limits: Vec<String> = limits.into_iter().flatten().collect();
+    if !limits.is_empty() {
+        add("budget", limits.join(", "), "no budget");
+    }
+    if !schedule.is_empty() {
+        let used = format!("a target of {} throughout", capacity.target.0.div_ceil(1000));
+        add("schedule", format!("{} entries", schedule.len()), &used);
+    }
+    if let Some(end) = expires {
+        add("expires", end.to_string(), "a fleet without end");
+    }
+    let every = placement.hedge.map(|hedge| hedge.reconcile_every_seconds);
+    let every = every.or(budget.reconcile_every_seconds);
+    // Unset, it is an hour as well; then only the assumptions say how often a replay reconciles.
+    if let Some(every) = every.filter(|every| *every != Hedge::RECONCILE_EVERY_SECONDS) {
+        add("capacity.reconcileEvery", span(every), "a reconcile at every sample");
     }
     found
+}
+
+/// A time as specs write it.
+fn span(seconds: u32) -> String {
+    match seconds {
+        s if s % 86_400 == 0 => format!("{}d", s / 86_400),
+        s if s % 3600 == 0 => format!("{}h", s / 3600),
+        s if s % 60 == 0 => format!("{}m", s / 60),
+        s => format!("{s}s"),
+    }
 }
 
 fn names(patterns: &[Pattern]) -> String {

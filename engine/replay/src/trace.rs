@@ -1,7 +1,11 @@
 //! A recording of a spot market.
 
+use crate::judge::first_measured;
 use crate::raw;
+use crate::table::{Row, Table, short};
 use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 /// How many machines each zone would have carried, and at what price, sample by sample.
@@ -29,7 +33,7 @@ pub struct Trace {
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
     /// A file cannot be read.
-    #[error("cannot read {}: {cause}", path.display())]
+    #[error("{}: cannot read the recording: {cause}", path.display())]
     Read {
         /// Which.
         path: PathBuf,
@@ -37,14 +41,70 @@ pub enum TraceError {
         cause: std::io::Error,
     },
     /// A file does not hold what it should.
-    #[error("{}: {what}", path.display())]
+    #[error("{}: {what}", place(path, *line))]
     Format {
         /// Which.
         path: PathBuf,
+        /// The line, if it is in one.
+        line: Option<u64>,
         /// What is wrong.
         what: String,
+        /// What to do about it.
+        hint: String,
     },
 }
+
+impl TraceError {
+    /// What is wrong, without the place.
+    pub fn what(&self) -> String {
+        match self {
+            TraceError::Read { cause, .. } => format!("cannot read the recording: {cause}"),
+            TraceError::Format { what, .. } => what.clone(),
+        }
+    }
+
+    /// Where: a file, and its line if there is one.
+    pub fn place(&self) -> String {
+        match self {
+            TraceError::Read { path, .. } => place(path, None),
+            TraceError::Format { path, line, .. } => place(path, *line),
+        }
+    }
+
+    /// What to do about it.
+    pub fn hint(&self) -> &str {
+        match self {
+            TraceError::Read { .. } => A_RECORDING,
+            TraceError::Format { hint, .. } => hint,
+        }
+    }
+
+    /// The same, on a line.
+    pub(crate) fn on_line(mut self, number: u64) -> Self {
+        if let TraceError::Format { line, .. } = &mut self {
+            *line = Some(number);
+        }
+        self
+    }
+}
+
+fn place(path: &Path, line: Option<u64>) -> String {
+    match line {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    }
+}
+
+/// What a recording is made of.
+const A_RECORDING: &str = "a recording is a folder with trace.json, capacity.csv and price.csv, or a folder of JSON \
+                           files of the public spot-traces set";
+
+/// From one sample to the next, in seconds: less is no sample, more shows nothing of a market.
+const INTERVAL: RangeInclusive<u32> = 1..=24 * 3600;
+
+/// Dollars per hour of one machine.
+const PRICES: RangeInclusive<f64> = 0.000_001..=10_000.0;
+const A_PRICE: &str = "a price per hour above 0 and up to 10000";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -55,7 +115,9 @@ struct Head {
     on_demand_usd_per_hour: f64,
     zones: Vec<String>,
     #[serde(default)]
-    regions: Vec<String>,
+    regions: Option<Vec<String>>,
+    #[serde(default)]
+    samples: Option<usize>,
 }
 
 impl Trace {
@@ -104,20 +166,30 @@ impl Trace {
     pub fn load(folder: &Path) -> Result<Trace, TraceError> {
         let path = folder.join("trace.json");
         let text = read(&path)?;
-        let head: Head =
-            serde_json::from_str(&text).map_err(|e| format_error(&path, e.to_string()))?;
-        let zones = head.zones.len();
-        if zones == 0 || head.interval_seconds == 0 {
-            return Err(format_error(&path, "no zones, or an interval of nought seconds"));
+        let head: Head = serde_json::from_str(&text).map_err(|error| json_error(&path, &error))?;
+        check_zones(&path, &head.zones)?;
+        check_interval(&path, "intervalSeconds", head.interval_seconds)?;
+        let regions = head.regions.unwrap_or_else(|| head.zones.clone());
+        if regions.len() != head.zones.len() {
+            let what = format!("{} zones, but {} regions", head.zones.len(), regions.len());
+            let hint = "name the region of each zone, in the same order, or leave `regions` out";
+            return Err(format_error(&path, what, hint));
         }
-        let regions = if head.regions.len() == zones { head.regions } else { head.zones.clone() };
-        let capacity = capacity(&folder.join("capacity.csv"), zones)?;
-        let price = prices(&folder.join("price.csv"), zones, capacity.len())?;
         let on_demand = head.on_demand_usd_per_hour;
-        let sane = |p: f64| p.is_finite() && p >= 0.0;
-        if !sane(on_demand) || on_demand == 0.0 || price.iter().flatten().any(|p| !sane(*p)) {
-            return Err(format_error(&path, "a price is not a number above nought"));
+        if !PRICES.contains(&on_demand) {
+            let what = format!("onDemandUsdPerHour: {on_demand} is not {A_PRICE}");
+            return Err(format_error(&path, what, "write what one machine costs on demand"));
         }
+        let names: Vec<&str> = head.zones.iter().map(String::as_str).collect();
+        let path = folder.join("capacity.csv");
+        let capacity = capacity(&path, &names)?;
+        let samples = capacity.len();
+        if let Some(said) = head.samples.filter(|said| *said != samples) {
+            let what = format!("{samples} samples, but trace.json says {said}");
+            return Err(format_error(&path, what, "check that the file is whole"));
+        }
+        check_length(&path, samples, head.interval_seconds)?;
+        let price = prices(&folder.join("price.csv"), &names, samples)?;
         let folder_name = folder.file_name().map(|n| n.to_string_lossy().into_owned());
         let name = if head.name.is_empty() { folder_name.unwrap_or_default() } else { head.name };
         Ok(Trace {
@@ -150,7 +222,7 @@ impl Trace {
         }
         if folders.is_empty() {
             let what = "no trace.json here or one folder down, and no JSON of the spot-traces set";
-            return Err(format_error(folder, what));
+            return Err(format_error(folder, what, A_RECORDING));
         }
         folders.iter().map(|folder| Trace::load(folder)).collect()
     }
@@ -160,52 +232,108 @@ pub(crate) fn read(path: &Path) -> Result<String, TraceError> {
     std::fs::read_to_string(path).map_err(|cause| TraceError::Read { path: path.to_owned(), cause })
 }
 
-pub(crate) fn format_error(path: &Path, what: impl Into<String>) -> TraceError {
-    TraceError::Format { path: path.to_owned(), what: what.into() }
+pub(crate) fn format_error(path: &Path, what: impl Into<String>, hint: &str) -> TraceError {
+    TraceError::Format { path: path.to_owned(), line: None, what: what.into(), hint: hint.into() }
 }
 
-fn rows(path: &Path) -> Result<Vec<csv::StringRecord>, TraceError> {
-    let text = read(path)?;
-    let reader = csv::Reader::from_reader(text.as_bytes()).into_records().collect::<Vec<_>>();
-    reader.into_iter().map(|row| row.map_err(|e| format_error(path, e.to_string()))).collect()
+/// What is wrong with a JSON file. Its place is said once.
+pub(crate) fn json_error(path: &Path, error: &serde_json::Error) -> TraceError {
+    let said = error.to_string();
+    let said = said.rsplit_once(" at line ").map_or(said.as_str(), |(said, _)| said);
+    format_error(path, said, A_RECORDING).on_line(error.line() as u64)
 }
 
-fn field<T: std::str::FromStr>(
-    path: &Path,
-    row: usize,
-    text: Option<&str>,
-) -> Result<T, TraceError> {
-    let text = text.unwrap_or_default().trim();
-    text.parse().map_err(|_| format_error(path, format!("row {}: not a number: {text:?}", row + 2)))
-}
-
-fn capacity(path: &Path, zones: usize) -> Result<Vec<Vec<u32>>, TraceError> {
-    let mut samples = Vec::new();
-    for (at, row) in rows(path)?.iter().enumerate() {
-        let counts = (0..zones).map(|zone| field(path, at, row.get(zone)));
-        samples.push(counts.collect::<Result<Vec<u32>, _>>()?);
+/// Zones are told apart by their names alone.
+pub(crate) fn check_zones(path: &Path, zones: &[String]) -> Result<(), TraceError> {
+    if zones.is_empty() {
+        return Err(format_error(path, "there are no zones", A_RECORDING));
     }
-    if samples.is_empty() {
-        return Err(format_error(path, "no samples"));
+    if zones.iter().any(|zone| zone.trim().is_empty()) {
+        return Err(format_error(path, "a zone has no name", "name every zone"));
     }
-    Ok(samples)
+    let mut seen = BTreeSet::new();
+    match zones.iter().find(|zone| !seen.insert(*zone)) {
+        None => Ok(()),
+        Some(zone) => {
+            let what = format!("there are several zones `{}`", short(zone));
+            Err(format_error(
+                path,
+                what,
+                "give each zone a name of its own, and one column or file",
+            ))
+        }
+    }
 }
+
+/// A time between two samples that a market can be followed with.
+pub(crate) fn check_interval(path: &Path, field: &str, seconds: u32) -> Result<(), TraceError> {
+    if INTERVAL.contains(&seconds) {
+        return Ok(());
+    }
+    let what = format!("{field}: {seconds} s is not a time between two samples");
+    Err(format_error(path, what, "write a number of seconds from 1 to 86400"))
+}
+
+/// The first hour is not measured, so what is no longer says nothing.
+pub(crate) fn check_length(path: &Path, samples: usize, seconds: u32) -> Result<(), TraceError> {
+    let unmeasured = first_measured(seconds);
+    if samples > unmeasured {
+        return Ok(());
+    }
+    let what = format!("{samples} samples, one every {seconds} s, are too few to measure anything");
+    let hint = format!("the first hour is not measured: record more than {unmeasured} samples");
+    Err(format_error(path, what, &hint))
+}
+
+fn capacity(path: &Path, zones: &[&str]) -> Result<Vec<Vec<u32>>, TraceError> {
+    let table = Table::read(path, zones)?;
+    let counts = |row: Row<'_>| (0..zones.len()).map(|zone| row.cell(zone, A_COUNT)).collect();
+    table.rows().map(|row| counts(row?)).collect()
+}
+
+const A_COUNT: &str = "a number of machines, 0 or more";
 
 /// Prices are written where they change; the last row holds on.
-fn prices(path: &Path, zones: usize, samples: usize) -> Result<Vec<Vec<f64>>, TraceError> {
+fn prices(path: &Path, zones: &[&str], samples: usize) -> Result<Vec<Vec<f64>>, TraceError> {
+    let names: Vec<&str> = [&["sample"], zones].concat();
+    let table = Table::read(path, &names)?;
     let mut filled: Vec<Vec<f64>> = Vec::with_capacity(samples);
-    let mut last: Option<Vec<f64>> = None;
-    for (at, row) in rows(path)?.iter().enumerate() {
-        let sample: usize = field(path, at, row.get(0))?;
-        let now = (0..zones).map(|zone| field(path, at, row.get(zone + 1)));
-        let now = now.collect::<Result<Vec<f64>, _>>()?;
-        let before = last.clone().unwrap_or_else(|| now.clone());
-        while filled.len() < sample.min(samples) {
-            filled.push(before.clone());
+    let mut last: Option<(usize, Vec<f64>)> = None;
+    for row in table.rows() {
+        let row = row?;
+        let sample: usize = row.cell(0, "the number of a sample")?;
+        let mut now = Vec::with_capacity(zones.len());
+        for zone in 1..names.len() {
+            let price: f64 = row.cell(zone, A_PRICE)?;
+            if !PRICES.contains(&price) {
+                return Err(row.wrong(zone, price, A_PRICE));
+            }
+            now.push(price);
         }
-        last = Some(now);
+        let hint = "rows stand in the order of their samples, each once, and the first is sample 0";
+        match &last {
+            None if sample > 0 => {
+                let what = format!("the first price is for sample {sample}: none for those before");
+                return Err(row.error(what, hint));
+            }
+            Some((before, _)) if *before >= sample => {
+                return Err(row.error(format!("sample {sample} after sample {before}"), hint));
+            }
+            Some(_) | None => {}
+        }
+        if sample >= samples {
+            let what = format!("sample {sample}, but capacity.csv ends with {}", samples - 1);
+            return Err(
+                row.error(what, "samples are counted from 0; check that both files are whole")
+            );
+        }
+        if let Some((_, before)) = last.replace((sample, now)) {
+            filled.resize(sample, before);
+        }
     }
-    let Some(last) = last else { return Err(format_error(path, "no prices")) };
+    let Some((_, last)) = last else {
+        return Err(format_error(path, "there are no prices", "write a row for sample 0"));
+    };
     filled.resize(samples, last);
     Ok(filled)
 }

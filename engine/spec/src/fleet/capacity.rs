@@ -148,7 +148,8 @@ fn hedge(reader: &mut Reader<'_>, object: &Object<'_>, every: Option<u32>) -> Op
     let penalty_at = object.get(reader, "penalty");
     if let (Some(_), Some(field)) = (&availability_at, &penalty_at) {
         let message = "`availability` and `penalty` say the same thing twice".into();
-        reader.error(field, message, Some("keep one of them".into()));
+        // It is the field that is too many, whatever its value.
+        reader.error_at(field.key, &field.path, message, Some("keep one of them".into()));
     }
     if let Some(field) = availability_at {
         let share = reader.share(&field)?;
