@@ -268,7 +268,8 @@ wire! {
 
     /// Where machines may stand and how pools are chosen.
     Placement {
-        /// How pools are ranked. Default: `capacity-optimized`.
+        /// How pools are ranked. Default: `capacity-optimized`. With `availability` or `penalty`, spot
+        /// pools are chosen by what they are expected to cost instead, whatever the strategy.
         "strategy" strategy: Option<StrategyWord>,
         /// Clouds, and where in each. Absent: anywhere on every cloud.
         "clouds" clouds: Option<Vec<CloudRule>>,
@@ -280,7 +281,8 @@ wire! {
         /// machines stand wherever they are best.
         "together" together: Option<TogetherWord>,
         /// For the prioritized strategies: families, types or patterns, most wanted first.
-        /// Absent: the order of `instances.families`, then of `instances.types`.
+        /// Absent: the order of `instances.families`, then of `instances.types`. With `availability` or
+        /// `penalty` they have no say in spot: `strategy` says why.
         "priorities" priorities: Option<Vec<Glob>>,
         /// How much capacity one machine counts for, where that is not what the unit says. The
         /// first match holds, which is why this is a list.

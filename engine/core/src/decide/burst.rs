@@ -2,7 +2,7 @@
 
 use crate::decide::removals::Removals;
 use crate::holdings::{Holding, Inventory, Standing, cover};
-use crate::market::{HedgeInputs, Hedged, hedge, is_ready};
+use crate::market::{HedgeInputs, Hedged, enough_without, hedge, is_ready};
 use crate::place::{Need, Problem, Usage};
 use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Units, Why};
 use std::collections::BTreeSet;
@@ -82,7 +82,8 @@ impl Removals<'_> {
         }
     }
 
-    /// Ends what is paid for and not needed, youngest first: it costs nothing, and is too much.
+    /// Ends what is paid for and not needed: it costs nothing, and is too much. Those go first whose checks
+    /// fail, then the youngest.
     pub(crate) fn end_committed_surplus(&mut self, wanted: Units, rule: Hedge) {
         let paid_for =
             |(at, holding): &(usize, &Holding)| holding.covered && !self.victims.contains_key(at);
@@ -95,16 +96,26 @@ impl Removals<'_> {
         }
         // It costs nothing to wait until what was launched a moment ago is of use.
         let ready = |holding: &Holding| is_ready(self.inputs, holding, rule);
-        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed && ready(h));
+        let settled = |holding: &Holding| ready(holding) || holding.failing;
+        let serving = held.iter().filter(|(_, h)| ready(h));
+        let mut serving: Units = serving.map(|(_, holding)| holding.weight).sum();
+        let movable = held.iter().filter(|(_, h)| h.standing != Standing::Fixed && settled(h));
         let mut order: Vec<usize> = movable.map(|(at, _)| *at).collect();
-        order.sort_by_key(|at| std::cmp::Reverse((self.inventory.holdings[*at].launched_at, *at)));
+        order.sort_by_key(|&at| {
+            let holding = &self.inventory.holdings[at];
+            std::cmp::Reverse((holding.failing, holding.launched_at, at))
+        });
         let mut zones = self.zones();
         let mut asked = self.asked_off(Group::Burst);
         for at in order {
             let holding = &self.inventory.holdings[at];
             let spare = have >= wanted + holding.weight && !holding.weight.is_zero();
-            if spare && zones.leave(&holding.pool.place) {
+            let enough = enough_without(self.inputs, holding, rule, (wanted, serving));
+            if spare && enough && zones.leave(&holding.pool.place) {
                 have = have - holding.weight;
+                if ready(holding) {
+                    serving = serving - holding.weight;
+                }
                 let why = self.too_many(Group::Burst, holding.weight, &mut asked);
                 self.end(at, why);
             }

@@ -18,7 +18,7 @@ pub(super) fn took(belief: &mut PoolBelief, seconds: RangeInclusive<u32>) {
     }
 }
 
-/// Hours that a machine of the pool takes, where `usual` are usual.
+/// Hours that a machine of the pool takes, where `usual_seconds` are usual.
 pub(super) fn hours(belief: &PoolBelief, usual_seconds: u32) -> f64 {
     f64::from(belief.boot_seconds.unwrap_or(usual_seconds)) / 3600.0
 }

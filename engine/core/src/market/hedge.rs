@@ -215,7 +215,8 @@ fn best_first(stands: &[Stand<'_>], choices: &[Choice], counts: &[usize]) -> Vec
 }
 
 /// Ends what is beyond its count, in the dearest pools first, while what is ready without it is enough. Of
-/// a pool the youngest go first, but for those that were launched since the last look.
+/// a pool those go first whose checks fail, then the youngest, but for those that were launched since the last
+/// look.
 fn ends(
     given: &HedgeInputs<'_>,
     stands: &[Stand<'_>],
@@ -241,20 +242,20 @@ fn ends(
         }
         let mut beyond: Vec<usize> = stand.holdings.clone();
         let fresh = |at: usize| is_fresh(given.inputs, &holdings[at], hedge);
-        beyond.sort_by_key(|&at| (!fresh(at), holdings[at].launched_at, at));
+        let order = |at: usize| (holdings[at].failing, holdings[at].launched_at, at);
+        beyond.sort_by_key(|&at| (!fresh(at), order(at)));
         for &at in beyond.iter().skip(count).rev() {
             let holding = &holdings[at];
             if holding.standing == Standing::Fixed {
                 continue;
             }
-            let ready = given.ready(holding, hedge);
-            if ready && spot + on_demand < wanted + holding.weight {
+            if !given.enough(wanted, spot + on_demand, holding, hedge) {
                 continue;
             }
             if !zones.leave(&holding.pool.place) {
                 continue;
             }
-            if ready {
+            if given.ready(holding, hedge) {
                 spot = spot - holding.weight;
             }
             hedged.ends.insert(at);
@@ -278,14 +279,21 @@ fn on_demand(
     let spot: Units = kept.filter(|(_, h)| given.ready(h, hedge)).map(|(_, h)| h.weight).sum();
     let mut held: Vec<(usize, &Holding)> = given.burst(Market::OnDemand).collect();
     let mut have: Units = held.iter().map(|(_, h)| h.weight).sum();
+    let ready = held.iter().filter(|(_, h)| given.ready(h, hedge));
+    let mut serving = spot + ready.map(|(_, h)| h.weight).sum();
     let bridge = wanted.saturating_sub(spot).min(have);
     let want = Units(hedged.portfolio.on_demand as u64 * grain.0).min(wanted).max(bridge);
     let fresh = |holding: &Holding| is_fresh(given.inputs, holding, hedge);
-    held.sort_by_key(|(at, h)| (fresh(h), std::cmp::Reverse(h.launched_at), *at));
+    held.sort_by_key(|(at, h)| (fresh(h), !h.failing, std::cmp::Reverse(h.launched_at), *at));
     for (at, holding) in held {
-        let spare = have >= want + holding.weight && holding.standing != Standing::Fixed;
+        // The bridge counts machines, and not all of them are of use.
+        let enough = given.enough(wanted, serving, holding, hedge);
+        let spare = have >= want + holding.weight && holding.standing != Standing::Fixed && enough;
         if spare && !holding.weight.is_zero() && zones.leave(&holding.pool.place) {
             have = have - holding.weight;
+            if given.ready(holding, hedge) {
+                serving = serving - holding.weight;
+            }
             hedged.ends.insert(at);
         }
     }

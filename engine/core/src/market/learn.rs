@@ -104,7 +104,13 @@ pub(crate) fn gone(recorded: &mut Recorded, gone: &[Vacated], at: Timestamp) {
     }
     for vacated in gone.iter().filter(|vacated| !is_lost(vacated.how)) {
         let Some(record) = recorded.slots.get(&vacated.slot) else { continue };
-        let SlotState::Filled { pool, ending: false, .. } = &record.state else { continue };
+        let SlotState::Filled { pool, machine, ending: false, .. } = &record.state else {
+            continue;
+        };
+        // The slot may hold another one by now, which stays.
+        if *machine != vacated.machine {
+            continue;
+        }
         let pool = pool.clone();
         if let Some(belief) = of(recorded, &pool) {
             belief.held = belief.held.saturating_sub(1);

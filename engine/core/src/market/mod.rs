@@ -34,4 +34,4 @@ pub(crate) use prior::Siblings;
 pub use prior::foreseen;
 pub(crate) use prospects::Prospects;
 pub use said::{hear, worth_telling};
-pub(crate) use survey::{HedgeInputs, is_ready};
+pub(crate) use survey::{HedgeInputs, enough_without, is_ready};

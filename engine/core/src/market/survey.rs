@@ -100,6 +100,11 @@ impl HedgeInputs<'_> {
     pub(super) fn ready(&self, holding: &Holding, hedge: Hedge) -> bool {
         is_ready(self.inputs, holding, hedge)
     }
+
+    /// Whether enough is of use without a machine: see [`enough_without`].
+    pub(super) fn enough(&self, wanted: Units, serving: Units, at: &Holding, hedge: Hedge) -> bool {
+        enough_without(self.inputs, at, hedge, (wanted, serving))
+    }
 }
 
 /// How long ago a machine was launched, in seconds.
@@ -107,9 +112,34 @@ fn age(inputs: &Inputs, holding: &Holding) -> i64 {
     inputs.now.as_second() - holding.launched_at.as_second()
 }
 
-/// Whether a machine has had the time that it takes to be of use.
-pub(crate) fn is_ready(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
+/// Whether a machine has had the time that it usually takes to be of use.
+fn had_time(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
     age(inputs, holding) >= i64::from(hedge.ready_after_seconds)
+}
+
+/// Whether a machine is of use, as far as anybody can tell. Where checks are made they tell, and time does not:
+/// one that passed them is ready sooner than others, and one that did not may never be. Nor does what was learned
+/// of boots, which is no more than when checks of other machines passed. Without checks there is only time.
+pub(crate) fn is_ready(inputs: &Inputs, holding: &Holding, hedge: Hedge) -> bool {
+    let checked = !inputs.desired.health.probes.is_empty();
+    holding.is_ready() && (checked || had_time(inputs, holding, hedge))
+}
+
+/// Whether enough is of use without a machine, where so much is wanted and all that is ready comes to `serving`.
+///
+/// One that is not ready adds nothing to that, and goes once there is enough. Not before: a check that breaks
+/// says of all machines that they are of no use, and they would go before their successors are of any. A machine
+/// that has just been launched is of no use whatever its checks say, and may go at any time.
+pub(crate) fn enough_without(
+    inputs: &Inputs,
+    holding: &Holding,
+    hedge: Hedge,
+    (wanted, serving): (Units, Units),
+) -> bool {
+    if is_ready(inputs, holding, hedge) {
+        return serving >= wanted + holding.weight;
+    }
+    serving >= wanted || !had_time(inputs, holding, hedge)
 }
 
 /// What pools can supply, and at what price: the same however it is decided.

@@ -7,6 +7,7 @@ mod commitments;
 mod defaults;
 mod extras;
 mod fallback;
+mod healthy;
 mod hedged;
 mod laws;
 mod milp;

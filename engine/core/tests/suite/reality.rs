@@ -4,7 +4,7 @@ use crate::world::{Row, at, catalog, checked, counts, desired, inputs, obey};
 use fleet_core::{fold, plan};
 use fleet_model::{
     Action, Budget, Cause, CauseKind, Cloud, Departure, Desired, Event, Hold, Inputs, MachineId,
-    MachineState, Market, MicroUsd, Part, SlotState, Template, Unit, Why,
+    MachineState, Market, MicroUsd, Part, SlotState, Template, Unit, Vacated, Why,
 };
 use std::time::Duration;
 
@@ -199,6 +199,27 @@ fn a_machine_from_about_the_time_of_failures_does_not_prove_that_launches_work()
         let held = checked(&world).report.held;
         let resting = held.iter().any(|hold| matches!(hold, Hold::BootFailures { .. }));
         assert_eq!(resting, rests, "launched {later} s later: {held:?}");
+    }
+}
+
+/// A record of a machine that is gone may come after its slot was filled again.
+#[test]
+fn the_end_of_a_machine_says_nothing_of_its_successor() {
+    let mut world = fleet(0, 1);
+    let (slot, _) = world.recorded.slots.iter().next().expect("a slot");
+    let (slot, before) = (*slot, world.recorded.clone());
+    for how in [Departure::Ended, Departure::Interrupted, Departure::Vanished] {
+        let gone = vec![Vacated {
+            slot,
+            machine: "one before".into(),
+            how,
+            started: None,
+            at: None,
+            deleted: None,
+        }];
+        fold(&mut world.recorded, &Event::Vacated { gone }, world.now);
+        assert_eq!(world.recorded.beliefs, before.beliefs, "{how:?}");
+        assert_eq!(world.recorded.slots, before.slots, "{how:?}");
     }
 }
 

@@ -68,8 +68,7 @@ pub(crate) fn read(
     let capacity::Read { goal: capacity, split, hedge, every, lost_work, work } =
         capacity::read(&mut reader, spec.as_ref());
     let instances = instances::read(&mut reader, spec.as_ref(), capacity.unit);
-    let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity);
-    placement.hedge = hedge;
+    let mut placement = placement::read(&mut reader, spec.as_ref(), &instances, &capacity, hedge);
     placement.lost_work_seconds = lost_work;
     // The first match holds: what the spec says itself is nearer than the table.
     placement.weights.extend(work);

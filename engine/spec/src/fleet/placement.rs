@@ -7,7 +7,7 @@ use crate::wire;
 use crate::words::{CLOUDS, FULFILMENTS, SIGNALS, STRATEGIES, TOGETHER};
 use crate::yaml::Kind;
 use fleet_model::{
-    CapacityGoal, Cloud, CloudRule, Fulfilment, InstanceRules, MaxSpotPrice, Pattern,
+    CapacityGoal, Cloud, CloudRule, Fulfilment, Hedge, InstanceRules, MaxSpotPrice, Pattern,
     PlacementRules, Share, SignalSet, Spread, Strategy, Together, Weight, WeightOf,
 };
 
@@ -16,10 +16,12 @@ pub(super) fn read(
     spec: Option<&Object<'_>>,
     instances: &InstanceRules,
     capacity: &CapacityGoal,
+    hedge: Option<Hedge>,
 ) -> PlacementRules {
     let mut rules = PlacementRules {
         // The order of writing is the order of wanting, unless the spec says otherwise.
         priorities: instances.families.iter().chain(&instances.types).cloned().collect(),
+        hedge,
         ..PlacementRules::anywhere(Cloud::ALL)
     };
     let object = spec
@@ -32,6 +34,7 @@ pub(super) fn read(
         let strategy = reader.word(&field, "strategy", STRATEGIES);
         rules.strategy = strategy.unwrap_or(rules.strategy);
     }
+    order_of_spot(reader, &object, &rules, capacity);
     let clouds_at = object.get(reader, "clouds");
     if let Some(field) = &clouds_at {
         let clouds = reader.list(field, cloud);
@@ -39,8 +42,11 @@ pub(super) fn read(
     }
     if let Some(field) = object.get(reader, "priorities") {
         rules.priorities = reader.patterns(&field);
-        if !matches!(rules.strategy, Strategy::Prioritized | Strategy::CapacityOptimizedPrioritized)
-        {
+        let looks_at_them = matches!(
+            rules.strategy,
+            Strategy::Prioritized | Strategy::CapacityOptimizedPrioritized
+        );
+        if !looks_at_them && !is_weighed(&rules, capacity) {
             let message =
                 format!("strategy `{}` does not look at priorities", rules.strategy.as_str());
             let hint = "use prioritized or capacity-optimized-prioritized, or remove priorities";
@@ -185,6 +191,43 @@ fn weight(reader: &mut Reader<'_>, item: &Field<'_>) -> Option<Weight> {
     let types = object.require(reader, "types").and_then(|field| reader.pattern(&field));
     let units = object.require(reader, "units").and_then(|field| reader.number(&field, UNITS));
     Some(Weight { types: types?, units: fleet_model::Units(units?), of: WeightOf::Machine })
+}
+
+/// Whether spot pools are chosen by what they are expected to cost, and not in an order.
+fn is_weighed(rules: &PlacementRules, capacity: &CapacityGoal) -> bool {
+    rules.hedge.is_some() && !capacity.spot.is_zero()
+}
+
+/// Who writes an order of pools wants it to be kept. The two strategies that weigh capacity want what a hedge
+/// does anyway, and a place for all is chosen by any of them.
+fn order_of_spot(
+    reader: &mut Reader<'_>,
+    object: &Object<'_>,
+    rules: &PlacementRules,
+    capacity: &CapacityGoal,
+) {
+    let placed = object.get(reader, "together").is_some();
+    if placed || !is_weighed(rules, capacity) {
+        return;
+    }
+    let is_order =
+        !matches!(rules.strategy, Strategy::CapacityOptimized | Strategy::PriceCapacityOptimized);
+    let name = rules.strategy.as_str();
+    let written = [
+        ("strategy", is_order, format!("strategy `{name}` does")),
+        ("priorities", true, "priorities do".to_owned()),
+    ];
+    for (key, says_order, does) in written {
+        let field = object.get(reader, key).filter(|_| says_order);
+        let Some(field) = field else { continue };
+        let message = format!(
+            "{does} not choose spot pools here: with availability or penalty they are chosen by expected cost"
+        );
+        let hint = format!(
+            "remove {key}, or remove availability and penalty; instances.types lists the only types allowed"
+        );
+        reader.warn(&field, message, Some(hint));
+    }
 }
 
 fn max_spot_price(reader: &mut Reader<'_>, field: &Field<'_>) -> Option<MaxSpotPrice> {

@@ -195,6 +195,35 @@ fn warnings_do_not_refuse() {
 }
 
 #[test]
+fn an_order_of_pools_that_nothing_keeps_is_a_warning() {
+    let check = |capacity: &str, placement: &str, places: &[&str]| {
+        let text = format!("capacity: {{ target: 8{capacity} }}\nplacement: {{ {placement} }}");
+        let loaded = accept(&fleet(&text));
+        let paths: Vec<&str> = loaded.warnings.0.iter().map(|one| one.path.as_str()).collect();
+        assert_eq!(paths, places, "{text}: {}", loaded.warnings);
+    };
+    let order = "strategy: prioritized, priorities: [m7i.4xlarge, m6i.4xlarge]";
+    let (strategy, priorities) = ("spec.placement.strategy", "spec.placement.priorities");
+    check("", order, &[]);
+    check(", availability: 99%", order, &[strategy, priorities]);
+    check(", penalty: 10", "strategy: lowest-price", &[strategy]);
+    check(", penalty: 10", "priorities: [p5]", &[priorities]);
+    check("", "priorities: [p5]", &[priorities]);
+    for strategy in ["capacity-optimized", "price-capacity-optimized"] {
+        check(", availability: 99%", &format!("strategy: {strategy}"), &[]);
+    }
+    check(", availability: 99%", "spread: { minZones: 2 }", &[]);
+    // There is no spot, or one place for all.
+    check(", availability: 99%, burst: { spot: 0% }", order, &[]);
+    check(", availability: 99%", &format!("together: zone, {order}"), &[]);
+    let loaded =
+        accept(&fleet("capacity: { target: 8, penalty: 3 }\nplacement: { strategy: diversified }"));
+    let shown = loaded.warnings.render(false);
+    assert!(shown.contains("strategy `diversified` does not choose spot pools here"), "{shown}");
+    assert!(shown.contains("hint: remove strategy, or remove availability and penalty"), "{shown}");
+}
+
+#[test]
 fn a_signal_that_no_cloud_of_the_spec_gives_is_a_warning() {
     let loaded = accept(&fleet(
         "capacity: { target: 8 }\n\

@@ -13,7 +13,7 @@ mod rates;
 mod tests;
 
 use fleet_model::{PoolBelief, SlotRun, Timestamp};
-pub use observe::{alive, bought, exactly, interrupted};
+pub use observe::{alive, bought, exactly, interrupted, stacked};
 use rates::Rate;
 use std::fmt;
 

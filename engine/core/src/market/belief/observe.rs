@@ -116,6 +116,43 @@ fn foretold(belief: &PoolBelief, now: Timestamp, held: u32, left: u32) -> f64 {
     lead
 }
 
+/// The slots of a pool for a fleet of which `held` machines stand there, where another fleet saw it too.
+///
+/// Each fleet sees the slots of its own machines from the first, as if it were alone. So the first slots that
+/// another fleet saw up are not free for us: its machines stand in them. What lies above them, free or refused,
+/// lies above our own machines for us. Of what lies above, the word of whoever looked last counts, whole: slots
+/// that we gave up before the other launched there are its slots now, and what refused us before may have come.
+pub fn stacked(own: &PoolBelief, held: u32, other: &PoolBelief) -> Vec<SlotRun> {
+    let held = held.max(own.held);
+    let above = above(&own.runs, held);
+    if above.first().map_or(own.as_of, |run| run.seen) >= other.as_of {
+        return own.runs.clone();
+    }
+    // Nobody told that ours were gone when the other looked.
+    let mut ours = own.clone();
+    alive(&mut ours, own.as_of.max(other.as_of), held);
+    split(&mut ours.runs, held);
+    let mut before = 0;
+    ours.runs.retain(|run| {
+        before += run.slots;
+        before <= held
+    });
+    ours.runs.extend(self::above(&other.runs, other.held));
+    ours.runs
+}
+
+/// The slots after the first `held`.
+fn above(runs: &[SlotRun], held: u32) -> Vec<SlotRun> {
+    let mut runs = runs.to_vec();
+    split(&mut runs, held);
+    let mut before = 0;
+    runs.retain(|run| {
+        before += run.slots;
+        before > held
+    });
+    runs
+}
+
 /// Makes a run end after `at` slots.
 fn split(runs: &mut Vec<SlotRun>, at: u32) {
     let mut before = 0;
