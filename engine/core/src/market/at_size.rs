@@ -77,7 +77,7 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
     let mut normal = [Normal::at(f64::midpoint(-FAR, FAR)); GUESSES];
     // Where variance is taken to be small it is dear, little spot is bought, and it stays small: all on demand may
     // be where the guesses come to rest, though half of it on spot costs a third.
-    let lumpy = (!need.is_small()).then_some(LUMPY * wanted);
+    let lumpy = (!need.is_small).then_some(LUMPY * wanted);
     for start in [Some(wanted.sqrt()), lumpy].into_iter().flatten() {
         let mut deviation = start.max(1.0);
         for _ in 0..DEVIATIONS {

@@ -4,12 +4,23 @@ use crate::market::moved::Fare;
 
 /// The most that is counted out, in units of the search.
 pub(super) const SMALL: usize = 512;
+/// The same where pools are few: there the sum of what they lose is far from normal.
+const SMALL_OF_FEW: usize = 4096;
+/// So many pools are few.
+const FEW: usize = 64;
+
+/// Whether every outcome of so many units of the search in so many pools is counted.
+pub(super) fn is_counted(wanted: usize, pools: usize) -> bool {
+    wanted <= SMALL || (wanted <= SMALL_OF_FEW && pools <= FEW)
+}
 
 /// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
     /// How much should be there.
     pub wanted: usize,
+    /// Whether that is little enough, in few enough pools, for every outcome to be counted.
+    pub is_small: bool,
     /// Price of one on-demand unit per hour; `None`: on-demand is not available.
     pub on_demand: Option<f64>,
     /// How much is held on demand now.
@@ -39,11 +50,6 @@ impl Need {
     /// Whether so much is to be had on demand.
     pub(super) fn sells(&self, count: usize) -> bool {
         self.on_demand.is_some() && count <= self.most
-    }
-
-    /// Whether every outcome can be counted.
-    pub(super) fn is_small(&self) -> bool {
-        self.wanted <= SMALL
     }
 }
 

@@ -28,7 +28,7 @@ const TRIFLE: f64 = 0.002;
 
 /// The best portfolio that is found, from what is held and from new beginnings.
 pub(super) fn portfolio(choices: &[Choice], need: Need, bench: &mut Bench) -> Portfolio {
-    if need.is_small() { counted(choices, need, bench) } else { estimated(choices, need) }
+    if need.is_small { counted(choices, need, bench) } else { estimated(choices, need) }
 }
 
 /// Every outcome counted, over the pools that matter.
@@ -110,7 +110,7 @@ pub(super) fn come_to(
     counts: Vec<usize>,
     on_demand: usize,
 ) -> Portfolio {
-    match need.is_small() {
+    match need.is_small {
         true => Search { choices, need, counts, on_demand }.portfolio(),
         false => estimate(choices, need, counts, on_demand),
     }
@@ -187,6 +187,7 @@ mod tests {
         let on_demand = Some(1.0);
         Need {
             wanted,
+            is_small: wanted <= SMALL,
             on_demand,
             held: 0,
             settled: 0,

@@ -7,7 +7,7 @@ use crate::market::boot;
 use crate::market::choice::{Choice, Step};
 use crate::market::evidence::{latest, lost_now, refreshed};
 use crate::market::moved::Fare;
-use crate::market::need::{Need, SMALL};
+use crate::market::need::{Need, is_counted};
 use crate::market::prior::Siblings;
 use crate::offers::{Candidate, find_offering, weight};
 use crate::place::Problem;
@@ -182,6 +182,7 @@ impl Survey<'_> {
         let ahead = f64::from(hedge.ready_after_seconds) / 3600.0;
         Need {
             wanted: grains(wanted),
+            is_small: is_counted(grains(wanted), self.stands.len()),
             on_demand: self.per_grain,
             held: grains(held),
             settled: grains(self.settled),
@@ -323,7 +324,7 @@ fn settle(given: &HedgeInputs<'_>, stands: &mut [Stand<'_>], wanted: Units, hedg
 /// The unit of the search: the smallest machine, or, where that makes too many to count, no unit at all.
 fn grain(stands: &[Stand<'_>], wanted: Units) -> Units {
     let smallest = stands.iter().map(|stand| stand.weight.0).min().unwrap_or(1000).max(1);
-    Units(if wanted.0.div_ceil(smallest) <= SMALL as u64 { smallest } else { 1 })
+    Units(if is_counted(wanted.0.div_ceil(smallest) as usize, stands.len()) { smallest } else { 1 })
 }
 
 fn choice(
