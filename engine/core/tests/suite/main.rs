@@ -15,5 +15,6 @@ mod reality;
 mod rebalance;
 mod recorded;
 mod rollout;
+mod tries;
 mod work;
 mod world;
