@@ -89,6 +89,7 @@ spec:
     let minutes =
         |minutes: u64| place.sim.advance(Duration::from_secs(minutes * 60)).expect("time");
     place.expect(0, &["apply", "--yes", spec]);
+    minutes(10);
     place.sim.exhaust("aws/*/spot", None).expect("a fault");
     place.sim.interrupt("aws/*/spot", 10).expect("spot machines");
     // Rounds of each apply.
