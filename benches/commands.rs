@@ -268,7 +268,7 @@ mod journal {
             pool: None,
         };
         let (machines, missing, surplus) = (vec![new], Vec::new(), Vec::new());
-        events.push(Event::Created { token, machines, missing, surplus });
+        events.push(Event::Created { token, machines, missing, surplus, no_room: false });
         events
     }
 

@@ -220,13 +220,18 @@ fn a_slot_is_not_tried_for_ever() {
         fleet.apply(3);
         fleet.advance(200);
     }
-    assert_eq!(tries(&fleet), 60, "and not one more");
-    let held = fleet.held("attemptLimit");
-    assert_eq!((&held["slot"], &held["tries"]), (&"base-0".into(), &60.into()), "{held}");
+    assert_eq!(tries(&fleet), 40 + 11, "the search, and once for each apply after it");
     let said = fleet.apply(3);
-    assert_says(&said, &["attempt limit: slot base-0 was tried 60 times", "apply again then"]);
+    assert_says(&said, &["attempt limit: slot base-0 was tried 40 times", "apply again then"]);
+    assert_says(&said, &["1 instances of base could not be placed"]);
+    let held = fleet.held("attemptLimit");
+    assert_eq!((&held["slot"], &held["tries"]), (&"base-0".into(), &40.into()), "{held}");
+    let before = tries(&fleet);
+    fleet.apply(3);
+    assert_eq!(tries(&fleet), before, "not again at once");
+    // Capacity is back.
     fleet.expect(0, &["sim", "heal"]);
-    fleet.advance(3600);
+    fleet.advance(200);
     fleet.apply(0);
     fleet.at_rest(1);
 }

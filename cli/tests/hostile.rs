@@ -35,7 +35,7 @@ async fn words_of_clouds_are_shown_as_escapes() {
     let token = machine.owner.expect("ours").token;
     let events = vec![
         Event::Epoch { epoch: 99, holder: HOSTILE.into() },
-        Event::CreateRefused { token, code: HOSTILE.into() },
+        Event::CreateRefused { token, code: HOSTILE.into(), no_room: false },
         Event::Blocked { block: Block { scope, until, code: HOSTILE.into() } },
     ];
     journal.append(events).await.expect("written");

@@ -132,6 +132,7 @@ fn carry_out(inputs: &Inputs) -> (Recorded, Vec<Machine>) {
             machines: new,
             missing: vec![],
             surplus: vec![],
+            no_room: false,
         };
         fold(&mut recorded, &created, moment(0));
     }

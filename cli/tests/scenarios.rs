@@ -68,6 +68,50 @@ fn collect(folder: &Path, specs: &mut Vec<PathBuf>) {
     specs.sort();
 }
 
+/// An outage of the market: nothing is left, and nobody has any. Clouds are asked a bounded number of times, and
+/// what they have again is taken at the next look.
+#[test]
+fn a_fleet_is_whole_again_minutes_after_an_outage() {
+    const SPEC: &str = "
+apiVersion: fleet/v1
+kind: Fleet
+metadata: { name: whole }
+spec:
+  capacity: { unit: instances, target: 10 }
+  instances: { vcpus: { min: 4, max: 4 } }
+  placement:
+    strategy: price-capacity-optimized
+    clouds: [{ provider: aws, regions: [us-east-1, us-west-2] }]
+";
+    let place = Place::new(5, Preset::Calm, Duration::ZERO);
+    let spec = place.write("whole.yaml", SPEC);
+    let spec = spec.to_str().expect("a path");
+    let minutes =
+        |minutes: u64| place.sim.advance(Duration::from_secs(minutes * 60)).expect("time");
+    place.expect(0, &["apply", "--yes", spec]);
+    minutes(10);
+    place.sim.exhaust("aws/*/spot", None).expect("a fault");
+    place.sim.interrupt("aws/*/spot", 10).expect("spot machines");
+    // Rounds of each apply.
+    let mut rounds = Vec::new();
+    for _ in 0..5 {
+        let applied = json(&place.expect(3, &["apply", "--yes", "-o", "json", spec]));
+        let fleet = &applied["fleets"][0];
+        rounds.push(fleet["rounds"].as_array().expect("rounds").len());
+        assert_eq!(fleet["unplaced"][0]["missing"], 10.0, "{fleet:#}");
+        assert_eq!(fleet["unplaced"][0]["because"][0]["is"], "blocked", "{fleet:#}");
+        assert_eq!(fleet["held"][0]["is"], "attemptLimit", "{fleet:#}");
+        minutes(5);
+    }
+    // What is taken back and what takes its place have slots of their own: each is searched for once.
+    assert_eq!(rounds, [40, 40, 1, 1, 1]);
+    place.sim.heal().expect("healed");
+    place.expect(0, &["apply", "--yes", spec]);
+    assert_eq!(place.live().len(), 10);
+    place.expect(0, &["plan", "--detailed-exitcode", spec]);
+    place.assert_one_per_slot();
+}
+
 /// Clouds show new machines late. What is not seen cannot be ended, and must not be left behind.
 #[test]
 fn what_was_launched_a_moment_ago_goes_as_well() {

@@ -129,7 +129,10 @@ fn when_held(hold: &Hold) -> &'static str {
             "`fleet freeze`, until its end or `fleet thaw`, while there is something to change"
         }
         Hold::JournalLost { .. } => "machines carry the fleet's name, and there is no journal",
-        Hold::AttemptLimit { .. } => "a slot was tried 60 times within an hour",
+        Hold::AttemptLimit { .. } => {
+            "a slot was tried 60 times within an hour, or refused 40 times for want of capacity and \
+             nothing of its group was launched since: then it is tried once every three minutes"
+        }
         Hold::BootFailures { .. } => {
             "three machines of a group in a row never came up or failed soon after launch, or three \
              on-demand machines in a row were gone within ten minutes of it; the group launches \

@@ -36,7 +36,7 @@ impl Meter for Metrics {
                     launched(token, "launched", Some(machines.len()));
                     launched(token, "refused", Some(missing.len()));
                 }
-                Event::CreateRefused { token, code } if NOT_SENT.contains(&code.as_str()) => {
+                Event::CreateRefused { token, code, .. } if NOT_SENT.contains(&code.as_str()) => {
                     launched(token, "not-sent", None);
                 }
                 Event::CreateRefused { token, .. } => launched(token, "refused", None),

@@ -35,9 +35,9 @@ pub use plan::{
     premises, prunes, same_steps, stale, unfit, unmanaged,
 };
 pub use record::{
-    BOOT_FAILURES, Breaker, CannotUndo, FAILURES, FOLD, ReadingsWanted, TRIES_PER_HOUR, can_undo,
-    fold, kept_template, labels_meant, labels_version, open_words, prices_seen, readings_wanted,
-    templates_meant, with_templates, with_times, worth,
+    BOOT_FAILURES, Breaker, CannotUndo, FAILURES, FOLD, REFUSALS_PER_HOUR, ReadingsWanted,
+    TRIES_PER_HOUR, can_undo, fold, kept_template, labels_meant, labels_version, open_words,
+    prices_seen, readings_wanted, templates_meant, with_templates, with_times, worth,
 };
 pub use report::{
     ODDS_HOURS, PoolOdds, PoolVerdict, Relax, Relaxation, SlotVerdict, Verdict, afresh,

@@ -12,6 +12,10 @@ use std::collections::BTreeSet;
 /// Format number of journal records.
 pub const JOURNAL_FORMAT: u32 = 1;
 
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// Something that was meant, done, refused or seen. Never withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "event", rename_all_fields = "camelCase")]
@@ -67,6 +71,9 @@ pub enum Event {
         missing: Vec<SlotId>,
         /// Machines that nobody asked for. They are reported until a person ends them.
         surplus: Vec<MachineId>,
+        /// Those that are missing were refused for want of capacity, and for nothing else.
+        #[serde(default, skip_serializing_if = "is_false")]
+        no_room: bool,
     },
     /// A launch was refused: it is proven that nothing was made.
     CreateRefused {
@@ -74,6 +81,9 @@ pub enum Event {
         token: Token,
         /// The cloud's code.
         code: String,
+        /// For want of capacity, and for nothing else.
+        #[serde(default, skip_serializing_if = "is_false")]
+        no_room: bool,
     },
     /// The outcome of a launch is not known; its slots stay frozen.
     CreateUnknown {

@@ -257,6 +257,10 @@ pub struct SlotRecord {
     /// When it was last tried, oldest first; times that bound nothing any more are left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<Timestamp>,
+    /// When tries of it were refused for want of capacity and for nothing else, oldest first. They are
+    /// not among `tried`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<Timestamp>,
 }
 
 /// A machine that was written down as gone.

@@ -119,7 +119,7 @@ impl From<&Event> for Entry {
                 let (pool, image) = (pool.clone(), image.clone());
                 Entry::Intended(Intended { request: token.as_str().into(), pool, image })
             }
-            Event::Created { token, machines, surplus, missing: _ } => Entry::Created(Created {
+            Event::Created { token, machines, surplus, .. } => Entry::Created(Created {
                 request: token.as_str().into(),
                 machines: machines.clone().into(),
                 surplus: surplus.clone(),

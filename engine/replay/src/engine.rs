@@ -205,7 +205,8 @@ impl Engine {
         let missing: Vec<SlotId> = create.slots.iter().skip(got).copied().collect();
         let short = !missing.is_empty();
         let token = create.token.clone();
-        self.note(Event::Created { token, machines, missing, surplus: Vec::new() });
+        let surplus = Vec::new();
+        self.note(Event::Created { token, machines, missing, surplus, no_room: false });
         if short {
             let block = self.block(create.pool.clone());
             self.note(Event::Blocked { block });

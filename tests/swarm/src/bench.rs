@@ -230,7 +230,7 @@ fn summary(events: &[Event]) -> String {
             format!("relabelled[{version} {}]", slots.join(" "))
         }
         Event::CreateResent { token } => format!("resend[{}]", short(token.as_str())),
-        Event::Created { token, machines, missing, surplus } => format!(
+        Event::Created { token, machines, missing, surplus, .. } => format!(
             "created[{} {} -{} +{}]",
             short(token.as_str()),
             machines
@@ -241,7 +241,7 @@ fn summary(events: &[Event]) -> String {
             missing.len(),
             surplus.len()
         ),
-        Event::CreateRefused { token, code } => {
+        Event::CreateRefused { token, code, .. } => {
             format!("refused[{} {code}]", short(token.as_str()))
         }
         Event::CreateUnknown { token, code } => {

@@ -95,10 +95,12 @@ impl History {
                 pool: None,
             };
             let (missing, surplus) = (Vec::new(), Vec::new());
-            self.fold(Event::Created { token, machines: vec![machine], missing, surplus });
+            let machines = vec![machine];
+            let no_room = false;
+            self.fold(Event::Created { token, machines, missing, surplus, no_room });
         } else {
             let code = "InsufficientInstanceCapacity".to_owned();
-            self.fold(Event::CreateRefused { token, code: code.clone() });
+            self.fold(Event::CreateRefused { token, code: code.clone(), no_room: true });
             let scope = BlockScope::Pool { pool: self.pool.clone() };
             let block = Block { scope, until: at(self.minute + 3), code };
             self.fold(Event::Blocked { block });

@@ -55,9 +55,9 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
                 attempt.last_sent = at;
             }
         }
-        Event::Created { token, machines, missing, surplus } => {
+        Event::Created { token, machines, missing, surplus, no_room } => {
             let Some(attempt) = recorded.in_doubt.remove(token) else { return };
-            let Attempt { create, labels, extras, .. } = attempt;
+            let Attempt { create, labels, extras, intended_at, last_sent: _ } = attempt;
             for new in machines {
                 let pool = new.pool.as_ref().unwrap_or(&create.pool).clone();
                 let extras = match pool == create.pool {
@@ -78,11 +78,18 @@ pub fn fold(recorded: &mut Recorded, event: &Event, at: Timestamp) {
             for pool in machines.iter().map(of).collect::<BTreeSet<PoolId>>() {
                 signals::granted(recorded, &pool, at);
             }
+            if *no_room {
+                guards::note_no_room(recorded, token, missing, (intended_at, at));
+            }
             vacate_untried(recorded, token, missing);
             recorded.surplus.extend(surplus.iter().cloned());
         }
-        Event::CreateRefused { token, code: _ } => {
-            let Some(Attempt { create, .. }) = recorded.in_doubt.remove(token) else { return };
+        Event::CreateRefused { token, code: _, no_room } => {
+            let Some(attempt) = recorded.in_doubt.remove(token) else { return };
+            let Attempt { create, intended_at, .. } = attempt;
+            if *no_room {
+                guards::note_no_room(recorded, token, &create.slots, (intended_at, at));
+            }
             vacate_untried(recorded, token, &create.slots);
         }
         Event::DestroyIntended { pool, slots } => {

@@ -5,14 +5,19 @@
 
 use fleet_model::{
     CauseKind, Departure, Digest, EarlyEnds, FailedMachine, Group, Market, PoolId, Recorded,
-    SlotRecord, SlotState, Timestamp, Vacated,
+    SlotId, SlotRecord, SlotState, Timestamp, Token, Vacated,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How often one slot may be tried in an hour. A market that is short everywhere takes one apply
-/// up to forty tries, so this lets a person run an apply and half of another.
+/// How often one slot may be tried in an hour, apart from tries that were refused for want of capacity.
 pub const TRIES_PER_HOUR: u32 = 60;
+/// How often it may be refused for want of capacity in an hour, and no machine of its group launched since,
+/// until it is only probed: as often as an apply has rounds, so that one apply finds what there is.
+pub const REFUSALS_PER_HOUR: u32 = 40;
+/// What is only probed is tried again after so long, whether capacity is back: as soon as a pool that has
+/// none may be asked again. So all refusals of a slot in an hour are sixty at most.
+pub(crate) const PROBED_EVERY: Duration = Duration::from_secs(180);
 /// The window in which tries are counted.
 pub(crate) const HOUR: Duration = Duration::from_secs(3600);
 /// A machine that ends within this time of its launch never came up.
@@ -45,6 +50,29 @@ pub(crate) fn note_try(record: &mut SlotRecord, at: Timestamp) {
     tried.push(at);
     let more = tried.len().saturating_sub(TRIES_PER_HOUR as usize);
     tried.drain(..more);
+}
+
+/// Notes that a try of some slots, as old as its intent, ended with a plain no for want of capacity: nothing
+/// was launched, and nothing is in doubt. An outage of a cloud is no fault of the spec, and must not rest a
+/// group long after capacity is back, so such tries are counted apart.
+pub(crate) fn note_no_room(
+    recorded: &mut Recorded,
+    token: &Token,
+    slots: &[SlotId],
+    (tried_at, at): (Timestamp, Timestamp),
+) {
+    for slot in slots {
+        let Some(record) = recorded.slots.get_mut(&slot.name) else { continue };
+        if !matches!(&record.state, SlotState::InDoubt { token: of } if of == token) {
+            continue;
+        }
+        let Some(nth) = record.tried.iter().rposition(|tried| *tried == tried_at) else { continue };
+        record.tried.remove(nth);
+        record.refused.retain(|earlier| after(*earlier, HOUR) > at);
+        record.refused.push(at);
+        let more = record.refused.len().saturating_sub(REFUSALS_PER_HOUR as usize);
+        record.refused.drain(..more);
+    }
 }
 
 /// Early ends once some machines are gone whose slots are not freed yet. What never came up counts

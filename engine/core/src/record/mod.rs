@@ -15,7 +15,7 @@ pub(crate) mod spot;
 
 pub use breaker::{Breaker, FAILURES, open_words};
 pub use fold::{FOLD, fold};
-pub use guards::{BOOT_FAILURES, TRIES_PER_HOUR};
+pub use guards::{BOOT_FAILURES, REFUSALS_PER_HOUR, TRIES_PER_HOUR};
 pub(crate) use labels::{clouds, template_meant};
 pub use labels::{labels_meant, labels_version, templates_meant};
 pub use prices::{ReadingsWanted, prices_seen, readings_wanted, with_times, worth};

@@ -19,6 +19,7 @@ pub(super) fn record(recorded: &mut Recorded, slot: SlotId) -> &mut SlotRecord {
         attempt: 0,
         state: SlotState::Vacant,
         tried: Vec::new(),
+        refused: Vec::new(),
     })
 }
 

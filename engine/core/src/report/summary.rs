@@ -323,20 +323,38 @@ fn mark_committed(decision: &Decision<'_>, lines: &mut [PoolLine]) {
 
 fn shortfall(decision: &Decision<'_>, group: Group) -> Option<Shortfall> {
     let taken = decision.choice.taken.get(&group)?;
-    if taken.short.is_zero() {
+    let rests = tried_too_often(decision, group);
+    let missing = if rests { missing(decision, group) } else { taken.short };
+    if missing.is_zero() {
         return None;
     }
     let not_now = decision.problem.not_now.iter().filter(|(o, _)| o.pool.market == group.market());
     let refused = taken.refused.iter().map(|(reason, pools)| (reason, *pools));
     let mut because = tally(refused.chain(not_now.map(|(_, reason)| (reason, 1))));
-    if because.is_empty() {
+    if because.is_empty() && !rests {
         // Nothing was even a candidate: the spec's own filters are the reason.
         because = decision.inputs.rejected.clone();
     }
     because.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     because.truncate(REASONS);
     let unit = decision.inputs.desired.capacity.unit;
-    Some(Shortfall { group, missing: taken.short, unit, because })
+    Some(Shortfall { group, missing, unit, because })
+}
+
+/// Whether a group launches nothing because it was tried so often. Then no pool was asked for anything, and it
+/// is missing all the same.
+fn tried_too_often(decision: &Decision<'_>, group: Group) -> bool {
+    let of_group =
+        |hold: &Hold| matches!(hold, Hold::AttemptLimit { slot, .. } if slot.group == group);
+    decision.held.iter().any(of_group)
+}
+
+/// What a group has less than its spec wants.
+fn missing(decision: &Decision<'_>, group: Group) -> Units {
+    let stands = |holding: &&Holding| holding.slot.name.group == group && holding.standing.counts();
+    let standing = decision.inventory.holdings.iter().filter(stands);
+    let have: Units = standing.map(|holding| holding.weight).sum();
+    decision.inputs.desired.capacity.of(group).saturating_sub(have)
 }
 
 /// Counts reasons. Blocks differ by pool and by time, and a person asks for neither: those of one

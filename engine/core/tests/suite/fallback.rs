@@ -98,7 +98,7 @@ impl Market {
             let code = String::new();
             for event in [
                 Event::CreateIntended { create },
-                Event::CreateRefused { token, code },
+                Event::CreateRefused { token, code, no_room: true },
                 Event::Blocked { block },
             ] {
                 fold(&mut self.inputs.recorded, &event, now);

@@ -17,5 +17,6 @@ mod reality;
 mod rebalance;
 mod recorded;
 mod rollout;
+mod tries;
 mod work;
 mod world;

@@ -191,7 +191,8 @@ pub(crate) fn obey(inputs: &mut Inputs, planned: &Planned, seconds: i64) {
                     })
                     .collect();
                 let token = create.token.clone();
-                events.push(Event::Created { token, machines, missing: vec![], surplus: vec![] });
+                let (missing, surplus, no_room) = (vec![], vec![], false);
+                events.push(Event::Created { token, machines, missing, surplus, no_room });
             }
             Action::Destroy(destroy) => {
                 let slots = destroy.victims.iter().map(|victim| victim.slot).collect();

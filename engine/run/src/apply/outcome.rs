@@ -38,7 +38,10 @@ impl LaunchOutcome {
 
 /// A launch that was not sent: its slots are free, and no pool is blamed.
 pub(crate) fn not_launched(create: &Create, why: NotSent) -> LaunchOutcome {
-    let event = Event::CreateRefused { token: create.token.clone(), code: why.code().into() };
+    // No cloud was asked: another launch has the word that kept this one back, and counts for both.
+    let no_room = why == NotSent::SaidNo;
+    let (token, code) = (create.token.clone(), why.code().into());
+    let event = Event::CreateRefused { token, code, no_room };
     let result = StepResult::Refused(why.to_string());
     LaunchOutcome { events: vec![event], created: 0, result }
 }
@@ -86,9 +89,11 @@ fn some_made(create: &Create, created: Created, now: Timestamp) -> LaunchOutcome
     let short = missing.len();
     let token = create.token.clone();
     let surplus = seams::written_down(surplus);
-    let mut events = vec![Event::Created { token, machines, missing, surplus }];
     // Each pool's own word, also if the others made up for it: the next round need not ask again.
     let refusals = &created.refusals;
+    let no_room = created.shortfall.as_ref().is_some_and(is_no_room)
+        && refusals.iter().all(|(_, error)| is_no_room(error));
+    let mut events = vec![Event::Created { token, machines, missing, surplus, no_room }];
     events.extend(refusals.iter().filter_map(|(pool, error)| block(pool, error, now)));
     let result = match (&created.shortfall, short) {
         (_, 0) => StepResult::Done,
@@ -134,7 +139,9 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         | Class::Refused { .. }
         | Class::Unknown
         | Class::Freeze => {
-            (Event::CreateRefused { token, code }, StepResult::Refused(error.to_string()))
+            let no_room = is_no_room(error);
+            let event = Event::CreateRefused { token, code, no_room };
+            (event, StepResult::Refused(error.to_string()))
         }
     };
     let mut events = vec![event];
@@ -145,6 +152,12 @@ fn none_made(create: &Create, error: &Error, now: Timestamp) -> LaunchOutcome {
         }
     }
     LaunchOutcome { events, created: 0, result }
+}
+
+/// Whether a refusal is for want of capacity: nothing was made, nothing is in doubt, and nobody need mend
+/// anything.
+fn is_no_room(error: &Error) -> bool {
+    matches!(error.class, Class::Capacity { .. })
 }
 
 /// What not to ask again, and until when.
@@ -190,9 +203,8 @@ mod tests {
     use super::*;
     use fleet_model::{Cloud, digest};
 
-    #[test]
-    fn what_was_not_sent_blocks_no_pool() {
-        let create = Create {
+    fn create() -> Create {
+        Create {
             pool: "lambda/us-east-1/regional/gpu_1x_a10/on-demand"
                 .parse()
                 .unwrap_or_else(|error| panic!("{error}")),
@@ -203,7 +215,12 @@ mod tests {
             max_price: None,
             template: digest("test/1", []),
             image: None,
-        };
+        }
+    }
+
+    #[test]
+    fn what_was_not_sent_blocks_no_pool() {
+        let create = create();
         let outcome = |code: &str| {
             let error = Error::new(Cloud::Lambda, Class::Invalid, code, "");
             launch_outcome(&create, Err(error), Timestamp::UNIX_EPOCH)
@@ -211,5 +228,42 @@ mod tests {
         assert!(not_launched(&create, NotSent::LeaseLost).blocked().is_empty());
         assert!(not_launched(&create, NotSent::SaidNo).blocked().is_empty());
         assert_eq!(outcome("invalid-parameters").blocked().len(), 1);
+    }
+
+    #[test]
+    fn only_a_plain_no_for_want_of_capacity_has_no_room() {
+        let block = Duration::from_secs(180);
+        let cases = [
+            (Class::Capacity { block }, true),
+            (Class::Retry { after: None }, false),
+            (Class::Quota { block }, false),
+            (Class::Auth, false),
+            (Class::Invalid, false),
+            (Class::Refused { block }, false),
+        ];
+        let create = create();
+        let error = |class| Error::new(Cloud::Lambda, class, "code", "");
+        for (class, expected) in cases {
+            let refused =
+                |token, no_room| Event::CreateRefused { token, code: "code".into(), no_room };
+            let outcome = launch_outcome(&create, Err(error(class)), Timestamp::UNIX_EPOCH);
+            assert_eq!(outcome.events[0], refused(create.token.clone(), expected), "{class:?}");
+            let mut short = Created::all(Vec::new());
+            short.shortfall = Some(error(class));
+            let outcome = launch_outcome(&create, Ok(short), Timestamp::UNIX_EPOCH);
+            let Event::Created { no_room, .. } = &outcome.events[0] else { panic!("{class:?}") };
+            assert_eq!(*no_room, expected, "{class:?}");
+        }
+        let unknown = launch_outcome(&create, Err(error(Class::Unknown)), Timestamp::UNIX_EPOCH);
+        assert!(matches!(unknown.events[..], [Event::CreateUnknown { .. }]));
+    }
+
+    #[test]
+    fn a_record_of_before_is_read_and_says_nothing_of_room() {
+        let old = r#"{"event":"createRefused","token":"token","code":"code"}"#;
+        let read: Event = serde_json::from_str(old).unwrap_or_else(|error| panic!("{error}"));
+        let (token, code) = ("token".into(), "code".into());
+        assert_eq!(read, Event::CreateRefused { token, code, no_room: false });
+        assert_eq!(serde_json::to_string(&read).unwrap_or_default(), old);
     }
 }

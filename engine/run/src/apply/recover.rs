@@ -167,7 +167,7 @@ fn verdict(attempt: &Attempt, found: &[&Machine], observed: &Observed) -> Vec<Ev
         launch_outcome(create, Ok(created), observed.taken_at).events
     } else if settled && !leaves(attempt, observed) {
         let code = "NeverHappened".into();
-        vec![Event::CreateRefused { token: create.token.clone(), code }]
+        vec![Event::CreateRefused { token: create.token.clone(), code, no_room: false }]
     } else {
         Vec::new()
     }

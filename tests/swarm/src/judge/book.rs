@@ -114,7 +114,7 @@ impl Book {
                     intent.sent = at;
                 }
             }
-            Event::Created { token, machines, missing: _, surplus } => {
+            Event::Created { token, machines, surplus, .. } => {
                 let Some(intent) = self.intents.get_mut(token) else { return };
                 intent.settled = true;
                 for new in machines {

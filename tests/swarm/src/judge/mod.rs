@@ -264,12 +264,12 @@ impl Judge {
                 self.check_works(process, create);
                 self.check_complete(process, &create.pool.place.scope(), "launches in");
             }
-            Event::Created { token, machines, missing: _, surplus } => {
+            Event::Created { token, machines, surplus, .. } => {
                 let ids = machines.iter().map(|new| &new.machine).chain(surplus);
                 let ids: BTreeSet<MachineId> = ids.cloned().collect();
                 self.check_all_heard(process, token, &ids);
             }
-            Event::CreateRefused { token, code } => {
+            Event::CreateRefused { token, code, .. } => {
                 self.check_refusal(process, token, code);
                 self.check_writes_off(token);
             }
