@@ -8,7 +8,7 @@ use fleet_model::{Group, Hedge, Inputs, Market, MicroUsd, SlotId, SlotName, Unit
 use std::collections::BTreeSet;
 
 /// Times that a decision is held against what would be decided once it is carried out.
-const LOOKS: usize = 32;
+const LOOKS: usize = 8;
 
 impl Removals<'_> {
     /// Decides the burst by what it costs to be short.

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 
 /// A limit that stands in the way of a pool lowers what it may carry; then anew. Pools under one limit
 /// are lowered together, so there are about as many rounds as limits that bind.
-const ROUNDS: usize = 32;
+const ROUNDS: usize = 12;
 /// Where a limit stands in the way, pools are given what they ask for in so many parts, in turn.
 const PARTS: u64 = 16;
 
