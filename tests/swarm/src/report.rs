@@ -185,7 +185,7 @@ const FOUND_BY: &[(&str, u64)] = &[
     ("ChecksumNotCompared", 238),
     ("StalePlanTaken", 270),
     ("ChecksIgnored", 3599),
-    ("UnhealthyReplacedWithoutBound", 6183),
+    ("UnhealthyReplacedWithoutBound", 30141),
     ("FailedWaveIgnored", 151),
     ("WindowIgnored", 670),
     ("FallbackFlaps", 682),
