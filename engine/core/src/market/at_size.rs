@@ -75,8 +75,8 @@ pub(super) fn sketch(choices: &[Choice], need: Need) -> Sketch {
     let mut best = (f64::INFINITY, Prices::default());
     // The first guesses for one σ are mostly those for the one before.
     let mut normal = [Normal::at(f64::midpoint(-FAR, FAR)); GUESSES];
-    // Where variance is taken to be small it is dear, little spot is bought, and it stays small: all on demand may
-    // be where the guesses come to rest, though half of it on spot costs a third.
+    // Where variance is taken to be small it is dear, little spot is bought, and it stays small: the guesses may end
+    // at all on demand, though spot and its spares cost a third of that.
     let lumpy = (!need.is_small).then_some(LUMPY * wanted);
     for start in [Some(wanted.sqrt()), lumpy].into_iter().flatten() {
         let mut deviation = start.max(1.0);

@@ -14,8 +14,8 @@ use crate::place::{Taken, Usage};
 use fleet_model::{Hedge, Market, Units};
 use std::collections::BTreeSet;
 
-/// A limit that stands in the way of a pool lowers what it may carry; then anew. Pools under one limit
-/// are lowered together, so there are about as many rounds as limits that bind.
+/// A limit that several pools share lowers what they may carry, together; then anew. After so many rounds, what the
+/// limits allow of the last answer is taken.
 const ROUNDS: usize = 12;
 /// Where a limit stands in the way, pools are given what they ask for in so many parts, in turn.
 const PARTS: u64 = 16;

@@ -116,7 +116,7 @@ pub(super) fn come_to(
     }
 }
 
-/// The sum of many pools taken for normal.
+/// A few ways to stand, found with the sum of many pools taken for normal, and judged by outcomes that are counted.
 fn estimated(choices: &[Choice], need: Need) -> Portfolio {
     let held: Vec<usize> = choices.iter().map(|choice| choice.held.min(choice.most())).collect();
     let stood = if need.on_demand.is_some() { need.held.min(need.most) } else { 0 };
